@@ -222,7 +222,7 @@ HOME = """\
 <nav aria-label="Site"><a href="../index.html">transformer_lab</a> · <a href="index.html">the course</a> ·
 <a href="../notebooks/12_where_is_it_resolved.html">lesson 12: is the famous picture true?</a></nav>
 """
-"""What stands above the lab on the site, where it isn't alone."""
+"""What stands above the lab and the playground on the site, where they aren't alone."""
 MOVED = """\
 <!doctype html>
 <meta charset="utf-8">
@@ -247,8 +247,9 @@ def write_more(app: Sphinx, error: Exception | None) -> None:
         program = script("lab/record_page.js") + "export { mountRecordPages };\n"
         (static / "record_page.js").write_text(program, encoding="utf-8")
         (Path(app.outdir) / "docs" / "bench.html").write_text(MOVED, encoding="utf-8")
-        path = Path(app.outdir) / "docs" / "lab.html"
-        write_lab(path, static / "models")
+        pages = Path(app.outdir) / "docs"
+        write_lab(pages / "lab.html", static / "models")
+        write_playground(pages / "playground.html")
 
 
 SECOND_SEED = HERE / "models" / "seed_8"
@@ -274,6 +275,13 @@ def write_lab(path: Path, models: Path) -> None:
     path.write_text(
         text.replace("; base-uri", "; connect-src 'self'; base-uri", 1), encoding="utf-8"
     )
+
+
+def write_playground(path: Path) -> None:
+    """Write the playground's own page."""
+    page = tl.playground().to_html(path, overwrite=True)
+    text = page.read_text(encoding="utf-8").replace("<main>\n", f"{HOME}<main>\n", 1)
+    page.write_text(text, encoding="utf-8")
 
 
 SITE = {

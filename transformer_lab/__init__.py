@@ -20,6 +20,7 @@ ROOMS = {
     "capture_attention": "attention.capture",
     "explore": "lab",
     "lab": "lab",
+    "playground": "lab",
 }
 """Name → the module that it comes from."""
 

@@ -17,7 +17,7 @@ from tests.thorough import thorough_from
 from transformer_lab.attention.record import KINDS, AttentionRecord, Head
 from transformer_lab.config import Positions, TransformerConfig
 from transformer_lab.data.tokenizer import WordTokenizer
-from transformer_lab.data.world.grammar import world
+from transformer_lab.data.world.grammar import FAMOUS, world
 from transformer_lab.decoding.sampling import keep_top_p
 from transformer_lab.hooks import Hook, Point
 from transformer_lab.lab import lab
@@ -203,6 +203,24 @@ def test_a_guess_changes_no_translation(ask, shipped, sources):
             for same, far in ask("engine/engine.js", compare, given):
                 assert same
                 assert far < 1e-4
+
+
+def test_a_guess_that_is_wrong_in_a_word_is_read_twice_and_nothing_is_written_word_by_word(ask):
+    """The second time the decoder reads what it said itself at each word of the guess."""
+    open_engine(ask, PRETRAINED)
+    count = """(_, [tired, wide]) => {
+        const { engines: { model: engine } } = globalThis;
+        const { written } = engine.translate(tired);
+        const { model } = engine;
+        const read = [];
+        model.decode = (ids, ...rest) => (read.push(ids.length), model.__proto__.decode.call(model, ids, ...rest));
+        const other = engine.translate(wide, { guess: written });
+        delete model.decode;
+        return [read, written.length, written.filter((id, step) => id !== other.written[step]).length];
+    }"""
+    read, length, changed = ask("engine/engine.js", count, [pair.source for pair in FAMOUS])
+    assert changed == 2  # the pronoun and the adjective
+    assert read == [length, length]
 
 
 @pytest.mark.parametrize("count", thorough_from(1, [2, 7]))

@@ -423,6 +423,74 @@ def test_an_unknown_word_is_struck_and_its_neighbours_are_offered(page):
     expect(page.locator(".problem")).to_be_hidden()
 
 
+def test_all_words_that_the_model_knows_are_within_the_reach_of_the_arrows(page, shipped):
+    sentence = page.get_by_role("textbox")
+    sentence.fill("the zebra sleeps")
+    sentence.press("Enter")
+    page.locator(".unknown summary").press("Enter")
+    words = page.locator(".vocabulary button")
+    known = sorted(shipped.source_tokenizer.words[4:])  # behind the special tokens
+    assert words.all_inner_texts() == known
+    expect(page.locator(".vocabulary button[tabindex='0']")).to_have_count(1)
+    page.keyboard.press("Tab")
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    expect(words.nth(2)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(sentence).to_have_value(f"the {known[2]} sleeps")
+    expect(page.locator(".read")).to_be_hidden()
+
+
+def test_a_head_that_is_pressed_among_all_heads_is_in_sight_then(visit_page, lab_page):
+    for width, height in ((1280, 800), (390, 800)):
+        page = visit_page(lab_page, viewport={"width": width, "height": height}).page
+        page.locator(".more > summary").click()
+        for press in ("[data-control='head c1.2']", "[data-control='row c2.3']"):
+            if "row" in press:
+                page.locator(".every-head summary").click()
+            page.locator(press).click()
+            expect(page.get_by_label("Open a head")).to_have_value(press[-6:-2].strip())
+            expect(page.locator(".open .tabs")).to_be_in_viewport(ratio=1)
+            expect(page.locator(".line-board").first).to_be_in_viewport(ratio=0.9)
+
+
+def test_a_mute_moves_nothing_under_the_pointer(visit_page, guided_page):
+    page = visit_page(guided_page).page
+    go(page, f"#s={TIRED}&{START}&mute=")
+    expect(page.get_by_label("Open a head")).to_have_value("e2.3")
+    still = "[data-control='mute'], .tabs, .line-board, .next h3, .next ul"
+    places = f"""[...document.querySelectorAll("{still}")].filter((one) => one.checkVisibility())
+        .map((one) => one.getBoundingClientRect()).map(({{ x, y }}) => [x, y])"""
+    before = page.evaluate(places)
+    for name in ("Mute it", "Unmute it"):
+        page.get_by_role("button", name=name).click()
+        assert page.evaluate(places) == before
+
+
+def test_on_a_phone_the_guide_leaves_room_and_can_be_folded(visit_page, guided_page):
+    page = visit_page(guided_page, viewport={"width": 390, "height": 800}).page
+    guide = page.locator(".guide")
+    next_ = guide.get_by_role("button", name="Next thing to try")
+    page.get_by_role("button", name="wide", exact=True).click()
+    expect(guide.locator(".seen")).to_contain_text("“il” became “elle”")
+    expect(next_).to_be_visible()
+    assert guide.bounding_box()["height"] <= 0.28 * 800 + 1
+    guide.locator("summary").press("Enter")
+    expect(next_).to_be_hidden()
+    expect(guide.locator("summary")).to_have_text("Try this (1 of 6)")
+    assert guide.bounding_box()["height"] < 40
+
+
+@pytest.mark.parametrize("name", ["The numbers", "What it does"])
+def test_what_is_deeper_begins_with_what_it_is_for(page, name):
+    view(page, name)
+    first = page.locator(".open .axes")
+    expect(first).to_contain_text("Here you can" if name == "The numbers" else "So here you see")
+    before = "(one) => one.compareDocumentPosition(document.querySelector('.place'))"
+    assert first.evaluate(before) == 4  # the panel follows it
+
+
 def test_the_dots_say_what_each_head_costs(page, shipped):
     page.locator(".more > summary").click()
     page.get_by_label("What the heads show").select_option("effect if muted")
@@ -643,7 +711,7 @@ def test_what_is_only_looked_at_never_runs_the_model(page):
 def test_in_colours_of_the_reader_bars_and_lines_are_still_to_be_seen(visit_page, lab_page, scheme):
     page = visit_page(lab_page, forced_colors="active", color_scheme=scheme).page
     page.locator("[data-control='mute']").click()
-    lines = pixels_of(page.locator(".line-board svg"))
+    lines = pixels_of(page.locator(".line-board svg").first)
     assert np.ptp(lines.sum(axis=-1)) > 300
     bar, panel = (pixels_of(page.locator(at).last) for at in (".next li .is", ".next li .track"))
     assert np.abs(np.median(bar, axis=(0, 1)) - panel[-1, -1]).sum() > 300

@@ -66,8 +66,8 @@ def test_no_score_has_the_name_of_another_colour_of_the_heads(ask):
 def test_measure_gives_pythons_number(ask, name):
     links = ((0, 0), (1, 1), (4, 3), (2, 3))
     record = make_record(alignment=links)
-    measured = """({ computeScore }, [name, maps, links]) =>
-        maps.map((map) => computeScore(name, map, links))"""
+    measured = """({ FORMULAS }, [name, maps, links]) =>
+        maps.map((map) => FORMULAS[name](map, links))"""
     for kind in ON_BENCH[name].kinds:
         heads = record.heads(kind)
         maps = [record.weights(head).tolist() for head in heads]
@@ -77,19 +77,14 @@ def test_measure_gives_pythons_number(ask, name):
 
 @pytest.mark.parametrize("name", ["previous_token", "first_token"])
 def test_a_map_of_one_row_has_no_such_score(ask, name):
-    measured = "({ computeScore }, name) => Number.isNaN(computeScore(name, [[1]]))"
+    measured = "({ FORMULAS }, name) => Number.isNaN(FORMULAS[name]([[1]]))"
     assert ask("lab/head_scores.js", measured, name)
 
 
 @pytest.mark.parametrize(("best", "expected"), [("low", [0.75, 0]), ("high", [0.25, 1])])
 def test_the_better_end_is_the_darker(ask, best, expected):
-    darkness = """({ HeadScores }, best) => {
-        const row = { name: "entropy", label: "entropy", best, means: "", kinds: ["encoder"] };
-        const scores = new HeadScores(null, [["a", "b", null]], [row]);
-        scores.sums.trained.set("entropy e1.1", 0.5).set("entropy e1.2", 2);
-        return [0.5, 2].map((value) => scores.computeDarkness("entropy", value));
-    }"""
-    assert ask("lab/head_scores.js", darkness, best) == expected
+    darkness = "({ scaleToBest }, best) => [0.5, 2].map((value) => scaleToBest(value, [0.5, 2], best))"
+    assert ask("ranking.js", darkness, best) == expected
 
 
 @pytest.mark.parametrize("name", thorough_from(2, ON_BENCH))

@@ -114,9 +114,9 @@ def test_a_map_is_that_of_the_open_head_at_the_moment_that_is_seen(ask):
 
 def test_the_likeliest_words_have_their_probabilities_and_others_none(ask):
     steps = """
-    const words = state.probabilities.map((step) => [...step].flatMap((p, id) =>
-        p ? [[state.getWord(id), p]] : []));
-    return [words, state.now.written.map((id) => state.getWord(id))]"""
+    const words = state.comparison.probabilities.map((step) => [...step].flatMap((p, id) =>
+        p ? [[state.answerer.getWord(id), p]] : []));
+    return [words, state.now.written.map((id) => state.answerer.getWord(id))]"""
     found, written = looked(ask, steps)
     assert written == list(RECORD.written_tokens)
     for step, expected in zip(found, RECORD.next_tokens, strict=True):
@@ -124,7 +124,7 @@ def test_the_likeliest_words_have_their_probabilities_and_others_none(ask):
 
 
 def test_of_a_record_without_them_no_probability_is_known(ask):
-    assert looked(ask, "return state.probabilities", make_record()) is None
+    assert looked(ask, "return state.comparison.probabilities", make_record()) is None
 
 
 @pytest.mark.parametrize(

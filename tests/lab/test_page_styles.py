@@ -9,7 +9,6 @@ from transformer_lab.lab.page.join import FOLDER
 SHEETS = {path.relative_to(FOLDER).as_posix(): path for path in sorted(FOLDER.rglob("*.css"))}
 OWN = {
     "page.css": r"\.tl-page\b",
-    "lines.css": r"(\.tl-page|:where\(\.tl-page\)) \.line-board\b",
     "lab/lab.css": r"\.tl-lab\b",
     "story/story.css": r"\.tl-story\b",
     "lesson/lesson.css": r"\.tl-lesson\b",

@@ -161,6 +161,16 @@ def build_parser() -> argparse.ArgumentParser:
         "--languages", nargs=2, metavar=("SOURCE", "TARGET"), help="names of the two languages"
     )
 
+    play = command("playground", run_playground, "Write a page in which a Transformer learns.")
+    play.add_argument("--task", default="reverse", help="what it learns (default %(default)s)")
+    play.add_argument(
+        "--start", default="", help='what else is chosen, as "heads=1&but=mask:false"'
+    )
+    play.add_argument(
+        "--out", type=Path, default=Path("play.html"), help="the page (default %(default)s)"
+    )
+    play.add_argument("--overwrite", action="store_true", help="replace the page if it is there")
+
     export = command("export", run_export, "Write a translator for Transformers or CTranslate2.")
     export.add_argument("--to", choices=("transformers", "ctranslate2"), required=True)
     export.add_argument("--out", type=Path, required=True, help="a folder that is not there yet")
@@ -412,8 +422,7 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
     from transformer_lab.lab.guide import famous_guide
     from transformer_lab.lab.open_lab import lab
 
-    if options.out.exists() and not options.overwrite:
-        raise ValueError(f"{options.out} exists; give --overwrite to replace it, or another --out")
+    refuse_existing(options)
     given: dict[str, Any] = {}
     if options.start:
         given["start"] = options.start
@@ -443,6 +452,25 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
             print(result["translation"])
         print(f"{path}: {size / 1e6:.1f} MB; open it in any browser; it needs no network")
     return result | {"out": str(path), "bytes": size}
+
+
+def run_playground(options: argparse.Namespace) -> dict[str, Any]:
+    """Run `playground`: write a page in which a Transformer learns; return its path and size."""
+    from transformer_lab.lab.playground_page import playground
+
+    refuse_existing(options)
+    page = playground(options.task, start=options.start)
+    path = page.to_html(options.out, overwrite=options.overwrite)
+    size = path.stat().st_size
+    if not options.json:
+        print(f"{path}: {size / 1e3:.0f} kB; open it in any browser; it needs no network")
+    return {"out": str(path), "bytes": size}
+
+
+def refuse_existing(options: argparse.Namespace) -> None:
+    """Raise a ValueError if the page to be written is there already and may not be replaced."""
+    if options.out.exists() and not options.overwrite:
+        raise ValueError(f"{options.out} exists; give --overwrite to replace it, or another --out")
 
 
 def run_export(options: argparse.Namespace) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from transformer_lab.lab.drawings import (
     zoom_to_weight,
 )
 from transformer_lab.lab.open_lab import AttentionExplorer, bench, explore, lab
+from transformer_lab.lab.playground_page import playground
 from transformer_lab.lab.sliders import show_live
 from transformer_lab.lab.widget import LabWidget
 
@@ -39,6 +40,7 @@ __all__ = [
     "heads_as_slabs",
     "kv_cache",
     "lab",
+    "playground",
     "residual_stream",
     "show_live",
     "three_architectures",

@@ -11,7 +11,7 @@ from transformer_lab.lab.page.join import script, style
 from transformer_lab.lab.still import describe_overview, overview
 
 NEEDS_SCRIPTS = "<p>This page needs scripts: in it the model itself runs.</p>"
-STYLES = ("page.css", "lines.css", "lab/lab.css")
+STYLES = ("page.css", "lab/lab.css")
 
 
 class LabPage:

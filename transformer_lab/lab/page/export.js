@@ -19,6 +19,13 @@ export function computeDrawingLayout({ rows, columns }, { queries, keys }) {
   return { cell, font, labelled, left, top, width, height: top + rows * cell + 8 };
 }
 
+const INK = { "font-family": "sans-serif", fill: "#1c1c1c" };
+
+/** White paper with a title. */
+const makeSheet = (width, height, title) => svg("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` },
+  svg("rect", { width, height, fill: "#fff" }),
+  svg("text", { ...INK, "font-size": 13, "font-weight": "bold", x: 8, y: 17 }, title));
+
 const RINGS = { gold: { stroke: "#fff" }, referent: { stroke: "#ff9d4d" }, other: { stroke: "#fff", "stroke-dasharray": "3 3" } };
 
 /** Draw a map on white as an SVG element: picture, labels, title, rings { query, key, className }, and frames round what is pinned. */
@@ -26,14 +33,10 @@ export function drawMapSvg(map, tokens, colours, title, { rings = [], pinned = n
   const { cell, font, labelled, left, top, width, height } = computeDrawingLayout(map, tokens);
   const canvas = make("canvas");
   paintMap(canvas, map, colours);
-  const style = { "font-family": "sans-serif", "font-size": font, fill: "#1c1c1c" };
   const place = { x: left, y: top, width: map.columns * cell, height: map.rows * cell };
   const sharp = { preserveAspectRatio: "none", "image-rendering": "pixelated" };
-  const size = { width, height, viewBox: `0 0 ${width} ${height}` };
-  const picture = svg("svg", { xmlns: "http://www.w3.org/2000/svg", ...size },
-    svg("rect", { width, height, fill: "#fff" }),
-    svg("text", { ...style, "font-size": 13, "font-weight": "bold", x: 8, y: 17 }, title),
-    svg("image", { href: canvas.toDataURL(), ...place, ...sharp }));
+  const picture = makeSheet(width, height, title);
+  picture.append(svg("image", { href: canvas.toDataURL(), ...place, ...sharp }));
   const ring = { rx: 0.44 * cell, ry: 0.44 * cell, fill: "none" };
   for (const { query, key, className } of rings) {
     const middle = { ...ring, cx: left + (key + 0.5) * cell, cy: top + (query + 0.5) * cell };
@@ -45,7 +48,7 @@ export function drawMapSvg(map, tokens, colours, title, { rings = [], pinned = n
   if (query != null) picture.append(svg("rect", { ...frame, ...place, y: top + query * cell, height: cell }));
   if (key != null) picture.append(svg("rect", { ...frame, ...place, x: left + key * cell, width: cell }));
   if (!labelled) return picture;
-  const middle = { ...style, "dominant-baseline": "central" };
+  const middle = { ...INK, "font-size": font, "dominant-baseline": "central" };
   const label = (token, at) => picture.append(svg("text", { ...middle, ...at }, shortenText(makeVisible(token), LONGEST)));
   tokens.queries.forEach((token, i) =>
     label(token, { x: left - 4, y: top + (i + 0.5) * cell, "text-anchor": "end" }));
@@ -66,18 +69,15 @@ export function drawLinesSvg(links, { queries, keys }, title) {
   const width = Math.max(left + BETWEEN + right, 330);
   const height = TITLE + 8 + LINE * Math.max(queries.length, keys.length);
   const middle = (place) => TITLE + (place + 0.5) * LINE;
-  const style = { "font-family": "sans-serif", "font-size": 12, fill: "#1c1c1c" };
   const label = (x, anchor) => (token, i) => svg("text",
-    { ...style, x, y: middle(i), "text-anchor": anchor, "dominant-baseline": "central" }, shortenText(makeVisible(token), LONGEST));
-  const size = { width, height, viewBox: `0 0 ${width} ${height}` };
-  return svg("svg", { xmlns: "http://www.w3.org/2000/svg", ...size },
-    svg("rect", { width, height, fill: "#fff" }),
-    svg("text", { ...style, "font-size": 13, "font-weight": "bold", x: 8, y: 17 }, title),
-    ...links.map(({ query, key, thickness }) => svg("line", {
+    { ...INK, "font-size": 12, x, y: middle(i), "text-anchor": anchor, "dominant-baseline": "central" }, shortenText(makeVisible(token), LONGEST));
+  const picture = makeSheet(width, height, title);
+  picture.append(...links.map(({ query, key, thickness }) => svg("line", {
       x1: left, y1: middle(query), x2: left + BETWEEN, y2: middle(key),
       stroke: "#0a63a8", "stroke-width": 0.5 + 5 * thickness, "stroke-opacity": 0.15 + 0.85 * thickness,
     })),
     ...queries.map(label(left - 5, "end")), ...keys.map(label(left + BETWEEN + 5, "start")));
+  return picture;
 }
 
 /** Download an SVG element as a file; `format` is "svg" or "png". */

@@ -24,7 +24,7 @@ export const findCellAt = ({ rows, columns }, box, x, y) => [
 ];
 
 /** What an arrow key adds to a row and a column. */
-export const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
 /** Return the cell next to a place in the direction of an arrow key; null if the key is no arrow. */
 export function findCellBeside({ rows, columns }, place, key) {

@@ -63,7 +63,8 @@ def policy_meta(
     """Return the `<meta>` element with the content security policy of a page.
 
     The policy allows the scripts and styles that are in the page, by their hashes. If an inline script
-    compiles WebAssembly, as the engine does for its matrix products, that's allowed, too.
+    compiles WebAssembly, as the engine does for its matrix products, that's allowed, too, and so is a
+    worker that a script makes of a text, which has the same policy and may compile WebAssembly.
 
     Args:
         page: The page as HTML.
@@ -72,13 +73,15 @@ def policy_meta(
     """
     found = Inlined(page)
     looks = " ".join(map(hash_source, found.attributes))
-    compiles = [WASM] * any("new WebAssembly." in script for script in found.scripts)
+    works = any("new Worker(" in script for script in found.scripts)
+    compiles = [WASM] * (works or any("new WebAssembly." in script for script in found.scripts))
     sources = {
         "default-src": NONE,
         "script-src": " ".join([*scripts, *compiles, *map(hash_source, found.scripts)]) or NONE,
         "style-src-elem": " ".join(map(hash_source, found.styles)) or NONE,
         "style-src-attr": f"'unsafe-hashes' {looks}" if looks else NONE,
         "img-src": "data: blob:",
+        **({"worker-src": "blob:"} if works else {}),
         "base-uri": NONE,
         "form-action": NONE,
         **(instead or {}),

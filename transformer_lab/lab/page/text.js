@@ -22,3 +22,5 @@ export const shortenText = (text, most) => (text.length > most ? text.slice(0, m
 export const formatNumber = (value, digits = 2) => (value == null ? "–" : value.toFixed(digits).replace("-", "−"));
 /** Write a probability with three digits, and "< 0.001" for a smaller one. */
 export const formatProbability = (value) => (value > 0 && value < 0.0005 ? "< 0.001" : formatNumber(value, 3));
+/** Write a share as a whole number of percent. */
+export const formatPercent = (share) => `${Math.round(100 * share)}%`;

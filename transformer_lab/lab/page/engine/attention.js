@@ -55,9 +55,16 @@ export function attend(x, { keys, values }, parameters, { heads, start = null, p
     });
     hooks.output(head, output);
     hooks.see(head, () => ({
-      query: headParts(queries, width, head),
-      key: headParts(placed, width, shared),
-      value: headParts(values, valueWidth, shared),
+      // Most heads are never asked for these.
+      get query() {
+        return headParts(queries, width, head);
+      },
+      get key() {
+        return headParts(placed, width, shared);
+      },
+      get value() {
+        return headParts(values, valueWidth, shared);
+      },
       scores,
       weights,
       output,

@@ -38,6 +38,18 @@ function write(model, memory, hooks, choose, ids = [], past = model.begin(memory
 }
 
 /**
+ * Return what the model would write in place of a guess, as it said when it read the guess: { written, logits }.
+ *
+ * Where the guess is wrong in a word, that's mostly the translation: the words behind it seldom hang on it
+ * (Jacobi decoding, Santilli et al. 2023).
+ */
+export function correctGuess({ config }, { written, logits }) {
+  const said = written.map((_, step) => argmax(logits.row(step)));
+  const end = said.indexOf(config.eos_id);
+  return end < 0 ? said : said.slice(0, end + 1);
+}
+
+/**
  * Write the most probable word, then the next; returns the ids, eos with them.
  *
  * `guess`, if there is one, is what the model said when it read words that it will probably write, { written,
@@ -65,7 +77,7 @@ export function computeDraw(logits, temperature, topP) {
   const sharp = softmax(Array.from(logits, (logit) => (logit - most) / temperature));
   const kept = new Float64Array(sharp.length);
   let reached = 0;
-  for (const id of findStrongest(sharp, sharp.length)) {
+  for (const id of [...sharp.keys()].sort((a, b) => sharp[b] - sharp[a])) {
     if (topP < 1 && reached > 0 && reached >= topP * (1 - 1e-6)) break;
     kept[id] = sharp[id];
     reached += sharp[id];

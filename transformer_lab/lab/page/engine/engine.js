@@ -1,6 +1,6 @@
 // A translator in the page: its files in, sentences out. `globalThis.transformerLab` is one of these.
 
-import { beamSearch, computeLengthLimit, greedy, sample } from "./decoding.js";
+import { beamSearch, computeLengthLimit, correctGuess, greedy, sample } from "./decoding.js";
 import { readSafetensors } from "./safetensors.js";
 import { makeTokenizer } from "./tokenizer.js";
 import { Transformer } from "./transformer.js";
@@ -49,12 +49,19 @@ export class Engine {
     const sentence = this.encodeWith(text, { mute, patch });
     const { memory } = sentence;
     const guessed = guess?.length ? this.readWith(sentence, guess.slice(0, computeLengthLimit(model, memory.rows))) : null;
+    const better = guessed && this.readCorrected(sentence, guessed);
     const changes = new Hooks({ mute, patch, sees: false });
     const written = beam === 1
-      ? greedy(model, memory, changes, guessed)
+      ? greedy(model, memory, changes, better)
       : beamSearch(model, memory, { beamSize: beam, hooks: changes })[0].ids;
-    const answer = String(written) === String(guessed?.written) ? guessed : this.readWith(sentence, written);
+    const answer = String(written) === String(better?.written) ? better : this.readWith(sentence, written);
     return Object.assign(answer, { guessed: answer === guessed ? null : guessed });
+  }
+
+  /** Let the decoder read what it would write in place of a guess; where that's the guess, it has read it already. */
+  readCorrected(sentence, guessed) {
+    const corrected = correctGuess(this.model, guessed);
+    return String(corrected) === String(guessed.written) ? guessed : this.readWith(sentence, corrected);
   }
 
   /**

@@ -7,7 +7,8 @@ import { Vectors } from "./vectors.js";
 const FLOAT = 4; // bytes
 const PAGE = 65536; // bytes, the unit in which memory grows
 const SPARE = 1 << 20; // floats for the vectors of a long sentence, so that memory seldom grows later
-const MULTIPLE = 4; // columns that the kernel makes at a time
+/** So many numbers are computed at a time. */
+export const MULTIPLE = 4;
 
 /**
  * Open the kernel with a memory of its own. Returns { multiply, reserve, getValues, memory }: `multiply` as in
@@ -76,6 +77,7 @@ function multiplyRows(x, width, { weight, bias, columns }, { multiply, reserve, 
   const values = getValues();
   values.set(x.values, end);
   multiply(end, inner, 1, weight, columns, to, columns, bias, 0, x.rows, inner, columns);
-  for (let row = 0; row < x.rows; row++) y.row(row).set(values.subarray(to + row * columns, to + row * columns + width));
+  if (width === columns) y.values.set(values.subarray(to, to + x.rows * columns));
+  else for (let row = 0; row < x.rows; row++) y.row(row).set(values.subarray(to + row * columns, to + row * columns + width));
   return y;
 }

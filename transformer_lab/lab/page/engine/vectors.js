@@ -80,8 +80,13 @@ function logSumExp(scores) {
 
 /** exp(score) / Σ exp(score); zeros where all scores are −∞. */
 export function softmax(scores) {
-  const log = logSumExp(scores);
-  return scores.map((score) => (score === -Infinity ? 0 : Math.exp(score - log)));
+  let most = -Infinity;
+  for (let i = 0; i < scores.length; i++) if (scores[i] > most) most = scores[i];
+  const shares = scores.map((score) => (score === -Infinity ? 0 : Math.exp(score - most)));
+  let sum = 0;
+  for (let i = 0; i < shares.length; i++) sum += shares[i];
+  for (let i = 0; i < shares.length; i++) shares[i] /= sum || 1;
+  return shares;
 }
 
 export function logSoftmax(scores) {

@@ -1,16 +1,16 @@
 // Text to ids and back, by whole words.
 
 const SPECIAL = ["<pad>", "<bos>", "<eos>", "<unk>"]; // their ids are their places
-const UNKNOWN = 3;
+export const UNKNOWN = 3;
 // An elided form (l', qu'), a word with its inner apostrophes and hyphens, or one sign.
 const LETTER = "[\\p{L}\\p{N}_]";
-const WORD = new RegExp(
+export const WORD = new RegExp(
   `(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu)'(?=${LETTER})|${LETTER}+(?:['-]${LETTER}+)*|[^\\s\\p{L}\\p{N}_]`,
   "gu",
 );
 
 /** NFC, lower case, plain apostrophes, and no full stop or exclamation mark at the end. */
-function normaliseText(text) {
+export function normaliseText(text) {
   let kept = text.normalize("NFC").toLowerCase().replaceAll("’", "'").trim();
   while (/[.!]$/.test(kept)) kept = kept.replace(/[.!]+$/, "").trimEnd(); // as in "so . . ." too
   return kept;

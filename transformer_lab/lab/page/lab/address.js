@@ -18,7 +18,7 @@ function listChangeFields({ mute, points }, prefix) {
  * Write the address of what is open and changed. Behind `a-` stand the changes of A:
  * `#s=…&head=e2.1&row=3&step=9&mute=c1.4,e2.1&point=e2.1:3:5:0.50`.
  */
-export function formatAddress({ answerer, text, head, also, view, beside, row, key, step, showsAll, kept, ...changes }) {
+export function formatAddress({ answerer, text, head, also, view, beside: { name: beside }, row, key, step, showsAll, kept, ...changes }) {
   const fields = {
     ...(answerer.canAsk ? { s: text } : {}),
     head: toCode(head),

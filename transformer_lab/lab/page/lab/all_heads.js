@@ -4,6 +4,7 @@
 import { make, OWN_KEYS, toggle } from "../elements.js";
 import { toPicture } from "../head_map.js";
 import { paintMap, poolMap } from "../painting.js";
+import { scaleToBest } from "../ranking.js";
 import { formatNumber, makeVisible } from "../text.js";
 import { EveryHead } from "./every_head.js";
 import { getOverlayClass } from "./lines.js";
@@ -29,7 +30,7 @@ function computeSharpness(weights) {
 export class AllHeads {
   /** For `scores` see HeadScores and RecordScores; `palettes` as `makePalettes` gives them, `paints` as `makePaints`; `showOpen` brings the open head into sight. */
   constructor(state, scores, palettes, paints, showOpen) {
-    Object.assign(this, { state, scores, palettes, way: "maps", dots: [], costs: new Map(), measured: null });
+    Object.assign(this, { state, scores, palettes, showOpen, way: "maps", dots: [], costs: new Map(), measured: null });
     const ways = Object.entries(WAYS).filter(([way]) => way !== "cost" || state.engine);
     this.list = make("select", { "aria-label": "What the heads show", ...OWN_KEYS },
       ...ways.map(([value, [text]]) => make("option", { value }, text)));
@@ -46,7 +47,8 @@ export class AllHeads {
     this.models = make("select", { "aria-label": "Model beside this one", ...OWN_KEYS }, make("option", { value: "" }, "no other model"),
       ...others.names.map((name) => make("option", {}, name)));
     this.models.addEventListener("change", () => {
-      state.compare(this.models.value);
+      state.beside.show(this.models.value);
+      state.show(state.beside.name ? "lines" : state.view);
       showOpen();
     });
     this.adds = false; // whether a press draws a head over the open one, as it does with Shift
@@ -55,7 +57,7 @@ export class AllHeads {
       this.draw();
     });
     this.note = make("p", { className: "note" });
-    this.everyHead = new EveryHead(state, paints);
+    this.everyHead = new EveryHead(state, paints, showOpen);
     this.element = make("section", { className: "all-heads", "aria-label": "All heads" }, make("h3", {}, "All heads of the model"),
       make("p", { className: "bar" }, make("label", {}, "Show ", this.list), this.over, others.names.length ? make("label", {}, "Compare the open head with ", this.models) : null),
       this.build(), this.note, this.everyHead.element);
@@ -86,6 +88,7 @@ export class AllHeads {
     button.addEventListener("click", ({ shiftKey }) => {
       if (shiftKey || this.adds) this.state.overlay(head);
       else this.state.openHead(head);
+      this.showOpen();
     });
     this.dots.push({ head, code, button, canvas, number });
     return button;
@@ -93,13 +96,13 @@ export class AllHeads {
 
   draw() {
     const { state } = this;
-    this.models.value = state.beside;
+    this.models.value = state.beside.name;
     this.over.refresh();
     if (this.way === "cost" && this.measured !== state.before) this.measureCosts();
     if (this.way === "maps") this.paint();
     for (const dot of this.dots) this.drawDot(dot);
     const onA = state.isKept && this.way === "cost" ? " Compared with A." : "";
-    this.note.textContent = this.isScore ? this.scores.describeScore(this.way) : `${WAYS[this.way][1]}${onA}`;
+    this.note.textContent = this.isScore ? this.describeScore() : `${WAYS[this.way][1]}${onA}`;
     this.everyHead.draw();
   }
 
@@ -169,8 +172,29 @@ export class AllHeads {
 
   /** How dark a head of this value is drawn, from 0 to 1. */
   getDarkness(value) {
-    if (value == null) return 0;
-    return this.isScore ? this.scores.computeDarkness(this.way, value) : value;
+    if (value == null || !this.isScore) return value ?? 0;
+    const all = Object.keys(TITLES).flatMap((kind) => ["trained", "untrained"].flatMap((which) => this.listScores(kind, which)));
+    return scaleToBest(value, all, this.scores.table.get(this.way).best);
+  }
+
+  /** The scores of the heads of a kind that have one. */
+  listScores(kind, which) {
+    return this.scores.listValues(this.way, kind, which).filter((value) => value != null);
+  }
+
+  /** What the score means, and its lowest and highest value in each kind of heads. */
+  describeScore() {
+    const { scores } = this;
+    if (!scores.isDone) return `Reading with the model and with an untrained one: ${scores.done} of ${scores.examples.length} sentences …`;
+    const range = (kind, which) => {
+      const values = this.listScores(kind, which);
+      return values.length ? `${formatNumber(Math.min(...values))} to ${formatNumber(Math.max(...values))}` : "–";
+    };
+    const { label, means, best } = scores.table.get(this.way);
+    const kinds = Object.keys(TITLES).filter((kind) => this.listScores(kind).length);
+    const ranges = kinds.map((kind) => `${TITLES[kind]}: ${range(kind)}${scores.hasUntrained ? `, untrained ${range(kind, "untrained")}` : ""}.`);
+    const foot = scores.hasUntrained ? " At the foot of each head: a model of this shape that has learnt nothing." : "";
+    return `${label}: ${means}. Measured ${scores.title}; dark is ${best}.${foot} ${ranges.join(" ")}`;
   }
 
   /** Mute one head after the other and note what it costs; in pieces, because all of them take a while. */

@@ -1,7 +1,6 @@
 // The tokens beside a large map's rows or above its columns; a press chooses one.
 
-import { make, word } from "../elements.js";
-import { makeVisible } from "../text.js";
+import { make, writeTokens } from "../elements.js";
 
 export class Axis {
   /** `side` is "query" or "key"; `choose` hears the place of the one that is pressed. */
@@ -14,17 +13,9 @@ export class Axis {
     });
   }
 
-  /** One label a token; those that are there get another text, which is faster than new ones. */
+  /** One label a token. */
   write(tokens) {
-    const labels = this.list.childNodes;
-    while (labels.length > tokens.length) this.list.lastChild.remove();
-    tokens.forEach((token, place) => {
-      const label = labels[place] ?? this.list.appendChild(make("span", { className: "label" }, word("")));
-      const text = label.firstChild.firstChild;
-      if (text.data === makeVisible(token)) return;
-      text.data = makeVisible(token);
-      label.title = token;
-    });
+    writeTokens(this.list, tokens, () => make("span", { className: "label" }));
   }
 
   /** Mark the label at this place alone, or with null none. */

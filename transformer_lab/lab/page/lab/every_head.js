@@ -5,8 +5,9 @@ import { weightCell } from "../cells.js";
 import { isSeen, toCode, TITLES } from "./names.js";
 
 export class EveryHead {
-  constructor(state, paints) {
-    Object.assign(this, { state, paints });
+  /** `showOpen` brings the open head into sight. */
+  constructor(state, paints, showOpen) {
+    Object.assign(this, { state, paints, showOpen });
     this.title = make("summary", {});
     this.table = make("table", { className: "weights" });
     this.element = make("details", { className: "every-head" }, this.title, make("div", { className: "scroll" }, this.table));
@@ -28,7 +29,10 @@ export class EveryHead {
   buildLine(head, weights, keys) {
     const { state } = this;
     const code = toCode(head);
-    const open = action(`row ${code}`, "", `Open ${state.names.say(head)}`, () => state.openHead(head));
+    const open = action(`row ${code}`, "", `Open ${state.names.say(head)}`, () => {
+      state.openHead(head);
+      this.showOpen();
+    });
     open.append(...state.names.write(head));
     return make("tr", { className: code === toCode(state.head) ? "lit" : "" },
       make("th", { scope: "row" }, open), ...Array.from(keys, (_, k) => weightCell(isSeen(head.kind, state.row, k) ? weights[k] : null, this.paints, true)));

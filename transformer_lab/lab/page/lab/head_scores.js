@@ -2,14 +2,15 @@
 // The figure of the model colours its dots by them. What they are called, and which end is good, comes from
 // the table `SCORES` in `attention/scores.py`; here are its formulas once more.
 
-import { scaleToBest } from "../ranking.js";
-import { formatNumber } from "../text.js";
-import { toCode, TITLES } from "./names.js";
+import { toCode } from "./names.js";
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const sum = (row, term) => row.reduce((total, weight, key) => total + term(weight, key), 0);
 
-/** The formulas of `attention/scores.py`, by their names there. */
+/**
+ * The formulas of `attention/scores.py`, by their names there: of a head's rows, and for "aer" of the links
+ * [source word, written word]. NaN where a map has too few rows.
+ */
 export const FORMULAS = {
   entropy: (weights) => mean(weights.map((row) => sum(row, (weight) => (weight > 0 ? -weight * Math.log(weight) : 0)))),
   mean_distance: (weights) => mean(weights.map((row, query) => sum(row, (weight, key) => weight * Math.abs(query - key)))),
@@ -26,15 +27,6 @@ function alignmentErrorRate(weights, gold) {
   return 1 - (2 * found.filter((link) => links.has(link)).length) / (found.length + links.size);
 }
 
-/**
- * A head's score in one sentence, as Python computes it; NaN if its map has too few rows.
- *
- * `weights` are the head's rows, and `gold` the links [source word, written word] that "aer" needs.
- */
-export function computeScore(name, weights, gold = null) {
-  return FORMULAS[name](weights, gold);
-}
-
 /** The mean scores of all heads over many sentences, in the model and in an untrained one. */
 export class HeadScores {
   /**
@@ -42,7 +34,7 @@ export class HeadScores {
    * row { name, label, best, means, kinds, needs } for each score, as `SCORES` in Python.
    */
   constructor(engine, examples, table) {
-    Object.assign(this, { engine, examples, title: `over ${examples.length} sentences`, done: 0, sums: { trained: new Map(), untrained: new Map() } });
+    Object.assign(this, { engine, examples, title: `over ${examples.length} sentences`, hasUntrained: true, done: 0, sums: { trained: new Map(), untrained: new Map() } });
     const isAvailable = ({ name, needs }) => name in FORMULAS && (!needs || examples.every(([, , gold]) => gold));
     /** The rows of the table that these examples allow, by name. */
     this.table = new Map((examples.length ? table.filter(isAvailable) : []).map((row) => [row.name, row]));
@@ -74,7 +66,7 @@ export class HeadScores {
       for (const kind of kinds) {
         maps[kind].forEach((heads, layer) => heads.forEach((weights, head) => {
           const key = `${name} ${toCode({ kind, layer, head })}`;
-          sums.set(key, (sums.get(key) ?? 0) + computeScore(name, weights, gold));
+          sums.set(key, (sums.get(key) ?? 0) + FORMULAS[name](weights, gold));
         }));
       }
     }
@@ -86,29 +78,9 @@ export class HeadScores {
     return Number.isFinite(total) && this.isDone ? total / this.examples.length : null;
   }
 
-  /** All mean scores by this name, or those of heads of one kind. */
-  listMeanScores(name, which, kind = "") {
-    const start = `${name} ${kind.slice(0, 1)}`;
-    const found = [...this.sums[which]].filter(([key, total]) => key.startsWith(start) && Number.isFinite(total));
+  /** All scores by this name of heads of one kind, in the model or in the untrained one. */
+  listValues(name, kind, which = "trained") {
+    const found = [...this.sums[which]].filter(([key, total]) => key.startsWith(`${name} ${kind[0]}`) && Number.isFinite(total));
     return found.map(([, total]) => total / this.examples.length);
-  }
-
-  /** How dark a value is drawn, from 0 to 1: the better, the darker. */
-  computeDarkness(name, value) {
-    const values = ["trained", "untrained"].flatMap((which) => this.listMeanScores(name, which));
-    return scaleToBest(value, values, this.table.get(name).best);
-  }
-
-  /** What the score means, and its lowest and highest value in this model and in the untrained one. */
-  describeScore(name) {
-    const { examples, done, isDone } = this;
-    if (!isDone) return `Reading with the model and with an untrained one: ${done} of ${examples.length} sentences …`;
-    const range = (which, kind) => {
-      const values = this.listMeanScores(name, which, kind);
-      return values.length ? `${formatNumber(Math.min(...values))} to ${formatNumber(Math.max(...values))}` : "–";
-    };
-    const { label, means, best, kinds } = this.table.get(name);
-    const ranges = kinds.map((kind) => `${TITLES[kind]}: ${range("trained", kind)}, untrained ${range("untrained", kind)}.`);
-    return `${label}: ${means}. Mean over ${examples.length} sentences; dark is ${best}. At the foot of each head: a model of this shape that has learnt nothing. ${ranges.join(" ")}`;
   }
 }

@@ -5,13 +5,6 @@ import { linear, softmax, Vectors } from "../engine/vectors.js";
 import { describeWordChanges } from "./said.js";
 import { findStrongest } from "../ranking.js";
 
-/** Return a vector as Vectors of one row. */
-function wrapVector(vector) {
-  const table = new Vectors(1, vector.length);
-  table.row(0).set(vector);
-  return table;
-}
-
 export class Lens {
   constructor(state) {
     this.state = state;
@@ -23,8 +16,8 @@ export class Lens {
     const { step, read, engine } = state;
     const { model } = engine;
     const lines = read.residual.decoder.map(([x], layer) => {
-      const vector = wrapVector(x.row(Math.min(step, x.rows - 1)));
-      const says = softmax(linear(model.applyFinalNorm(vector, "decoder"), model.output).row(0));
+      const vector = new Vectors(1, x.columns, x.row(Math.min(step, x.rows - 1)));
+      const says = softmax(linear(model.applyFinalNorm(vector, "decoder"), model.output).values);
       const said = describeWordChanges(engine.target, findStrongest(says, 3).map((id) => ({ id, before: says[id] })));
       return make("li", {}, make("b", {}, `Layer ${layer + 1}: `), ...said);
     });

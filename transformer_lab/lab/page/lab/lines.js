@@ -1,7 +1,7 @@
 // The open head as lines, and others of its kind over it, each in a colour and with dashes of its own.
 
 import { action, make, svg } from "../elements.js";
-import { findVisibleKeys, LineBoard } from "../line_board.js";
+import { findVisibleKeys, LineBoard } from "./line_board.js";
 import { findStrongest } from "../ranking.js";
 import { formatNumber, makeVisible, shortenText } from "../text.js";
 import { isSeen, describeAxes, toCode } from "./names.js";
@@ -40,12 +40,8 @@ export class LineView {
     const { state } = this;
     const { rows, keys } = state.getMapTokens(state.head.kind);
     const meaning = describeAxes(state.head.kind, state.languages);
-    const said = JSON.stringify([rows, keys, meaning]);
-    if (said !== this.said) { // or the word that has the focus would lose it
-      this.said = said;
-      this.pointed = null;
-      this.board.write({ queries: rows, keys }, { query: meaning.rows, key: meaning.columns });
-    }
+    if (this.pointed?.some((place, side) => place >= [rows, keys][side].length)) this.pointed = null;
+    this.board.write({ queries: rows, keys }, { query: meaning.rows, key: meaning.columns });
     this.legend.hidden = !state.also.length;
     this.legend.replaceChildren(...state.heads.map((head, i) => make("span", {},
       swatch(getOverlayClass(state.heads, head)), ` ${state.names.say(head)} `,
@@ -71,7 +67,7 @@ export class LineView {
     this.board.light(this.pointed ?? (state.showsAll ? [null, null] : [state.row, state.key]));
     this.board.noteKeys(place[0] == null ? [] : Array.from(state.open.weights[place[0]], (weight) => (weight < 0.005 ? "" : formatNumber(weight))));
     this.board.draw(this.findShownLinks(place));
-    this.other.draw(state, () => this.findShownLinks(place, state.other.heads));
+    this.other.draw(state, () => this.findShownLinks(place, state.beside.answer.heads));
   }
 
   /** The lines of all heads that are drawn: of the place that is looked at, or the strongest. */
@@ -97,28 +93,26 @@ export class LineView {
 /** The same lines in another model, which stand beside those of this one. They can only be looked at. */
 class OtherModel {
   constructor() {
-    const nothing = () => {};
-    this.board = new LineBoard({ look: nothing, pin: nothing, letGo: nothing, name: "other " });
+    this.board = new LineBoard({ name: "other " });
     this.board.element.inert = true;
     this.said = make("p", {});
     this.element = make("div", { className: "other", hidden: true }, this.board.element, this.said);
   }
 
   draw(state, findLinks) {
-    const { other, head: { kind, layer, head }, row } = state;
-    this.element.hidden = !state.beside;
-    this.board.element.hidden = !other;
-    if (!other) return void this.said.replaceChildren(state.beside ? "Fetching the other model …" : "");
-    const isSame = String(state.now.written) === String(state.before.written);
-    this.board.element.hidden = !isSame;
-    if (!isSame) return void this.said.replaceChildren("The changed model writes other words now, so its rows can't be compared with those of ", make("b", {}, state.beside), ".");
+    const { beside: { name, answer }, comparison: { writesSame }, head: { kind, layer, head }, row } = state;
+    this.element.hidden = !name;
+    if (!name) return;
+    this.board.element.hidden = !answer || !writesSame;
+    if (!answer) return void (this.said.textContent = "Fetching the other model …");
+    if (!writesSame) return void this.said.replaceChildren("The changed model writes other words now, so its rows can't be compared with those of ", make("b", {}, name), ".");
     const { rows, keys } = state.getMapTokens(kind);
     this.board.write({ queries: rows, keys }, { query: "", key: "" });
     this.board.light([row, null]);
     this.board.draw(findLinks());
-    const weights = other.heads[kind][layer][head].weights[row];
+    const weights = answer.heads[kind][layer][head].weights[row];
     const [key] = findStrongest(weights, 1);
-    this.said.replaceChildren("This is the same head in ", make("b", {}, state.beside), `. Here “${rows[row]}” looks most at “${keys[key]}” (${formatNumber(weights[key])}). On its own, that model would write: `,
-      make("bdi", {}, makeVisible(shortenText(other.translation, LONGEST_TRANSLATION))));
+    this.said.replaceChildren("This is the same head in ", make("b", {}, name), `. Here “${rows[row]}” looks most at “${keys[key]}” (${formatNumber(weights[key])}). On its own, that model would write: `,
+      make("bdi", {}, makeVisible(shortenText(answer.translation, LONGEST_TRANSLATION))));
   }
 }

@@ -3,6 +3,9 @@
 import { action, make } from "../elements.js";
 import { toCode } from "./names.js";
 
+/** Muted heads as one name. */
+const nameHeads = (mute) => mute.map(toCode).sort().join();
+
 export class Many {
   /** `examples` are pairs of a sentence and its right translation. */
   constructor(state, examples) {
@@ -15,14 +18,9 @@ export class Many {
     this.element = make("p", { className: "many" }, this.button, this.bars, this.progress, this.said);
   }
 
-  /** The muted heads as one name. */
-  get muted() {
-    return this.state.mute.map(toCode).sort().join();
-  }
-
   /** How many are right with the muted heads; counted once. */
   async count(mute) {
-    const name = mute.map(toCode).sort().join();
+    const name = nameHeads(mute);
     if (this.right.has(name)) return;
     let right = 0;
     for (const [i, [source, target]] of this.examples.entries()) {
@@ -35,8 +33,8 @@ export class Many {
 
   async test() {
     if (this.asked != null) return;
-    this.asked = this.muted;
     const { mute } = this.state;
+    this.asked = nameHeads(mute);
     this.draw();
     this.said.focus({ preventScroll: true }); // the button is gone for now
     await this.count([]);
@@ -47,7 +45,8 @@ export class Many {
   }
 
   draw() {
-    const { examples, right, muted, asked, state } = this;
+    const { examples, right, asked, state } = this;
+    const muted = nameHeads(state.mute);
     // A row that was told where to look names words of this sentence alone: only muted heads can be tried on others.
     this.element.hidden = !examples.length || (!state.mute.length && asked == null);
     if (this.element.hidden) return;

@@ -1,10 +1,10 @@
 // What could be written at the open step: the likeliest words, before and after the changes, side by side.
 
-import { make, word } from "../elements.js";
+import { make, word, writeText } from "../elements.js";
 import { findStrongest } from "../ranking.js";
 import { makeVisible } from "../text.js";
 import { formatProbabilityChange } from "./said.js";
-import { findStepsAtStake, findWordsAtStake } from "./stakes.js";
+import { findWordsAtStake } from "./stakes.js";
 
 const MOST_WORDS = 5;
 
@@ -16,18 +16,16 @@ export class NextWords {
     this.list = make("ul", {});
     this.legend = make("p", { className: "legend" });
     this.said = make("p", { className: "stakes", role: "status" });
-    this.element = make("section", { className: "next", "aria-label": "The next word" }, this.title, this.said, this.list, this.legend, many?.element);
+    this.element = make("section", { className: "next", "aria-label": "The next word" }, this.title, this.list, this.legend, this.said, many?.element);
   }
 
   draw() {
     const { state } = this;
-    const { step, before, probabilities } = state;
+    const { step, before, comparison: { probabilities } } = state;
     // Of a record the probabilities may not have been kept: then only what the changes did can be said.
     this.element.hidden = !probabilities && !state.isChanged;
     for (const part of [this.title, this.list, this.legend]) part.hidden = !probabilities;
-    const said = this.describe();
-    // A screen reader says what changes: only then is it written.
-    if (this.said.textContent !== said) this.said.textContent = said;
+    writeText(this.said, this.describe());
     if (!probabilities) return;
     const found = findWordsAtStake(before.probabilities[step], probabilities[step], MOST_WORDS);
     const shown = found.filter(({ before: was, after }, i) => i < 2 || Math.max(was, after) >= 0.005);
@@ -48,26 +46,25 @@ export class NextWords {
     };
     const { isCompared, before, now, read, step } = state;
     const least = [before, read ?? now].map((answer) => answer.least?.[step]);
-    return make("li", { className: id === this.findWritten() ? "taken" : "" }, word(state.getWord(id)),
+    return make("li", { className: id === this.findWritten() ? "taken" : "" }, word(state.answerer.getWord(id)),
       make("span", { className: "track" }, ...(isCompared ? [bar(was, "was")] : []), bar(after, "is")),
       make("span", { className: "value" }, formatProbabilityChange(was, isCompared ? after : null, least)));
   }
 
   /** The word that is written at the open step: after a change, the likeliest. */
   findWritten() {
-    const { isCompared, before, probabilities, step } = this.state;
+    const { isCompared, before, comparison: { probabilities }, step } = this.state;
     return isCompared ? findStrongest(probabilities[step], 1)[0] : before.written[step];
   }
 
   /** What the changes did to the translation, in words; "" if nothing is changed. */
   describe() {
     const { state } = this;
-    const { before, now, parting, step } = state;
+    const { before, now, step, comparison, comparison: { parting } } = state;
     if (!state.isChanged) return "";
-    const isSame = String(now.written) === String(before.written);
-    if (!state.probabilities) return isSame ? `The translation stays the same as with ${state.baseline}.` : `Now it writes: ${makeVisible(now.translation)}.`;
-    if (!state.isComparable(step)) return `Now it writes: ${makeVisible(now.translation)}. From word ${parting + 1} on the two translations differ, so the probabilities of this later word can't be compared.`;
-    if (!findStepsAtStake(before.probabilities, state.probabilities).length) return `Nothing moves: no word's probability changes by 0.005 or more, compared with ${state.baseline}.`;
+    if (!comparison.probabilities) return comparison.writesSame ? `The translation stays the same as with ${state.baseline}.` : `Now it writes: ${makeVisible(now.translation)}.`;
+    if (!comparison.isComparable(step)) return `Now it writes: ${makeVisible(now.translation)}. From word ${parting + 1} on the two translations differ, so the probabilities of this later word can't be compared.`;
+    if (comparison.movedStep == null) return `Nothing moves: no word's probability changes by 0.005 or more, compared with ${state.baseline}.`;
     const behind = parting >= 0 && step > parting
       ? ` The changed model wrote “${makeVisible(now.tokens.written[parting])}” as word ${parting + 1}. To compare like with like, we ask it here after the words of ${state.baseline}.`
       : "";

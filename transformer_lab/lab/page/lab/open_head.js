@@ -1,6 +1,6 @@
 // The open head: what it's called, the switch that mutes it, and four ways to look at it.
 
-import { action, make, OWN_KEYS, toggle } from "../elements.js";
+import { action, make, OWN_KEYS, toggle, writeText } from "../elements.js";
 import { LineView } from "./lines.js";
 import { describeAxes, parseHead, TITLES, toCode } from "./names.js";
 import { WeightMap } from "./weight_map.js";
@@ -9,7 +9,7 @@ const TABS = { lines: "Where it looks", map: "As a map", numbers: "The numbers",
 
 /** Write on a button what it does now. */
 function writeLabel(button, text, title) {
-  button.textContent = text;
+  writeText(button, text);
   button.title = title;
   button.setAttribute("aria-label", title);
 }
@@ -31,10 +31,11 @@ export class OpenHead {
     this.tabs = Object.keys(this.views).map((view) => toggle(`view ${view}`, TABS[view], () => state.view === view, () => state.show(view)));
     this.axes = make("p", { className: "axes" });
     this.place = make("div", { className: "place" });
+    this.fate = make("p", { className: "note" }); // below the picture, which stays where it is
     this.element = make("section", { className: "open", "aria-label": "The open head" },
       make("p", { className: "bar" }, make("label", {}, "Head ", this.list), this.mute, this.look),
       make("p", { className: "tabs", role: "group", "aria-label": "How to look at this head" }, ...this.tabs),
-      this.axes, this.place);
+      this.axes, this.place, this.fate);
   }
 
   /** All heads by their names, in a list that a phone and a screen reader know. */
@@ -59,7 +60,8 @@ export class OpenHead {
     writeLabel(this.mute, isMuted ? "Unmute it" : "Mute it", isMuted ? "Unmute it: this head counts again" : "Mute it: set this head's output to 0");
     this.tabs.forEach((tab) => tab.refresh());
     this.drawLook();
-    this.axes.textContent = `${this.describe(view)}${isMuted ? " It's muted: it still looks, but what it finds is thrown away." : ""}`;
+    writeText(this.axes, this.describe(view));
+    writeText(this.fate, isMuted ? "This head is muted: it still looks, but what it finds is thrown away." : "");
     const shown = this.views[view];
     if (this.place.firstChild !== shown.element) this.place.replaceChildren(shown.element);
     shown.draw();
@@ -73,7 +75,8 @@ export class OpenHead {
     const end = [...words, ...keys].includes("<eos>") ? " <eos> stands for the end of a sentence." : "";
     if (view === "lines") return `On the left are ${columns}, on the right ${rows}. The thicker the line, the larger the weight. Press a word on the right to see its lines.${end}`;
     if (view === "map") return `The rows are ${rows}, the columns ${columns}. Each row sums to 1; dark is 0, yellow is 1.${end}`;
-    return "";
+    if (view === "numbers") return "Here you can follow one word as the head works out where to look: it compares what this word looks for with what each word offers, and then mixes what they have to give. Every number is the model's own.";
+    return "A head may look at a word without anybody using what it finds. So here you see what the translation would lose without this head, and which word the model has in mind after each layer.";
   }
 
   /** Whether the open row was told what to give to words. */

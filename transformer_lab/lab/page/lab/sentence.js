@@ -1,6 +1,6 @@
 // The sentence to translate, the translation, and what is changed in the model.
 
-import { action, make, OWN_KEYS, word, words } from "../elements.js";
+import { action, goByArrows, make, OWN_KEYS, word, words } from "../elements.js";
 import { formatNumber } from "../text.js";
 import { formatChanges } from "./changes.js";
 import { toCode } from "./names.js";
@@ -35,13 +35,14 @@ export class Sentence {
       button.addEventListener("click", () => state.translate(text));
       return { text, button };
     });
-    const keepsRoom = canAsk && !state.engine; // nothing may jump whenever an answer is waited for
+    // What comes and goes has its room where the reader works, so that nothing jumps under their pointer.
+    const keepsRoom = canAsk && !state.engine;
     this.problem = make("p", { className: `problem ${keepsRoom ? "keeps-room" : ""}`, role: "status" });
     this.read = make("p", { className: "read" });
     this.source = make("p", { className: "source", role: "group", "aria-label": `${state.languages[0]} sentence` }); // where it can't be changed
     this.written = make("p", { className: "written", role: "group", "aria-label": `${state.languages[1]} translation: each word opens its step` });
-    this.written.addEventListener("keydown", (event) => this.move(event));
-    this.changes = make("p", { className: "changes" });
+    goByArrows(this.written, (step) => step.click());
+    this.changes = make("p", { className: `changes ${canAsk ? "keeps-room" : ""}` });
     this.element = make("header", {},
       canAsk ? make("div", { className: "ask" }, this.input, this.go, ...this.presets.map(({ button }) => button)) : this.source,
       this.problem, this.read, this.written, this.changes);
@@ -69,35 +70,41 @@ export class Sentence {
     this.presets.forEach((preset) => preset.button.setAttribute("aria-pressed", String(preset.text === state.text)));
     this.drawRead();
     this.drawSteps();
-    const chips = this.buildChips();
-    this.changes.hidden = !chips.length;
-    this.changes.replaceChildren(...chips);
+    this.changes.replaceChildren(...this.buildChips());
   }
 
   /** What the model has read, where that's not what one sees in the field: pieces of words, or unknown words. */
   drawRead() {
     const { answerer, now: { tokens: { source }, unknown, record } } = this.state;
-    if (this.shownSource !== source) this.source.replaceChildren(...words(source));
+    if (this.shownSource === source) return; // what was unfolded stays so
     this.shownSource = source;
+    this.source.replaceChildren(...words(source));
     this.source.tabIndex = source.length > MANY ? 0 : -1; // it may scroll, and then the keyboard should reach it
     const isPieces = !record?.groups && source.some((token) => token.startsWith(" ") || token.startsWith("▁"));
     this.read.hidden = !(isPieces && answerer.canAsk) && !unknown.length;
     if (this.read.hidden) return;
     const heard = source.flatMap((token) => [token === UNKNOWN_TOKEN ? make("s", { title: "not in the vocabulary" }, word(token)) : word(token), " "]);
     const note = isPieces ? [make("span", { className: "note" }, "(pieces of words; ␣ is a space)")] : [];
-    this.read.replaceChildren("It reads ", ...heard, ...note, ...[...new Set(unknown)].flatMap((strange) => this.offerKnownWords(strange)));
+    this.read.replaceChildren("It reads ", ...heard, ...note, ...[...new Set(unknown)].map((strange) => this.offerKnownWords(strange)));
   }
 
-  /** That a word is unknown, and where the vocabulary is at hand, known ones in its place. */
+  /** That a word is unknown, and where the vocabulary is at hand, known ones in its place: those spelt alike, and all. */
   offerKnownWords(strange) {
     const { state } = this;
-    if (!state.engine) return [make("span", { className: "unknown" }, "It doesn't know ", make("b", {}, word(strange)), "."), " "];
+    const said = make("span", { className: "unknown" }, "It doesn't know ", make("b", {}, word(strange)), ". ");
+    if (!state.engine) return said;
     const known = state.engine.source.words.slice(4); // behind the special tokens
-    const buttons = findNeighbours(strange, known).map((other) => {
-      const replaced = state.engine.source.split(state.text).map((token) => (token === strange ? other : token)).join(" ");
-      return action(`instead ${strange} ${other}`, other, `Write ${other} in place of ${strange}`, () => state.translate(replaced));
-    });
-    return [make("span", { className: "unknown" }, "It doesn't know ", make("b", {}, word(strange)), ". Did you mean ", ...buttons), " "];
+    const offer = (other) => action(`instead ${strange} ${other}`, other, `Write ${other} in place of ${strange}`, () =>
+      state.translate(state.engine.source.split(state.text).map((token) => (token === strange ? other : token)).join(" ")));
+    const all = make("div", { className: "vocabulary", ...OWN_KEYS });
+    goByArrows(all);
+    const more = make("details", {}, make("summary", {}, `All ${known.length} words that it knows`), all);
+    more.addEventListener("toggle", () => {
+      all.append(...known.toSorted().map(offer));
+      all.childNodes.forEach((button, i) => (button.tabIndex = i ? -1 : 0)); // one stop for Tab; arrows go on from there
+    }, { once: true });
+    said.append("Did you mean ", ...findNeighbours(strange, known).map(offer), more);
+    return said;
   }
 
   /** Draw the words of the translation, unless they stand there already, and mark the open one. */
@@ -136,17 +143,6 @@ export class Sentence {
     if (this.translated?.text !== text) [this.last, this.translated] = [this.translated?.written ?? [], { text, written }];
     const changed = this.last.length === written.length ? [...this.last.entries()].filter(([step, token]) => token !== written[step]) : [];
     return new Map(changed.length <= written.length / MOST_FRESH ? changed : []); // else it's another sentence
-  }
-
-  move(event) {
-    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    const [, step] = event.target.dataset.control.split(" ");
-    const next = by && this.written.querySelector(`[data-control="step ${Number(step) + by}"]`);
-    if (!next) return;
-    event.preventDefault();
-    event.stopPropagation();
-    next.focus();
-    next.click();
   }
 
   /** What is changed, each with its way back. */

@@ -4,7 +4,9 @@ import { findStrongest } from "../ranking.js";
 
 /** Return the largest difference between the probabilities of a word before and after. */
 function computeLargestChange(before, after) {
-  return before.reduce((most, value, id) => Math.max(most, Math.abs(after[id] - value)), 0);
+  let most = 0;
+  for (let id = 0; id < before.length; id++) most = Math.max(most, Math.abs(after[id] - before[id]));
+  return most;
 }
 
 /** Return the words [{ id, before, after }] of a step whose probability before or after is largest. */

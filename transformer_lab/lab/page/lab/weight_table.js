@@ -4,7 +4,7 @@ import { make, OWN_KEYS, word } from "../elements.js";
 import { softmax } from "../engine/vectors.js";
 import { formatNumber } from "../text.js";
 import { weightCell } from "../cells.js";
-import { ARROWS } from "../geometry.js";
+import { findCellBeside } from "../geometry.js";
 import { isSeen } from "./names.js";
 import { dragShares } from "./share_drag.js";
 
@@ -37,14 +37,14 @@ export class WeightTable {
 
   move(event) {
     const { state } = this;
-    const step = ARROWS[event.key];
+    const { rows, keys } = state.getMapTokens(state.head.kind);
+    const beside = findCellBeside({ rows: rows.length, columns: keys.length }, [state.row, state.key], event.key);
     if (event.shiftKey && event.key in BY_KEY && state.canShare) {
       const share = state.share + BY_KEY[event.key];
       state.point(Math.min(1, Math.max(0, share)));
-    } else if (step) {
-      const row = Math.min(state.open.weights.length - 1, Math.max(0, state.row + step[0]));
-      const key = state.key == null ? 0 : state.key + step[1];
-      state.choose(row, Math.min(state.countSeen(row) - 1, Math.max(0, key)));
+    } else if (beside) {
+      const [row, key] = beside;
+      state.choose(row, Math.min(state.countSeen(row) - 1, key));
     } else if (event.key === "Enter" && state.canShare) this.press();
     else return;
     event.preventDefault();

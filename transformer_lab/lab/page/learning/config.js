@@ -1,6 +1,6 @@
 // What a model and its training may be: the one door for both.
 
-const MULTIPLE = 4; // numbers that the kernel takes at a time
+import { MULTIPLE } from "../engine/product.js";
 
 const MODEL = {
   d_model: 64, num_heads: 4, num_encoder_layers: 1, num_decoder_layers: 1, positions: "sinusoidal", norm: "post", activation: "relu",
@@ -12,7 +12,7 @@ const TRAINING = { peak: 3e-3, warmup: 100, ramp: true, steps: null, smoothing: 
 const isCount = (value) => Number.isInteger(value) && value >= 1;
 const isShare = (value) => value >= 0 && value < 1;
 const oneOf = (...values) => [(value) => values.includes(value), values.map((value) => JSON.stringify(value)).join(" or ")];
-const COUNT = [isCount, "a whole number from 1"];
+const WHOLE = [isCount, "a whole number from 1"];
 const SHARE = [isShare, "a number from 0 to below 1"];
 const SWITCH = oneOf(true, false);
 const NOT_NEGATIVE = [(value) => Number.isFinite(value) && value >= 0, "a number from 0"];
@@ -20,12 +20,12 @@ const POSITIVE = [(value) => Number.isFinite(value) && value > 0, "a number abov
 
 /** What each field may be: a test, and its words. */
 const RULES = {
-  d_model: COUNT, d_ff: [(value) => isCount(value) && value % MULTIPLE === 0, `a multiple of ${MULTIPLE}`], num_heads: COUNT,
-  num_encoder_layers: COUNT, num_decoder_layers: COUNT, source_vocab_size: COUNT, target_vocab_size: COUNT, max_length: COUNT,
+  d_model: WHOLE, d_ff: [(value) => isCount(value) && value % MULTIPLE === 0, `a multiple of ${MULTIPLE}`], num_heads: WHOLE,
+  num_encoder_layers: WHOLE, num_decoder_layers: WHOLE, source_vocab_size: WHOLE, target_vocab_size: WHOLE, max_length: WHOLE,
   positions: oneOf("sinusoidal", "learned", "none"), norm: oneOf("post", "pre", "none"), activation: oneOf("relu"),
   dropout: SHARE, tie_source_target: oneOf(false), tie_target_output: oneOf(true),
   residual: SWITCH, causal_mask: SWITCH, root: SWITCH, ramp: SWITCH,
-  peak: POSITIVE, warmup: COUNT, steps: [(value) => value === null || isCount(value), "a whole number from 1, or null"],
+  peak: POSITIVE, warmup: WHOLE, steps: [(value) => value === null || isCount(value), "a whole number from 1, or null"],
   smoothing: SHARE, beta1: SHARE, beta2: SHARE, epsilon: POSITIVE, decay: NOT_NEGATIVE,
   // Python's models may have these; the page's have none of them.
   d_k: oneOf(null), d_v: oneOf(null), num_key_value_heads: oneOf(null), recurrent_decoder: oneOf(false),

@@ -58,7 +58,7 @@ export class Learner {
     return Math.fround(loss);
   }
 
-  /** The share of pairs whose target is right word by word when each word is told the right ones before it. */
+  /** How many targets are right word by word when each word is told the right ones before it. */
   countRight(pairs) {
     this.model.setTraining(false);
     return this.model.memory.borrow(() => {
@@ -69,7 +69,21 @@ export class Learner {
         right += target.every((id, i) => best[at + i] === id);
         at += target.length;
       }
-      return right / pairs.length;
+      return right;
+    });
+  }
+
+  /** The weights of every head while one pair is read: kind → layer → head → query → a number for each key. */
+  look(pair) {
+    const { model } = this;
+    model.setTraining(false);
+    return model.memory.borrow(() => {
+      this.readTargets([pair]);
+      return {
+        encoder: model.encoder.map(({ attention }) => attention.readWeights(0)),
+        decoder: model.decoder.map(({ attention }) => attention.readWeights(0)),
+        cross: model.decoder.map(({ cross }) => cross.readWeights(0)),
+      };
     });
   }
 

@@ -1,6 +1,6 @@
 // One piece of memory for everything: parameters first, and behind them what one pass over a batch computes.
 
-const MULTIPLE = 4; // numbers that the operations take at a time
+import { MULTIPLE } from "../engine/product.js";
 
 /** Round up to a multiple; by default to what the operations take at a time. */
 export const roundUp = (count, multiple = MULTIPLE) => Math.ceil(count / multiple) * multiple;

@@ -7,10 +7,10 @@ import { roundUp } from "./memory.js";
 const isEmbedding = (name) => name.includes("embedding") || name.includes("positions");
 
 /** Names and shapes of a linear layer: its matrix as PyTorch keeps it, (out, in), and its bias. */
-const linear = (name, rows, columns) => ({ [`${name}.weight`]: [columns, rows], [`${name}.bias`]: [columns] });
+const linearShapes = (name, rows, columns) => ({ [`${name}.weight`]: [columns, rows], [`${name}.bias`]: [columns] });
 
-const attention = (name, width) =>
-  Object.assign({}, ...["w_q", "w_k", "w_v", "w_o"].map((part) => linear(`${name}.${part}`, width, width)));
+const attentionShapes = (name, width) =>
+  Object.assign({}, ...["w_q", "w_k", "w_v", "w_o"].map((part) => linearShapes(`${name}.${part}`, width, width)));
 
 /** The shapes of all tensors of a model, by the names that they have in its file of weights. */
 export function listShapes(config) {
@@ -23,8 +23,8 @@ export function listShapes(config) {
   for (const [side, parts] of [["encoder", ["self_attention"]], ["decoder", ["self_attention", "cross_attention"]]]) {
     for (let layer = 0; layer < config[`num_${side}_layers`]; layer++) {
       const name = `${side}.layers.${layer}`;
-      for (const part of parts) Object.assign(shapes, attention(`${name}.${part}`, width));
-      Object.assign(shapes, linear(`${name}.feed_forward.w_1`, width, inner), linear(`${name}.feed_forward.w_2`, inner, width));
+      for (const part of parts) Object.assign(shapes, attentionShapes(`${name}.${part}`, width));
+      Object.assign(shapes, linearShapes(`${name}.feed_forward.w_1`, width, inner), linearShapes(`${name}.feed_forward.w_2`, inner, width));
       for (let i = 0; i <= parts.length; i++) Object.assign(shapes, norm(`${name}.add_norm_${i + 1}.layer_norm`));
     }
     if (config.norm === "pre") Object.assign(shapes, norm(`${side}.final_norm`));
@@ -70,6 +70,11 @@ export class Parameters {
       path.reduce((place, step) => (place[step] ??= {}), root)[last] = parameter;
     }
     return root;
+  }
+
+  /** How many parameters there are, without what rounds sizes up. */
+  countNumbers() {
+    return Object.values(this.shapes).reduce((sum, shape) => sum + shape.reduce((product, size) => product * size), 0);
   }
 
   /** Draw the first values, as Python's `initialise` does: the same ones from the same seed. */

@@ -1,6 +1,6 @@
 // Two columns of words and lines between them, as thick as their weights.
 
-import { make, OWN_KEYS, svg, word } from "./elements.js";
+import { make, OWN_KEYS, svg, writeTokens } from "../elements.js";
 
 const LINE_HEIGHT = 24; // CSS pixels: less is hard to hit with a finger
 const LEAST_WEIGHT = 0.01; // that is drawn
@@ -16,7 +16,10 @@ export class LineBoard {
   /** A place is [query, key], one of them null: `look` hears which is pointed at, or null, `pin` which is pressed; `name` tells one board from another. */
   constructor({ look, pin, letGo, name = "" }) {
     Object.assign(this, { look, pin, letGo, name });
-    this.element = make("div", { className: "scroll line-board" });
+    const column = (side) => make("div", { className: `column ${side}`, role: "group" }); // from its words the lines go
+    this.columns = { key: column("key"), query: column("query") };
+    this.drawing = svg("svg", { preserveAspectRatio: "none", "aria-hidden": "true" });
+    this.element = make("div", { className: "scroll line-board" }, this.columns.key, this.drawing, this.columns.query);
     this.element.addEventListener("pointerleave", () => look(null));
     this.element.addEventListener("focusout", ({ relatedTarget }) => this.element.contains(relatedTarget) || look(null));
     this.element.addEventListener("keydown", (event) => this.move(event));
@@ -25,26 +28,21 @@ export class LineBoard {
   /** Keys at the left, queries at the right, as information flows; `names` says what they are. */
   write({ queries, keys }, names) {
     const height = Math.max(queries.length, keys.length, 1) * LINE_HEIGHT;
-    const size = { viewBox: `0 0 100 ${height}`, height, preserveAspectRatio: "none" };
-    this.drawing = svg("svg", { ...size, "aria-hidden": "true" });
-    this.element.replaceChildren(
-      this.buildColumn(keys, "key", `Keys: ${names.key}`), this.drawing,
-      this.buildColumn(queries, "query", `Queries: ${names.query}`));
+    this.drawing.setAttribute("viewBox", `0 0 100 ${height}`);
+    this.drawing.setAttribute("height", height);
+    this.columns.key.setAttribute("aria-label", `Keys: ${names.key}`);
+    this.columns.query.setAttribute("aria-label", `Queries: ${names.query}`);
+    writeTokens(this.columns.key, keys, (place) => this.buildWord("key", place));
+    writeTokens(this.columns.query, queries, (place) => this.buildWord("query", place));
   }
 
-  /** The tokens of one side, from which the lines go; the arrows move among them. */
-  buildColumn(list, side, name) {
-    const box = make("div", { className: `column ${side}`, role: "group", "aria-label": name });
-    list.forEach((token, place) => {
-      const control = `${this.name}${side} ${place}`;
-      const button = make("button", { type: "button", title: token, "data-control": control, ...OWN_KEYS }, word(token));
-      const here = side === "query" ? [place, null] : [null, place];
-      button.addEventListener("pointerenter", () => this.look(here));
-      button.addEventListener("focus", () => button.matches(":focus-visible") && this.look(here));
-      button.addEventListener("click", () => this.pin(here));
-      box.append(button);
-    });
-    return box;
+  buildWord(side, place) {
+    const button = make("button", { type: "button", "data-control": `${this.name}${side} ${place}`, ...OWN_KEYS });
+    const here = side === "query" ? [place, null] : [null, place];
+    button.addEventListener("pointerenter", () => this.look(here));
+    button.addEventListener("focus", () => button.matches(":focus-visible") && this.look(here));
+    button.addEventListener("click", () => this.pin(here));
+    return button;
   }
 
   move(event) {
@@ -52,8 +50,8 @@ export class LineBoard {
     const next = { ArrowUp: Number(place) - 1, ArrowDown: Number(place) + 1 }[event.key];
     const other = { ArrowLeft: "key", ArrowRight: "query" }[event.key];
     if (event.key === "Escape") this.letGo();
-    else if (next != null) this.element.querySelector(`[data-control="${side} ${next}"]`)?.focus();
-    else if (other) this.element.querySelector(`.${other} button[tabindex="0"]`).focus();
+    else if (next != null) this.columns[side].childNodes[next]?.focus();
+    else if (other) this.columns[other].querySelector(`[tabindex="0"]`).focus();
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -62,7 +60,7 @@ export class LineBoard {
   /** Mark a word of either side; of each side one is reached by Tab. */
   light([query, key]) {
     for (const [side, at] of [["query", query], ["key", key]]) {
-      this.element.querySelectorAll(`.${side} button`).forEach((button, place) => {
+      this.columns[side].childNodes.forEach((button, place) => {
         button.classList.toggle("lit", place === at);
         button.tabIndex = place === (at ?? 0) ? 0 : -1; // one stop for Tab; arrows go on from there
       });
@@ -71,7 +69,10 @@ export class LineBoard {
 
   /** Write a text beside each key, or none. */
   noteKeys(texts) {
-    this.element.querySelectorAll(".key button").forEach((button, key) => (button.dataset.note = texts[key] ?? ""));
+    this.columns.key.childNodes.forEach((button, key) => {
+      const text = texts[key] ?? "";
+      if (button.dataset.note !== text) button.dataset.note = text; // a style is slow to set
+    });
   }
 
   /** Lines { query, key, thickness }, from 0 to 1; a `className` gives them colour and dashes of their own. */

@@ -1,0 +1,57 @@
+// A guided experiment: a question, a prediction, one button, and what came of it.
+
+import { action, make, OWN_KEYS } from "../elements.js";
+import { formatPercent } from "../text.js";
+import { EXPERIMENTS } from "./experiments.js";
+
+/** What a pair of runs came to, in a sentence. */
+function tellResult([first, second]) {
+  const told = second.exact - second.written > 0.2 ? `, although ${formatPercent(second.exact)} are when it's told the letters before` : "";
+  return `Here ${formatPercent(first.written)} of the unseen examples came out right, and with the change ${formatPercent(second.written)} did${told}.`;
+}
+
+export class ExperimentCard {
+  /** `start()` trains, as the button does. */
+  constructor(choice, start) {
+    Object.assign(this, { choice, start, guess: null });
+    this.element = make("section", { className: "experiment", "aria-label": "An experiment" });
+    this.list = make("section", { className: "experiments" }, make("h3", {}, "Try one of these"),
+      make("ol", {}, ...EXPERIMENTS.map((experiment) => make("li", {}, action(`experiment ${experiment.name}`, experiment.question, experiment.question, () => this.open(experiment))))));
+  }
+
+  open({ name, task, settings = {}, change }) {
+    const { choice } = this;
+    choice.setTask(task);
+    choice.set({ settings: { ...choice.settings, ...settings }, change, experiment: name });
+    this.element.scrollIntoView({ block: "nearest" });
+  }
+
+  get experiment() {
+    return EXPERIMENTS.find(({ name }) => name === this.choice.experiment) ?? null;
+  }
+
+  /** `runs` are those of the last training, if there was one. */
+  draw(runs) {
+    const { experiment } = this;
+    this.element.hidden = !experiment;
+    if (!experiment) return;
+    const isOwn = runs.length === 2 && runs.every(({ experiment: name }) => name === experiment.name);
+    const isDone = isOwn && runs.every(({ state }) => state === "done");
+    const state = `${experiment.name} ${isOwn} ${isDone}`;
+    if (state === this.state) return;
+    if (experiment.name !== this.state?.split(" ")[0]) this.guess = null;
+    this.state = state;
+    this.element.replaceChildren(make("h3", {}, experiment.question), make("p", {}, experiment.setting),
+      isOwn ? make("p", {}, this.guess === null ? "" : `You expect: ${experiment.options[this.guess]}`) : this.makeGuess(experiment),
+      ...(isDone ? [make("p", { className: "result" }, tellResult(runs.map(({ result }) => result)), " ", experiment.because)] : []));
+  }
+
+  makeGuess({ options }) {
+    const choices = options.map((text, i) => {
+      const input = make("input", { type: "radio", name: "guess", ...OWN_KEYS });
+      input.addEventListener("change", () => (this.guess = i));
+      return make("label", {}, input, " ", text);
+    });
+    return make("fieldset", {}, make("legend", {}, "What do you expect?"), ...choices, action("find out", "Find out", "Train both models", () => this.start()));
+  }
+}

@@ -1,0 +1,73 @@
+// Where every head looks, as small maps; the one that's pressed stands large, with its words.
+
+import { formatNumber } from "../text.js";
+import { make, OWN_KEYS, word } from "../elements.js";
+import { toPicture } from "../head_map.js";
+import { paintMap } from "../painting.js";
+
+const KINDS = { encoder: "Encoder", decoder: "Decoder: what it has written", cross: "Decoder: what it was given" };
+/** Which words are asked for and which are looked at, by kind: the ones given, or the ones written. */
+const SIDES = { encoder: ["given", "given"], decoder: ["read", "read"], cross: ["read", "given"] };
+
+export class Maps {
+  /** `choose(head)` is called when one is pressed. */
+  constructor(palettes, choose) {
+    Object.assign(this, { palettes, choose });
+    this.small = make("div", { className: "heads" });
+    this.large = make("div", { className: "large" });
+    this.element = make("section", { className: "maps", "aria-label": "Where every head looks" }, this.small, this.large);
+    this.buttons = new Map();
+  }
+
+  /** `maps` of a moment, the `words` of the example that they belong to, and the head that's `chosen`. */
+  draw(maps, words, chosen) {
+    this.element.hidden = !maps;
+    if (!maps) return;
+    this.build(maps);
+    for (const [name, { button, canvas, head }] of this.buttons) {
+      paintMap(canvas, toPicture({ weights: maps[head.kind][head.layer][head.head] }), this.palettes.weight);
+      button.setAttribute("aria-pressed", String(name === toName(chosen)));
+    }
+    this.drawLarge(maps, words, chosen);
+  }
+
+  /** Make the buttons, once for a model. */
+  build(maps) {
+    const shape = Object.keys(KINDS).map((kind) => maps[kind].map((heads) => heads.length)).join("|");
+    if (shape === this.shape) return;
+    this.shape = shape;
+    this.buttons.clear();
+    const rows = Object.entries(KINDS).flatMap(([kind, title]) => [
+      make("h4", {}, title),
+      ...maps[kind].map((heads, layer) => make("div", { className: "layer" }, ...heads.map((_, head) => this.makeButton({ kind, layer, head })))),
+    ]);
+    this.small.replaceChildren(...rows);
+  }
+
+  makeButton(head) {
+    const canvas = make("canvas", {});
+    const label = `${KINDS[head.kind]}, layer ${head.layer + 1}, head ${head.head + 1}`;
+    const button = make("button", { type: "button", "aria-label": label, title: label, "data-control": toName(head), ...OWN_KEYS }, canvas);
+    button.addEventListener("click", () => this.choose(head));
+    this.buttons.set(toName(head), { button, canvas, head });
+    return button;
+  }
+
+  drawLarge(maps, words, { kind, layer, head }) {
+    const weights = maps[kind]?.[layer]?.[head];
+    if (!weights) return this.large.replaceChildren();
+    const [rows, columns] = SIDES[kind].map((side) => words[side]);
+    const cell = (weight) => {
+      const element = make("td", { "aria-label": formatNumber(weight) });
+      element.style.setProperty("--weight", weight);
+      return element;
+    };
+    return this.large.replaceChildren(make("table", {},
+      make("caption", {}, kind === "encoder" ? "Each row is a word, and shows where this head looks." : "Each row is a word that it writes, and shows where this head looks."),
+      make("thead", {}, make("tr", {}, make("td", {}), ...columns.map((token) => make("th", { scope: "col" }, word(token))))),
+      make("tbody", {}, ...weights.map((row, i) =>
+        make("tr", {}, make("th", { scope: "row" }, word(rows[i])), ...Array.from(row, cell))))));
+  }
+}
+
+const toName = ({ kind, layer, head }) => `head ${kind} ${layer} ${head}`;

@@ -1,0 +1,177 @@
+// The playground: a Transformer that learns while you watch.
+
+import { decodeBase64 } from "../bytes.js";
+import { action, make, OWN_KEYS, word } from "../elements.js";
+import { makePalettes } from "../painting.js";
+import { followTheme } from "../theme.js";
+import { TASKS } from "../tasks/tasks.js";
+import { Choice } from "./choice.js";
+import { ExperimentCard } from "./experiment_card.js";
+import { makeLearn } from "./learn.js";
+import { Run } from "./run.js";
+import { RunPanel } from "./run_panel.js";
+import { listChanges, makeSpec, SETTINGS } from "./settings.js";
+
+const PATIENCE = 90; // seconds that a reader may like to wait
+const SMALLEST = { width: 16, heads: 4, layers: 1 };
+
+/** A menu of [value, words]; `choose` gets the value. */
+function menu(label, control, choose) {
+  const select = make("select", { "data-control": control, ...OWN_KEYS });
+  select.addEventListener("change", () => choose(select.selectedIndex));
+  const element = make("label", {}, make("span", {}, label), select);
+  element.refresh = (options, chosen) => {
+    select.replaceChildren(...options.map((text) => make("option", {}, text)));
+    select.selectedIndex = chosen;
+  };
+  return element;
+}
+
+export class Playground {
+  constructor({ script, colours, address = "" }) {
+    this.script = script;
+    this.palettes = makePalettes(decodeBase64(colours));
+    this.choice = new Choice(address);
+    this.runs = [];
+    this.moment = Infinity; // the latest
+    this.head = { kind: "cross", layer: 0, head: 0 };
+    this.build();
+    this.choice.watch(() => this.drawChoice());
+    this.drawChoice();
+  }
+
+  build() {
+    const { choice } = this;
+    this.task = menu("Task", "task", (i) => choice.setTask(TASKS[i].name));
+    this.example = make("p", { className: "example" });
+    this.second = menu("Compare it with", "but", (i) => choice.set({ change: i ? this.changes[i - 1] : null }));
+    this.train = action("train", "Train", "Train from scratch", () => this.start());
+    this.train.className = "primary";
+    this.hold = action("pause", "Pause", "Pause the training", () => this.togglePause());
+    this.end = action("stop", "Stop", "Stop the training", () => this.runs.forEach((run) => run.stop()));
+    this.notice = make("p", { className: "notice" });
+    this.settings = Object.entries(SETTINGS).map(([name, { label, options }]) => {
+      const element = menu(label, name, (i) => choice.setSetting(name, options[i][0]));
+      return { name, options, element };
+    });
+    this.slider = make("input", { type: "range", min: 0, step: 1, ...OWN_KEYS });
+    this.slider.addEventListener("input", () => this.goTo(Number(this.slider.value)));
+    this.back = make("label", { className: "back" }, "Go back in time ", this.slider);
+    this.panels = make("div", { className: "runs" });
+    this.card = new ExperimentCard(choice, () => this.start());
+    this.element = make("div", { className: "tl-page tl-playground" },
+      make("header", {},
+        make("h2", {}, "Teach a Transformer while you watch"),
+        make("p", {}, "Choose a task and press Train. The model starts from random numbers, and everything happens on your device.")),
+      make("div", { className: "ask" }, this.task, this.second, this.train, this.hold, this.end),
+      this.example, this.notice,
+      make("details", { className: "settings" }, make("summary", {}, "Change the model, its training or its data"),
+        make("div", {}, ...this.settings.map(({ element }) => element))),
+      this.card.element, this.panels, this.back, this.card.list);
+  }
+
+  drawChoice() {
+    const { choice } = this;
+    const { task, settings, change } = choice;
+    this.task.refresh(TASKS.map(({ title }) => title), TASKS.indexOf(task));
+    this.changes = listChanges(settings);
+    const chosen = this.changes.findIndex(({ name, value }) => name === change?.name && value === change.value);
+    this.second.refresh(["nothing", ...this.changes.map(({ text }) => `the same model, ${text}`)], chosen + 1);
+    for (const { name, options, element } of this.settings) element.refresh(options.map(([, text]) => text), options.findIndex(([value]) => value === settings[name]));
+    this.drawExample();
+    this.drawRuns();
+  }
+
+  drawExample() {
+    const { question, example } = this.choice.task;
+    this.example.replaceChildren(question, " For example: ", word(example.source), " → ", word(example.target));
+  }
+
+  start() {
+    this.runs.forEach((run) => run.end());
+    this.moment = Infinity;
+    const { choice } = this;
+    this.runs = choice.runs.map((settings) => new Run(this.script, makeSpec(choice.task, settings, { seed: choice.seed }), () => this.plan()));
+    const text = choice.change && this.changes.find(({ name, value }) => name === choice.change.name && value === choice.change.value)?.text;
+    const titles = this.runs.map((_, i) => (i ? `The same, ${text}` : "Your model"));
+    for (const run of this.runs) run.experiment = choice.experiment;
+    this.views = this.runs.map((_, i) => new RunPanel(titles[i], this.palettes, (head) => this.open(head)));
+    this.panels.replaceChildren(...this.views.map(({ element }) => element));
+    this.drawRuns();
+  }
+
+  /** Draw at the next frame, however much the runs say until then. */
+  plan() {
+    if (this.planned) return;
+    this.planned = true;
+    requestAnimationFrame(() => {
+      this.planned = false;
+      this.drawRuns();
+    });
+  }
+
+  goTo(moment) {
+    this.moment = moment >= Number(this.slider.max) ? Infinity : moment;
+    this.drawRuns();
+  }
+
+  open(head) {
+    this.head = head;
+    this.drawRuns();
+  }
+
+  togglePause() {
+    const isPaused = this.runs.some(({ state }) => state === "paused");
+    for (const run of this.runs) isPaused ? run.resume() : run.pause();
+  }
+
+  drawRuns() {
+    const { runs } = this;
+    const running = runs.filter((run) => run.isRunning);
+    this.train.textContent = runs.length ? "Train again" : "Train";
+    this.hold.hidden = this.end.hidden = !running.length;
+    this.hold.textContent = running.some(({ state }) => state === "paused") ? "Go on" : "Pause";
+    const last = Math.max(0, ...runs.map(({ moments }) => moments.length - 1));
+    this.back.hidden = last < 1;
+    Object.assign(this.slider, { max: last, value: Math.min(this.moment, last) });
+    const most = Math.max(0.1, ...runs.flatMap(({ losses }) => losses.slice(0, 20).map(({ loss }) => loss)).filter(Number.isFinite));
+    runs.forEach((run, i) => this.views[i].draw(run, { most, chosen: Math.min(this.moment, run.moments.length - 1), head: this.head }));
+    this.card.draw(runs);
+    this.drawNotice(running);
+  }
+
+  /** On a slow device: how long it will take, and a smaller model. */
+  drawNotice(running) {
+    const left = Math.max(0, ...running.map((run) => (run.pace === null ? 0 : ((run.spec.steps - run.step) * run.pace) / 1000)));
+    const isSlow = left > PATIENCE && running.every(({ step }) => step > 5);
+    this.notice.hidden = !isSlow;
+    if (!isSlow) return;
+    const smaller = action("smallest", "Take the smallest model", "Train the smallest model instead", () => {
+      this.choice.set({ settings: { ...this.choice.settings, ...SMALLEST }, change: null });
+      this.start();
+    });
+    this.notice.replaceChildren(`This will take about ${Math.ceil(left / 60)} more minutes on your device. `, smaller);
+  }
+}
+
+/** Put the playground into the place of a saved picture. */
+export async function mountPlaygrounds(name) {
+  const data = JSON.parse(document.querySelector(`script[data-of="${name}"]`).textContent);
+  globalThis.transformerLab = { ...globalThis.transformerLab, learn: makeLearn(data.script, TASKS) };
+  for (const place of document.querySelectorAll(`[data-playground="${name}"]`)) {
+    if (place.dataset.mounted) continue;
+    place.dataset.mounted = true;
+    const playground = new Playground({ ...data, address: data.isAlone && location.hash ? location.hash : data.start });
+    place.replaceChildren(playground.element);
+    if (data.isAlone) {
+      playground.choice.watch(() => history.replaceState(null, "", playground.choice.address));
+      addEventListener("hashchange", () => {
+        playground.choice.follow(location.hash);
+        playground.drawChoice();
+      });
+    }
+    document.addEventListener("visibilitychange", () => playground.runs.forEach((run) => (document.hidden ? run.pause() : run.resume())));
+    followTheme(playground.element);
+    playground.element.dataset.ready = "true";
+  }
+}

@@ -1,0 +1,59 @@
+// The switches: what a reader can change about a model, its training and its data. Each is an experiment.
+
+/** Where a setting goes: into the model, its training, or the run itself. */
+const layers = (count) => ({ model: { num_encoder_layers: count, num_decoder_layers: count } });
+const model = (name) => (value) => ({ model: { [name]: value } });
+const training = (name) => (value) => ({ training: { [name]: value } });
+const run = (name) => (value) => ({ [name]: value });
+
+const onOff = (on, off) => [[true, on], [false, off]];
+const numbers = (...values) => values.map((value) => [value, value.toLocaleString("en")]);
+
+/**
+ * The settings by name: a label, the options as [value, words], the value that they begin with, and where they go.
+ * `without` is how a comparison says it: "the same model, but …".
+ */
+export const SETTINGS = {
+  positions: { label: "Word order", options: [["sinusoidal", "sine waves"], ["learned", "learned"], ["none", "none"]], start: "sinusoidal", put: model("positions"), but: { learned: "with learned positions", none: "without any sense of order" } },
+  mask: { label: "Mask", options: onOff("hides what comes next", "off"), start: true, put: model("causal_mask"), but: { false: "without a mask, so it sees the answer" } },
+  root: { label: "Scores", options: onOff("÷ √dₖ", "as they are"), start: true, put: model("root"), but: { false: "without dividing by √dₖ" } },
+  heads: { label: "Heads", options: numbers(1, 2, 4, 8), start: 4, put: model("num_heads"), but: { 1: "with one head", 2: "with two heads", 4: "with four heads", 8: "with eight heads" } },
+  layers: { label: "Layers", options: [1, 2, 4].map((count) => [count, `${count} + ${count}`]), start: 1, put: layers, but: { 1: "with one layer on each side", 2: "with two layers on each side", 4: "with four layers on each side" } },
+  width: { label: "Width", options: numbers(16, 32, 64, 128), start: 32, put: model("d_model"), but: { 16: "16 wide", 32: "32 wide", 64: "64 wide", 128: "128 wide" } },
+  residual: { label: "Residual connections", options: onOff("on", "off"), start: true, put: model("residual"), but: { false: "without residual connections" } },
+  norm: { label: "LayerNorm", options: [["post", "after (the paper)"], ["pre", "before"], ["none", "none"]], start: "post", put: model("norm"), but: { post: "with LayerNorm after each part", pre: "with LayerNorm before each part", none: "without LayerNorm" } },
+  warmup: { label: "Warm-up", options: onOff("on", "off"), start: true, put: training("ramp"), but: { false: "without a warm-up" } },
+  smoothing: { label: "Label smoothing", options: [[0, "none"], [0.1, "0.1"]], start: 0, put: training("smoothing"), but: { 0: "without label smoothing", 0.1: "with label smoothing" } },
+  dropout: { label: "Dropout", options: [[0, "none"], [0.1, "0.1"]], start: 0, put: model("dropout"), but: { 0: "without dropout", 0.1: "with dropout" } },
+  rate: { label: "Highest learning rate", options: [[0.0003, "0.0003"], [0.001, "0.001"], [0.003, "0.003"], [0.01, "0.01"], [0.03, "0.03"]], start: 0.003, put: training("peak"), but: { 0.0003: "with a tenth of the learning rate", 0.001: "with a third of the learning rate", 0.003: "with a learning rate of 0.003", 0.01: "with three times the learning rate", 0.03: "with ten times the learning rate" } },
+  curve: { label: "Then the rate falls", options: [["root", "slowly (the paper)"], ["line", "to 0 at the end"]], start: "root", put: run("curve"), but: { root: "with the paper's slowly falling rate", line: "with a rate that falls to 0" } },
+  data: { label: "Examples to learn from", options: [[null, "a new one each time"], ...numbers(100, 1000, 6000, 20000)], start: null, put: run("train"), but: { null: "with new examples each time", 100: "with only 100 examples", 1000: "with only 1,000 examples", 6000: "with only 6,000 examples", 20000: "with only 20,000 examples" } },
+  steps: { label: "Steps", options: numbers(300, 1000, 3000, 9000), start: 1000, put: run("steps"), but: { 300: "for 300 steps", 1000: "for 1,000 steps", 3000: "for 3,000 steps", 9000: "for 9,000 steps" } },
+};
+
+/** Where tasks begin with other settings. */
+const USUAL = {
+  world: { width: 64, curve: "line", data: 20000, steps: 3000 },
+  sort: { steps: 3000 },
+};
+
+/** What the settings of a task begin with. */
+export const beginWith = ({ name }) => ({ ...Object.fromEntries(Object.entries(SETTINGS).map(([setting, { start }]) => [setting, start])), ...USUAL[name] });
+
+/** What a training run is told, see `Training`. */
+export function makeSpec(task, settings, { seed, options = {} }) {
+  const spec = { task: task.name, options, seed, batch: 32, model: {}, training: { warmup: 100 } };
+  for (const [name, { put }] of Object.entries(SETTINGS)) {
+    const { model: one = {}, training: other = {}, ...rest } = put(settings[name]);
+    Object.assign(spec, rest);
+    Object.assign(spec.model, one);
+    Object.assign(spec.training, other);
+  }
+  return spec;
+}
+
+/** All that can be different about a second run: { name, value, text }. */
+export function listChanges(settings) {
+  return Object.entries(SETTINGS).flatMap(([name, { but, options }]) =>
+    options.flatMap(([value]) => (value === settings[name] || !but[value] ? [] : [{ name, value, text: but[value] }])));
+}

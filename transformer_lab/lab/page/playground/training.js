@@ -1,0 +1,136 @@
+// A training run, in a worker: it learns for a moment, says how far it is, and listens.
+
+import { openOperations } from "../learning/kernel.js";
+import { Learner } from "../learning/learner.js";
+import { packModel } from "../learning/saved_model.js";
+import { makeRandom } from "../engine/untrained.js";
+import { findTask, makeData } from "../tasks/tasks.js";
+
+const SLICE = 25; // milliseconds of learning between two looks at what the page wants
+const MOMENTS = 30; // of a run, at which it shows what it can do
+const SHOWN = 6; // examples
+const TRIED = 64; // unseen examples at each moment
+const AT_LAST = 512; // at the end
+const AT_ONCE = 32; // examples that are written between two looks
+
+const EOS = 2;
+
+const withoutEnd = (ids) => ids.filter((id) => id !== EOS);
+
+/** Let the page's messages in; a timer would wait for 4 ms. */
+const listen = () => new Promise((done) => {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => (port1.close(), done());
+  port2.postMessage(null);
+});
+
+/** The ids' texts, one behind the other as they are written: with a space before those that have one. */
+function writePieces(words, ids) {
+  const write = (count) => words.decode(ids.slice(0, count));
+  return ids.map((_, i) => write(i + 1).slice(write(i).length) || ` ${words.tokens([ids[i]])[0]}`);
+}
+
+export class Training {
+  /**
+   * `spec` is { task, options, train, seed, steps, batch, curve, model, training }: a task's name and options; how many
+   * examples there are to learn from (null: without end); whether the rate falls along the paper's "root" curve or a
+   * straight "line" to the last step; and what `completeModel` and `completeTraining` take. `report` gets what there is
+   * to say, as { kind, … }.
+   */
+  constructor(spec, report) {
+    const { task, options, train, seed, steps, batch, curve, model, training } = spec;
+    Object.assign(this, { report, batch, seed, steps });
+    this.data = makeData(findTask(task), { options, train, test: AT_LAST, seed });
+    const sizes = { source_vocab_size: this.data.source.words.length, target_vocab_size: this.data.target.words.length };
+    this.learner = new Learner({ ...model, ...sizes }, { ...training, steps: curve === "line" ? steps : null }, openOperations(), seed);
+    this.random = makeRandom(seed + 1);
+    this.every = Math.max(1, Math.round(steps / MOMENTS));
+    this.limit = 2 + Math.max(...this.data.test.map(({ target }) => target.length));
+    this.seconds = 0; // of learning, without what is shown
+    this.state = "paused";
+  }
+
+  pause() {
+    this.state = "paused";
+  }
+
+  stop() {
+    this.state = "stopped";
+    this.wake?.();
+  }
+
+  resume() {
+    this.state = "training";
+    this.wake?.();
+  }
+
+  /** Learn to the end, or until it's stopped. */
+  async run() {
+    const { learner, steps, every } = this;
+    this.state = "training";
+    this.report({ kind: "ready", parameters: learner.model.parameters.countNumbers(), tried: this.data.test.length, notes: this.data.notes, ...this.describe() });
+    await this.show(NaN);
+    let loss = NaN;
+    while (learner.steps < steps && (await this.mayGoOn())) {
+      const start = performance.now();
+      do loss = learner.step(Array.from({ length: this.batch }, () => this.data.sample(this.random)));
+      while (performance.now() - start < SLICE && learner.steps % every && learner.steps < steps);
+      this.seconds += (performance.now() - start) / 1000;
+      this.report({ kind: "step", step: learner.steps, seconds: this.seconds, loss });
+      if (learner.steps % every === 0 || learner.steps === steps) await this.show(loss);
+    }
+    if (this.state === "stopped") return this.report({ kind: "stopped", step: learner.steps });
+    return this.report({ kind: "done", step: learner.steps, seconds: this.seconds, loss, ...(await this.try(AT_LAST)) });
+  }
+
+  /** The first unseen examples, and the words of the very first one, which the maps belong to. */
+  describe() {
+    const { source, target, test } = this.data;
+    return {
+      shown: test.slice(0, SHOWN).map((pair) => ({ given: source.decode(withoutEnd(pair.source)), right: writePieces(target, withoutEnd(pair.target)) })),
+      words: { given: source.tokens(test[0].source), read: target.tokens(test[0].target) },
+    };
+  }
+
+  /** Wait for messages, and while the run is paused; false when it's stopped. */
+  async mayGoOn() {
+    await listen();
+    while (this.state === "paused") await new Promise((done) => (this.wake = done));
+    return this.state !== "stopped";
+  }
+
+  /** Show what it can do at this moment. */
+  async show(loss) {
+    const { learner, data, seconds } = this;
+    const found = await this.try(TRIED);
+    const maps = learner.look(data.test[0]);
+    this.report({
+      kind: "moment", step: learner.steps, seconds, loss, maps, exact: found.exact, written: found.written,
+      writes: found.ids.slice(0, SHOWN).map((ids) => writePieces(data.target, withoutEnd(ids))),
+    });
+  }
+
+  /**
+   * Try unseen examples. `exact` is the share that's right when each word is told the right ones before it, `written`
+   * the share that's right as the model writes it; `ids` is what it wrote.
+   */
+  async try(count) {
+    const { learner, data, limit } = this;
+    const pairs = data.test.slice(0, count);
+    const ids = [];
+    let told = 0;
+    for (let at = 0; at < pairs.length && this.state !== "stopped"; at += AT_ONCE) {
+      const some = pairs.slice(at, at + AT_ONCE);
+      ids.push(...learner.write(some.map(({ source }) => source), limit));
+      told += learner.countRight(some);
+      await listen();
+    }
+    const right = ids.filter((own, i) => String(own) === String(pairs[i].target)).length;
+    return { exact: told / pairs.length, written: right / pairs.length, ids };
+  }
+
+  /** The model as a file that Python reads, too. */
+  save() {
+    return packModel(this.learner, this.data);
+  }
+}

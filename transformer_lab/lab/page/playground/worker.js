@@ -1,0 +1,27 @@
+// The worker of one training run: what the page asks for in, what there is to say out.
+
+import { Training } from "./training.js";
+
+let training = null;
+
+const ANSWERS = {
+  start(spec) {
+    training = new Training(spec, (said) => postMessage(said));
+    return training.run();
+  },
+  pause: () => training.pause(),
+  resume: () => training.resume(),
+  stop: () => training.stop(),
+  save() {
+    const file = training.save();
+    postMessage({ kind: "file", file }, [file]);
+  },
+};
+
+onmessage = async ({ data: { ask, given } }) => {
+  try {
+    await ANSWERS[ask](given);
+  } catch (error) {
+    postMessage({ kind: "failed", message: error.message });
+  }
+};

@@ -1,0 +1,94 @@
+"""The playground: a page in which a Transformer learns a task while you watch, without Python."""
+
+import html
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from transformer_lab.config import check
+from transformer_lab.figures.style import weight_colours
+from transformer_lab.lab.page import saved
+from transformer_lab.lab.page.join import script, style
+
+TASKS = (
+    "copy",
+    "reverse",
+    "sort",
+    "partner",
+    "count",
+    "brackets",
+    "dates",
+    "numbers_en",
+    "numbers_fr",
+    "numbers_de",
+    "world",
+    "own",
+)
+"""The names of the tasks, in the order of `page/tasks/tasks.js`."""
+STYLES = ("page.css", "playground/playground.css")
+TITLE = "Teach a Transformer while you watch"
+
+
+class PlaygroundPage:
+    """A playground that needs no kernel: training happens in the reader's browser.
+
+    A notebook displays it, and `to_html` saves it as one file:
+
+        playground("sort").to_html("play.html")
+    """
+
+    def __init__(self, start: str):
+        """Make a page that opens at the address `start`, such as "task=sort&heads=1"."""
+        self.start = start
+        self.alt = (
+            "The playground: where scripts run, a small Transformer learns here while you watch."
+        )
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/html": self.fragment(is_alone=False), "text/plain": self.alt}
+
+    def to_html(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write one file that opens in any browser, offline; returns its path.
+
+        Raises:
+            ValueError: If the file is there already and `overwrite` is not given.
+        """
+        body = self.fragment(is_alone=True)
+        return saved.write_page(path, TITLE, body, overwrite=overwrite)
+
+    def fragment(self, *, is_alone: bool) -> str:
+        """Return the HTML of the playground; one that `is_alone` keeps its choices in the address."""
+        data = {
+            "start": f"#{self.start}",
+            "isAlone": is_alone,
+            "colours": weight_colours(),
+            "script": script("playground/worker.js"),
+        }
+        still = f"<p>{html.escape(self.alt)}</p>"
+        return saved.fragment(
+            "playground",
+            still,
+            saved.dump_json(data),
+            style=style(*STYLES),
+            script=script("playground/playground.js"),
+            mount="await mountPlaygrounds",
+        )
+
+
+def playground(task: str = "reverse", *, start: str = "") -> PlaygroundPage:
+    """Build a page in which a Transformer learns `task` from scratch, in the reader's browser.
+
+        playground("sort")
+        playground("reverse", start="but=mask:false")   # and beside it one without a causal mask
+
+    Args:
+        task: One of `TASKS`: letters to copy, reverse or sort, dates, numbers in words, the bilingual
+            world, or the reader's own pairs.
+        start: What else is chosen, as the page's address says it: "heads=1&seed=3". A second run
+            with one change stands in "but", such as "but=positions:none".
+
+    Raises:
+        ValueError: If there is no such task.
+    """
+    check("task", task, f"one of {', '.join(TASKS)}", task in TASKS)
+    return PlaygroundPage("&".join(filter(None, [urlencode({"task": task}), start])))
