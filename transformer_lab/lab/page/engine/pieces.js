@@ -1,10 +1,10 @@
 // Text to ids and back, by pieces of words: byte pairs (Sennrich et al. 2016).
 
 const SPECIALS = new Set(["<pad>", "<bos>", "<eos>", "<unk>"]); // they leave no trace in a text
-const SPACE = "\\p{White_Space}"; // JavaScript's \s is another set of signs
+const WHITE_SPACE = "\\p{White_Space}"; // JavaScript's \s is another set of signs
 // GPT-2's parts: an English ending, a word with the space before it, digits, signs, spaces.
 const PART = new RegExp(
-  `'(?:[stmd]|re|ve|ll)| ?\\p{L}+| ?\\p{N}+| ?[^${SPACE}\\p{L}\\p{N}]+|${SPACE}+(?!\\P{White_Space})|${SPACE}+`,
+  `'(?:[stmd]|re|ve|ll)| ?\\p{L}+| ?\\p{N}+| ?[^${WHITE_SPACE}\\p{L}\\p{N}]+|${WHITE_SPACE}+(?!\\P{White_Space})|${WHITE_SPACE}+`,
   "gu",
 );
 

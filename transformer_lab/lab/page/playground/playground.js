@@ -8,9 +8,11 @@ import { TASKS } from "../tasks/tasks.js";
 import { Choice } from "./choice.js";
 import { ExperimentCard } from "./experiment_card.js";
 import { makeLearn } from "./learn.js";
+import { OwnPairs } from "./own_pairs.js";
 import { Run } from "./run.js";
 import { RunPanel } from "./run_panel.js";
 import { listChanges, makeSpec, SETTINGS } from "./settings.js";
+import { TryIt } from "./try_it.js";
 
 const PATIENCE = 90; // seconds that a reader may like to wait
 const SMALLEST = { width: 16, heads: 4, layers: 1 };
@@ -58,16 +60,19 @@ export class Playground {
     this.slider.addEventListener("input", () => this.goTo(Number(this.slider.value)));
     this.back = make("label", { className: "back" }, "Go back in time ", this.slider);
     this.panels = make("div", { className: "runs" });
+    this.own = new OwnPairs();
+    this.tryIt = new TryIt();
+    this.save = action("save", "Save the model", "Save the trained model as a file", () => this.saveModel());
     this.card = new ExperimentCard(choice, () => this.start());
     this.element = make("div", { className: "tl-page tl-playground" },
       make("header", {},
         make("h2", {}, "Teach a Transformer while you watch"),
         make("p", {}, "Choose a task and press Train. The model starts from random numbers, and everything happens on your device.")),
       make("div", { className: "ask" }, this.task, this.second, this.train, this.hold, this.end),
-      this.example, this.notice,
+      this.example, this.own.element, this.notice,
       make("details", { className: "settings" }, make("summary", {}, "Change the model, its training or its data"),
         make("div", {}, ...this.settings.map(({ element }) => element))),
-      this.card.element, this.panels, this.back, this.card.list);
+      this.card.element, this.panels, this.back, this.tryIt.element, this.save, this.card.list);
   }
 
   drawChoice() {
@@ -79,6 +84,7 @@ export class Playground {
     this.second.refresh(["nothing", ...this.changes.map(({ text }) => `the same model, ${text}`)], chosen + 1);
     for (const { name, options, element } of this.settings) element.refresh(options.map(([, text]) => text), options.findIndex(([value]) => value === settings[name]));
     this.drawExample();
+    this.own.element.hidden = task.name !== "own";
     this.drawRuns();
   }
 
@@ -91,12 +97,14 @@ export class Playground {
     this.runs.forEach((run) => run.end());
     this.moment = Infinity;
     const { choice } = this;
-    this.runs = choice.runs.map((settings) => new Run(this.script, makeSpec(choice.task, settings, { seed: choice.seed }), () => this.plan()));
+    const options = choice.task.name === "own" ? this.own.options : {};
+    this.runs = choice.runs.map((settings) => new Run(this.script, makeSpec(choice.task, settings, { seed: choice.seed, options }), () => this.plan()));
     const text = choice.change && this.changes.find(({ name, value }) => name === choice.change.name && value === choice.change.value)?.text;
     const titles = this.runs.map((_, i) => (i ? `The same, ${text}` : "Your model"));
     for (const run of this.runs) run.experiment = choice.experiment;
     this.views = this.runs.map((_, i) => new RunPanel(titles[i], this.palettes, (head) => this.open(head)));
     this.panels.replaceChildren(...this.views.map(({ element }) => element));
+    this.tryIt.follow(this.runs, choice.task.example);
     this.drawRuns();
   }
 
@@ -137,7 +145,18 @@ export class Playground {
     const most = Math.max(0.1, ...runs.flatMap(({ losses }) => losses.slice(0, 20).map(({ loss }) => loss)).filter(Number.isFinite));
     runs.forEach((run, i) => this.views[i].draw(run, { most, chosen: Math.min(this.moment, run.moments.length - 1), head: this.head }));
     this.card.draw(runs);
+    this.tryIt.draw();
+    this.save.hidden = !runs[0]?.worker || runs[0].isRunning;
     this.drawNotice(running);
+  }
+
+  /** Save the first model, which Python opens by `Translator.load("reverse.safetensors")`. */
+  async saveModel() {
+    const [run] = this.runs;
+    const file = await run.save();
+    const address = URL.createObjectURL(new Blob([file]));
+    make("a", { href: address, download: `${run.spec.task}.safetensors` }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
   }
 
   /** On a slow device: how long it will take, and a smaller model. */

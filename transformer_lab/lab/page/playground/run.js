@@ -22,6 +22,7 @@ export class Run {
     this.shown = []; // the first unseen examples
     this.result = null;
     this.problem = "";
+    this.answer = null; // to what the reader typed
     this.worker = makeWorker(script);
     this.worker.onmessage = ({ data }) => this.hear(data);
     this.worker.onerror = (event) => this.hear({ kind: "failed", message: event.message || "the browser refused the worker" });
@@ -59,15 +60,21 @@ export class Run {
   stop() {
     if (!this.isRunning) return;
     this.state = "stopped";
+    this.isStopping = true;
     this.send("stop");
     const { worker } = this;
-    setTimeout(() => this.state === "stopped" && this.end(worker), GRACE);
+    setTimeout(() => this.isStopping && this.end(worker), GRACE);
     this.changed("stopped");
   }
 
   end(worker = this.worker) {
     worker?.terminate();
     this.worker = null;
+  }
+
+  /** Ask what the model makes of a text; `answer` has it later: { text }, or a { problem }. */
+  write(text) {
+    this.send("write", text);
   }
 
   /** The model as a file; only while its worker is there. */
@@ -93,8 +100,9 @@ const HEARD = {
   },
   moment: (run, moment) => run.moments.push(moment),
   done: (run, result) => Object.assign(run, { result, state: "done" }),
-  stopped: () => {},
+  stopped: (run) => (run.isStopping = false), // its worker listens, so its model can still be tried
   file: (run, { file }) => run.gotFile(file),
+  answer: (run, answer) => (run.answer = answer),
   failed: (run, { message }) => {
     Object.assign(run, { problem: message, state: "failed" });
     run.end();

@@ -26,15 +26,16 @@ export const SETTINGS = {
   smoothing: { label: "Label smoothing", options: [[0, "none"], [0.1, "0.1"]], start: 0, put: training("smoothing"), but: { 0: "without label smoothing", 0.1: "with label smoothing" } },
   dropout: { label: "Dropout", options: [[0, "none"], [0.1, "0.1"]], start: 0, put: model("dropout"), but: { 0: "without dropout", 0.1: "with dropout" } },
   rate: { label: "Highest learning rate", options: [[0.0003, "0.0003"], [0.001, "0.001"], [0.003, "0.003"], [0.01, "0.01"], [0.03, "0.03"]], start: 0.003, put: training("peak"), but: { 0.0003: "with a tenth of the learning rate", 0.001: "with a third of the learning rate", 0.003: "with a learning rate of 0.003", 0.01: "with three times the learning rate", 0.03: "with ten times the learning rate" } },
-  curve: { label: "Then the rate falls", options: [["root", "slowly (the paper)"], ["line", "to 0 at the end"]], start: "root", put: run("curve"), but: { root: "with the paper's slowly falling rate", line: "with a rate that falls to 0" } },
+  curve: { label: "Then the rate falls", options: [["line", "to 0 at the end"], ["root", "slowly (the paper)"]], start: "line", put: run("curve"), but: { root: "with the paper's slowly falling rate", line: "with a rate that falls to 0" } },
   data: { label: "Examples to learn from", options: [[null, "a new one each time"], ...numbers(100, 1000, 6000, 20000)], start: null, put: run("train"), but: { null: "with new examples each time", 100: "with only 100 examples", 1000: "with only 1,000 examples", 6000: "with only 6,000 examples", 20000: "with only 20,000 examples" } },
-  steps: { label: "Steps", options: numbers(300, 1000, 3000, 9000), start: 1000, put: run("steps"), but: { 300: "for 300 steps", 1000: "for 1,000 steps", 3000: "for 3,000 steps", 9000: "for 9,000 steps" } },
+  steps: { label: "Steps", options: numbers(300, 1000, 1500, 3000, 9000), start: 1500, put: run("steps"), but: { 300: "for 300 steps", 1000: "for 1,000 steps", 1500: "for 1,500 steps", 3000: "for 3,000 steps", 9000: "for 9,000 steps" } },
 };
 
 /** Where tasks begin with other settings. */
 const USUAL = {
-  world: { width: 64, curve: "line", data: 20000, steps: 3000 },
+  brackets: { steps: 3000 },
   sort: { steps: 3000 },
+  world: { width: 64, data: 20000, steps: 3000 },
 };
 
 /** What the settings of a task begin with. */

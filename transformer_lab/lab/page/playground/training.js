@@ -13,6 +13,7 @@ const TRIED = 64; // unseen examples at each moment
 const AT_LAST = 512; // at the end
 const AT_ONCE = 32; // examples that are written between two looks
 
+const MOST_TYPED = 62; // of a text that somebody types, with its end
 const EOS = 2;
 
 const withoutEnd = (ids) => ids.filter((id) => id !== EOS);
@@ -129,8 +130,17 @@ export class Training {
     return { exact: told / pairs.length, written: right / pairs.length, ids };
   }
 
+  /** Write what the model makes of a text that somebody typed. An Error says what it can't read. */
+  write(text) {
+    const { ids, unknown } = this.data.read(text);
+    if (unknown.length) throw new Error(`It has never seen ${unknown.map((token) => `“${token}”`).join(", ")}.`);
+    if (ids.length > MOST_TYPED) throw new Error(`That's too long: it reads at most ${MOST_TYPED - 1} letters or words.`);
+    const [written] = this.learner.write([ids], this.limit);
+    return writePieces(this.data.target, withoutEnd(written)).join("").trim();
+  }
+
   /** The model as a file that Python reads, too. */
   save() {
-    return packModel(this.learner, this.data);
+    return packModel(this.learner, this.data.vocabularies);
   }
 }

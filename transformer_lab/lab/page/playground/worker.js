@@ -12,6 +12,13 @@ const ANSWERS = {
   pause: () => training.pause(),
   resume: () => training.resume(),
   stop: () => training.stop(),
+  write(text) {
+    try {
+      postMessage({ kind: "answer", text: training.write(text) });
+    } catch (error) {
+      postMessage({ kind: "answer", problem: error.message });
+    }
+  },
   save() {
     const file = training.save();
     postMessage({ kind: "file", file }, [file]);

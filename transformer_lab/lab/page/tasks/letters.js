@@ -21,7 +21,7 @@ function makeLettersTask(description, change, vocabulary = makeJoinedVocabulary)
       },
     };
   };
-  return { options: { shortest: 9, longest: 9, letters: 26 }, ...description, make };
+  return { options: { shortest: 3, longest: 9, letters: 26 }, ...description, make };
 }
 
 export const COPY = makeLettersTask({

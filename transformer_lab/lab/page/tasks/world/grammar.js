@@ -8,7 +8,7 @@ import { Random } from "./random.js";
 import { WORDS } from "./words.js";
 
 /** Return tokens as a text; in French a space stands before `?`, in English it doesn't. */
-function writeText(tokens, french = false) {
+function joinWords(tokens, french = false) {
   let text = "";
   for (const word of tokens) {
     const attached = word === "," || (word === "?" && !french);
@@ -21,8 +21,8 @@ function makeWorldPair(phrase, construction) {
   const [sourceTokens, targetTokens] = realiseSurface(phrase);
   const { combinations } = phrase;
   return {
-    source: writeText(sourceTokens),
-    target: writeText(targetTokens, true),
+    source: joinWords(sourceTokens),
+    target: joinWords(targetTokens, true),
     sourceTokens,
     targetTokens,
     construction,

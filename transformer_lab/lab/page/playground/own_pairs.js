@@ -1,0 +1,21 @@
+// The reader's own pairs: pasted, or read from a file. They stay in this page.
+
+import { make, OWN_KEYS } from "../elements.js";
+
+export class OwnPairs {
+  constructor() {
+    this.text = make("textarea", { rows: 6, spellcheck: false, placeholder: "hello\tbonjour\nthank you\tmerci", "aria-label": "Your pairs", ...OWN_KEYS });
+    this.file = make("input", { type: "file", accept: ".txt,.tsv,.csv,text/plain,text/csv", "aria-label": "Open a file of pairs" });
+    this.file.addEventListener("change", async () => {
+      const [file] = this.file.files;
+      if (file) this.text.value = await file.text();
+    });
+    this.element = make("section", { className: "own" },
+      make("p", {}, "One pair a line, with a tab, a comma or a semicolon between its two sides. You need at least 20, and a few hundred are better. They stay on your device."),
+      this.text, this.file);
+  }
+
+  get options() {
+    return { text: this.text.value };
+  }
+}
