@@ -220,6 +220,7 @@ CHECKPOINT: dict[str, Door] = {
     "Translator.load, model.safetensors": partial(by_model, "model.safetensors"),
     "Translator.load, source_tokenizer.json": partial(by_model, "source_tokenizer.json"),
     "Translator.load, target_tokenizer.json": partial(by_model, "target_tokenizer.json"),
+    "Translator.load, one file": partial(by_path, Translator.load, "whole.safetensors"),
     "load_tokenizer": partial(by_path, load_tokenizer, "tokenizer.json"),
     "load_tensors": partial(by_path, load_tensors, "some.safetensors"),
     "load_state": by_state,

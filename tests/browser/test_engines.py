@@ -1,9 +1,10 @@
-"""In Firefox and WebKit a page says what it says in Chromium, is as high, and has no error."""
+"""In Firefox and WebKit a page says what it does in Chromium, is as high, has no error, trains alike."""
 
 import json
 import os
 import threading
 import time
+from contextlib import contextmanager
 from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
@@ -12,6 +13,7 @@ import pytest
 from tests.browser import engines
 from tests.browser.engines import HEIGHT, HERE, WIDTH, until
 from transformer_lab.lab.open_lab import lab
+from transformer_lab.lab.page.join import FOLDER
 
 RECORDER = b"""<style>* { scrollbar-width: none !important }
 .tl-page, .tl-page * { font-family: "DejaVu Sans" !important }</style>
@@ -178,6 +180,13 @@ def served(full_page, shipped, site, tmp_path_factory):
     (folder / "record.html").write_bytes(full_page.read_bytes())
     lab(shipped, [SENTENCE, SENTENCE.replace("tired", "wide")]).to_html(folder / "lab.html")
     (folder / "site").symlink_to(site)
+    with serve(folder) as address:
+        yield address
+
+
+@contextmanager
+def serve(folder):
+    """Where a folder's pages are served, until the block ends."""
     server = ThreadingHTTPServer((HERE, 0), partial(Recorded, directory=str(folder)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://{HERE}:{server.server_port}"
@@ -221,3 +230,57 @@ def test_a_fault_that_one_engine_alone_shows_is_found(chromium, served, planted)
     chromium.ask(f"void (document.querySelector('{root} [data-control=\"step 0\"]').{planted})")
     found = otherwise(settled(chromium, SEEN.replace("ROOT", json.dumps(root))), before)
     assert any("button" in where for where, *_ in found)
+
+
+TRAINING = """<head></head><script type="module">
+import { Learner } from "./page/learning/learner.js";
+import { openOperations } from "./page/learning/kernel.js";
+import { makeRandom } from "./page/engine/untrained.js";
+const random = makeRandom(11);
+const drawPair = () => {
+  const letters = Array.from({ length: 5 }, () => 4 + Math.floor(7 * random()));
+  return { source: [...letters, 2], target: [...letters.reverse(), 2] };
+};
+const sizes = { d_model: 32, d_ff: 64, num_heads: 4, source_vocab_size: 13, target_vocab_size: 13 };
+const operations = openOperations();
+const learner = new Learner({ ...sizes, dropout: 0.1 }, { warmup: 20, smoothing: 0.1 }, operations, 4);
+const { start, count } = learner.model.parameters;
+const sumBits = () => new Int32Array(operations.values.buffer, 4 * start, count)
+  .reduce((sum, bits) => (Math.imul(sum, 31) + bits) | 0, 0);
+const before = sumBits();
+const losses = Array.from({ length: 30 }, () => learner.step(Array.from({ length: 16 }, drawPair)));
+globalThis.trained = { kernel: operations.constructor.name, losses, sums: [before, sumBits()] };
+</script>"""
+"""Trains for 30 steps. `sums` are of the weights' bits, before and after."""
+
+
+@pytest.fixture(scope="module")
+def training(tmp_path_factory):
+    """Where a page that trains is served."""
+    folder = tmp_path_factory.mktemp("training")
+    (folder / "page").symlink_to(FOLDER)
+    (folder / "training.html").write_text(TRAINING)
+    with serve(folder) as address:
+        yield f"{address}/training.html"
+
+
+def train(engine, address):
+    """What came of training there."""
+    engine.open(address)
+    until(lambda: engine.ask("globalThis.trained !== undefined || problems.length > 0"))
+    assert engine.ask("problems") == []
+    return engine.ask("trained")
+
+
+@pytest.mark.thorough(
+    caught_by=["tests/browser/test_page_learning.py::test_the_same_seed_gives_the_same_losses"]
+)
+@pytest.mark.parametrize("engine", ["firefox", "webkit"])
+def test_a_seed_trains_the_same_model_to_the_bit(request, chromium, training, engine):
+    found, expected = (train(one, training) for one in (request.getfixturevalue(engine), chromium))
+    assert found == expected
+    assert found["kernel"] == "Kernel"  # and not the loops, whose exponentials may differ
+    before, after = found["sums"]
+    assert before != after
+    assert len(set(found["losses"])) == 30
+    assert found["losses"][-1] < 0.8 * found["losses"][0]

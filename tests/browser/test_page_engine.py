@@ -11,6 +11,7 @@ import pytest
 import torch
 from safetensors.torch import save
 
+from tests.browser.faults import plant_fault
 from tests.lab.test_changes import SEVERAL, TIRED
 from tests.thorough import thorough_from
 from transformer_lab.attention.record import KINDS, AttentionRecord, Head
@@ -23,7 +24,6 @@ from transformer_lab.lab import lab
 from transformer_lab.lab.changes import Changes
 from transformer_lab.lab.changes import Point as Redirected
 from transformer_lab.lab.model_data import POSITIONS
-from transformer_lab.lab.page.join import FOLDER
 from transformer_lab.model import Transformer
 from transformer_lab.translator import PRETRAINED, Translator
 
@@ -371,24 +371,10 @@ def assert_all_same(ask, shipped, sources):
 
 @pytest.mark.parametrize("name", thorough_from(2, FAULTS))
 def test_a_planted_error_is_caught(ask, shipped, sources, name):
-    path, right, wrong = FAULTS[name]
-    text = (FOLDER / path).read_text(encoding="utf-8")
-    assert right in text
-
-    def answer(route):
-        route.fulfill(body=text.replace(right, wrong), content_type="text/javascript")
-
-    page = ask.page.context.new_page()
-    try:
-        page.route("**/*", ask.answer)
-        page.route(f"**/{path}", answer)
-        page.goto(ask.page.url)
-        planted = ask.on(page)
+    with plant_fault(ask, *FAULTS[name]) as planted:
         open_engine(planted, PRETRAINED)
         with pytest.raises(AssertionError):
             assert_all_same(planted, shipped, sources[:23])
-    finally:
-        page.close()
 
 
 def test_words_are_split_and_joined_as_in_python(ask, shipped):

@@ -7,6 +7,7 @@ import pytest
 import torch
 from safetensors.torch import load, save
 
+from tests.browser.faults import plant_fault
 from tests.thorough import thorough_from
 from transformer_lab.config import TransformerConfig
 from transformer_lab.model import Transformer
@@ -60,12 +61,16 @@ PAIRS = [
 ]
 
 
-@pytest.fixture
-def learn(ask):
+def learn_by(ask):
     """Run JavaScript with `Learner`, `make`, `pack`, `unpack` and what is `given`."""
     return lambda body, **given: ask(
         "learning/learner.js", f"async ({{ Learner }}, given) => {{ {LEARNER} {body} }}", given
     )
+
+
+@pytest.fixture
+def learn(ask):
+    return learn_by(ask)
 
 
 def build_torch_model(**changes):
@@ -296,6 +301,63 @@ def test_an_exponential_is_exact_to_the_last_digits(learn):
     expected[x < -87] = 0
     np.testing.assert_allclose(np.array(found)[:, 1], expected, rtol=5e-7)
     assert not np.array(found)[:, 2:].any()
+
+
+def check_slopes(name):
+    return lambda learn: test_gradients_are_the_slopes_of_the_loss(learn, name, 0.1)
+
+
+def check_steps(learn):
+    test_twenty_steps_of_adam_are_pytorchs(learn, 0.3)
+
+
+FAULTS = {
+    "Adam without its correction": ("adam.js", "rate / (1 - beta1 ** this.steps)", "rate", check_steps),
+    "a decay of the biases": ("adam.js", "scale(start, matrices,", "scale(start, count,", check_steps),
+    "a warm-up that begins at 0": (
+        "adam.js", "(peak * step)", "(peak * (step - 1))",
+        lambda learn: test_the_rate_is_the_packages(learn, 7, None),
+    ),
+    "a word that sees the next one": (
+        "attention.js", "causal ? 1 : seen", "causal ? 2 : seen",
+        lambda learn: test_loss_and_gradients_are_pytorchs(learn, "as in the paper"),
+    ),
+    "softmax backward without the row's sum": (
+        "loops.js", "(values[g + k] - total)", "values[g + k]", check_slopes("as in the paper"),
+    ),
+    "scores that forget their root": (
+        "attention.js", "columns, rows, scale);", "columns, rows, 1);", check_slopes("as in the paper"),
+    ),
+    "layer norm backward without the mean": (
+        "loops.js", "(g - mean - along", "(g - along", check_slopes("pre-norm"),
+    ),
+    "no gradient past the sub-layer": (
+        "layers.js", "residual ? memory.add(whole, dx) : dx", "dx", check_slopes("no norm"),
+    ),
+    "the sum's gradient, not the mean's": (
+        "loss.js", "columns, 1 / rows,", "columns, 1,", check_slopes("as in the paper"),
+    ),
+    "smoothing that is spread too thick": (
+        "loss.js", "-smoothing / size / rows", "-smoothing / rows", check_slopes("as in the paper"),
+    ),
+    "an embedding's gradient without √d_model": (
+        "transformer.js", "+= value * Math.sqrt(width)", "+= value", check_slopes("learned positions"),
+    ),
+    "an encoder that hears of one layer alone": (
+        "transformer.js", "dEncoded ? this.memory.add(dEncoded, other) : other", "other",
+        check_slopes("two layers"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", thorough_from(3, FAULTS))
+def test_a_planted_error_is_caught(ask, name):
+    file, right, wrong, check = FAULTS[name]
+    with (
+        plant_fault(ask, f"learning/{file}", right, wrong) as planted,
+        pytest.raises(AssertionError),
+    ):
+        check(learn_by(planted))
 
 
 REVERSE = """

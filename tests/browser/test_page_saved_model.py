@@ -153,7 +153,7 @@ PARTS = "; expected all of the paper's parts, because Python's model has them"
     [
         ({"residual": False}, "", f"this model was trained without residual connections{PARTS}"),
         ({"causal_mask": False, "root": False}, "",
-         f"this model was trained without causal mask and division by √d_k{PARTS}"),
+         f"this model was trained without a causal mask and the division by √d_k{PARTS}"),
         ({"norm": "none"}, "", f"this model was trained without layer norm{PARTS}"),
         ({}, "const { at } = parameters.named.get('output.bias'); memory.values[at + 1] = NaN",
          "output.bias has NaN or infinity; expected finite numbers"),

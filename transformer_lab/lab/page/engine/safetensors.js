@@ -40,7 +40,10 @@ function readHeader(buffer) {
 }
 
 /** The texts that stand in a file beside its tensors, by name. */
-export const readMetadata = (buffer) => readHeader(buffer).header.__metadata__ ?? {};
+export function readMetadata(buffer) {
+  const { __metadata__: metadata = {} } = readHeader(buffer).header;
+  return metadata;
+}
 
 /** Read a safetensors file. Returns tensors by name: a matrix as Vectors, a vector as a Float32Array. An Error says what does not fit. */
 export function readSafetensors(buffer) {

@@ -110,6 +110,7 @@ export class MultiHeadAttention {
     const seen = keys[sentence + 1] - keys[sentence];
     const row = (i) => this.memory.values.slice(at + i * columns, at + i * columns + seen);
     const count = rows / this.heads;
-    return Array.from({ length: this.heads }, (_, head) => Array.from({ length: count }, (_, i) => row(head * count + i)));
+    const all = Array.from({ length: rows }, (_, i) => row(i));
+    return Array.from({ length: this.heads }, (_, head) => all.slice(head * count, (head + 1) * count));
   }
 }

@@ -32,7 +32,7 @@ const RULES = {
   attention_dropout: oneOf(0), feed_forward_dropout: oneOf(0),
 };
 /** The paper's parts that a model may lack, and what to call them. */
-const PARTS = { residual: "residual connections", causal_mask: "causal mask", root: "division by √d_k", norm: "layer norm" };
+const PARTS = { residual: "residual connections", causal_mask: "a causal mask", root: "the division by √d_k", norm: "layer norm" };
 
 /** Fill in what's missing, and check each field that has a rule; an Error says what was wrong and what was expected. */
 function complete(given, defaults) {

@@ -50,12 +50,12 @@ export class Learner {
     return this.model.forward(source, packSentences(pairs.map(({ target }) => [bos, ...target.slice(0, -1)])));
   }
 
-  /** Learn from one batch; returns its loss before the step. */
+  /** Learn from one batch; returns its loss before the step, in 32 bits: in 64, browsers' logarithms differ in the last one. */
   step(pairs) {
     this.model.setTraining(true);
     const loss = this.computeGradients(pairs);
     this.adam.step(computeRate(this.steps + 1, this.training));
-    return loss;
+    return Math.fround(loss);
   }
 
   /** How many targets are right word by word when each word is told the right ones before it. */

@@ -196,14 +196,14 @@ export class TrainableTransformer {
     let dx = this.output.backward(dLogits);
     if (this.finalNorms) dx = this.finalNorms.decoder.backward(dx);
     let dEncoded = null;
-    for (const layer of [...this.decoder].reverse()) {
+    for (const layer of this.decoder.toReversed()) {
       const [own, other] = layer.backward(dx);
       dx = own;
       dEncoded = dEncoded ? this.memory.add(dEncoded, other) : other;
     }
     this.sides.target.embedding.backward(this.sides.target.dropout.backward(dx));
     if (this.finalNorms) dEncoded = this.finalNorms.encoder.backward(dEncoded);
-    for (const layer of [...this.encoder].reverse()) dEncoded = layer.backward(dEncoded);
+    for (const layer of this.encoder.toReversed()) dEncoded = layer.backward(dEncoded);
     this.sides.source.embedding.backward(this.sides.source.dropout.backward(dEncoded));
   }
 
