@@ -213,7 +213,8 @@ def test_a_guess_that_is_wrong_in_a_word_is_read_twice_and_nothing_is_written_wo
         const { written } = engine.translate(tired);
         const { model } = engine;
         const read = [];
-        model.decode = (ids, ...rest) => (read.push(ids.length), model.__proto__.decode.call(model, ids, ...rest));
+        const decode = model.decode.bind(model);
+        model.decode = (ids, ...rest) => (read.push(ids.length), decode(ids, ...rest));
         const other = engine.translate(wide, { guess: written });
         delete model.decode;
         return [read, written.length, written.filter((id, step) => id !== other.written[step]).length];

@@ -83,7 +83,9 @@ def test_a_map_of_one_row_has_no_such_score(ask, name):
 
 @pytest.mark.parametrize(("best", "expected"), [("low", [0.75, 0]), ("high", [0.25, 1])])
 def test_the_better_end_is_the_darker(ask, best, expected):
-    darkness = "({ scaleToBest }, best) => [0.5, 2].map((value) => scaleToBest(value, [0.5, 2], best))"
+    darkness = (
+        "({ scaleToBest }, best) => [0.5, 2].map((value) => scaleToBest(value, [0.5, 2], best))"
+    )
     assert ask("ranking.js", darkness, best) == expected
 
 

@@ -29,15 +29,16 @@ export class NextWords {
     if (!probabilities) return;
     const found = findWordsAtStake(before.probabilities[step], probabilities[step], MOST_WORDS);
     const shown = found.filter(({ before: was, after }, i) => i < 2 || Math.max(was, after) >= 0.005);
+    const written = this.findWritten();
     const taken = before.tokens.read[step]; // the word that stands before this one
     this.title.replaceChildren(...(step ? ["Which word comes after “", word(taken), "”?"] : ["Which word comes first?"]));
-    this.list.replaceChildren(...shown.map((one) => this.buildLine(one)));
+    this.list.replaceChildren(...shown.map((one) => this.buildLine(one, one.id === written)));
     this.legend.hidden = !state.isCompared;
     this.legend.replaceChildren(make("i", { className: "was" }), ` ${state.baseline} `, make("i", { className: "is" }), " as changed now");
     this.many?.draw();
   }
 
-  buildLine({ id, before: was, after }) {
+  buildLine({ id, before: was, after }, isWritten) {
     const { state } = this;
     const bar = (p, className) => {
       const mark = make("i", { className });
@@ -46,7 +47,7 @@ export class NextWords {
     };
     const { isCompared, before, now, read, step } = state;
     const least = [before, read ?? now].map((answer) => answer.least?.[step]);
-    return make("li", { className: id === this.findWritten() ? "taken" : "" }, word(state.answerer.getWord(id)),
+    return make("li", { className: isWritten ? "taken" : "" }, word(state.answerer.getWord(id)),
       make("span", { className: "track" }, ...(isCompared ? [bar(was, "was")] : []), bar(after, "is")),
       make("span", { className: "value" }, formatProbabilityChange(was, isCompared ? after : null, least)));
   }
