@@ -10,6 +10,7 @@ SHEETS = {path.relative_to(FOLDER).as_posix(): path for path in sorted(FOLDER.rg
 OWN = {
     "page.css": r"\.tl-page\b",
     "lab/lab.css": r"\.tl-lab\b",
+    "playground/playground.css": r"\.tl-playground\b",
     "story/story.css": r"\.tl-story\b",
     "lesson/lesson.css": r"\.tl-lesson\b",
     "lesson/quiz.css": r"(\.tl-lesson\.tl-quiz|\[data-quiz\])(?![\w-])",

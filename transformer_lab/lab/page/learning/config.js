@@ -64,9 +64,6 @@ export const completeTraining = (given) => complete(given, TRAINING);
 const listMissing = (config) =>
   Object.keys(PARTS).filter((name) => config[name] === false || config[name] === "none").map((name) => PARTS[name]);
 
-/** Whether a model has all of the paper's parts, so that the lab and Python can read it. */
-export const isWhole = (config) => listMissing(config).length === 0;
-
 /** The configuration for a file that Python reads, without our switches; an Error names the parts that a model lacks. */
 export function describeWhole({ residual, causal_mask, root, ...config }) {
   const missing = listMissing({ residual, causal_mask, root, norm: config.norm });

@@ -6,7 +6,7 @@ import { crossEntropy } from "./loss.js";
 import { TrainableTransformer } from "./transformer.js";
 
 /** The sentences' ids one behind the other, and where each one begins. */
-export function packSentences(sentences) {
+function packSentences(sentences) {
   const starts = new Int32Array(sentences.length + 1);
   sentences.forEach((ids, i) => (starts[i + 1] = starts[i] + ids.length));
   const ids = new Int32Array(starts.at(-1));

@@ -13,7 +13,7 @@ const attentionShapes = (name, width) =>
   Object.assign({}, ...["w_q", "w_k", "w_v", "w_o"].map((part) => linearShapes(`${name}.${part}`, width, width)));
 
 /** The shapes of all tensors of a model, by the names that they have in its file of weights. */
-export function listShapes(config) {
+function listShapes(config) {
   const { d_model: width, d_ff: inner, source_vocab_size: source, target_vocab_size: target } = config;
   const norm = (name) => (config.norm === "none" ? {} : { [`${name}.weight`]: [width], [`${name}.bias`]: [width] });
   const shapes = { "source_embedding.weight": [source, width], "target_embedding.weight": [target, width] };

@@ -29,7 +29,7 @@ function menu(label, control, choose) {
   return element;
 }
 
-export class Playground {
+class Playground {
   constructor({ script, colours, address = "" }) {
     this.script = script;
     this.palettes = makePalettes(decodeBase64(colours));
