@@ -4,8 +4,9 @@ import { action, make, OWN_KEYS } from "../elements.js";
 import { formatPercent } from "../text.js";
 import { EXPERIMENTS } from "./experiments.js";
 
-/** What a pair of runs came to, in a sentence. */
+/** What one run or two came to, in a sentence. */
 function tellResult([first, second]) {
+  if (!second) return `Here ${formatPercent(first.written)} of the unseen examples came out right.`;
   const told = second.exact - second.written > 0.2 ? `, although ${formatPercent(second.exact)} are when it's told the letters before` : "";
   return `Here ${formatPercent(first.written)} of the unseen examples came out right, and with the change ${formatPercent(second.written)} did${told}.`;
 }
@@ -19,7 +20,7 @@ export class ExperimentCard {
       make("ol", {}, ...EXPERIMENTS.map((experiment) => make("li", {}, action(`experiment ${experiment.name}`, experiment.question, experiment.question, () => this.open(experiment))))));
   }
 
-  open({ name, task, settings = {}, change }) {
+  open({ name, task, settings = {}, change = null }) {
     const { choice } = this;
     choice.setTask(task);
     choice.set({ settings: { ...choice.settings, ...settings }, change, experiment: name });
@@ -35,7 +36,7 @@ export class ExperimentCard {
     const { experiment } = this;
     this.element.hidden = !experiment;
     if (!experiment) return;
-    const isOwn = runs.length === 2 && runs.every(({ experiment: name }) => name === experiment.name);
+    const isOwn = runs.length > 0 && runs.every(({ experiment: name }) => name === experiment.name);
     const isDone = isOwn && runs.every(({ state }) => state === "done");
     const state = `${experiment.name} ${isOwn} ${isDone}`;
     if (state === this.state) return;
@@ -52,6 +53,6 @@ export class ExperimentCard {
       input.addEventListener("change", () => (this.guess = i));
       return make("label", {}, input, " ", text);
     });
-    return make("fieldset", {}, make("legend", {}, "What do you expect?"), ...choices, action("find out", "Find out", "Train both models", () => this.start()));
+    return make("fieldset", {}, make("legend", {}, "What do you expect?"), ...choices, action("find out", "Find out", "Train, and see what happens", () => this.start()));
   }
 }

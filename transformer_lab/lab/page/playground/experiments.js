@@ -1,18 +1,92 @@
 // The guided experiments: each changes one thing, and lets the reader say first what will happen.
 
+/**
+ * A `question`; what's different, in `setting`; the `options` to choose a prediction from; and the `because` that stands
+ * behind the result. The task, the settings of both models, and the `change` of the second one are as in settings.js.
+ */
 export const EXPERIMENTS = [
   {
     name: "answer", task: "reverse", change: { name: "mask", value: false },
     question: "What if it can see the answer while it learns?",
-    setting: "The mask hides the letters that come next. The second model has none, so in training it sees the letter that it's meant to guess.",
+    setting: "The mask hides the letters that come next. The second model has no mask, so in training it can see the letter that it's meant to guess.",
     options: ["It learns faster and writes better.", "It makes no difference.", "It looks brilliant in training, and can't write."],
-    because: "It has learned to copy the answer from the place next to it, and when it has to write, there's nothing there yet.",
+    because: "In training, the next letters were always there to look at. When it has to write, they aren't, and it has never seen that before.",
   },
   {
     name: "order", task: "reverse", change: { name: "positions", value: "none" },
     question: "What if it can't tell which letter comes first?",
     setting: "Attention looks at all letters at once, so their order has to be added to them. The second model doesn't get it.",
-    options: ["It manages all the same.", "It learns, but slowly.", "It learns next to nothing."],
-    because: "Without positions a word is a bag of letters, and nobody can reverse a bag.",
+    options: ["It manages all the same.", "It learns, but more slowly.", "It learns next to nothing."],
+    because: "Without positions, a word is a bag of letters, and nobody can reverse a bag. Only words with very few letters come out right by luck.",
+  },
+  {
+    name: "sorting", task: "sort", change: { name: "positions", value: "none" },
+    question: "Does sorting need a sense of order?",
+    setting: "The task is another one now: put the letters in alphabetical order. Again, the second model doesn't get their positions.",
+    options: ["Yes, it fails as it did with reversing.", "It's slower, but it gets there.", "No, it does just as well."],
+    because: "Where a letter stood doesn't matter once it's sorted. What has to be put in order is what the model writes, and there the mask helps: each word sees only those before it.",
+  },
+  {
+    name: "memory", task: "reverse", change: { name: "data", value: 100 },
+    question: "How many examples make a rule?",
+    setting: "The first model gets new words all the time, so it sees 48,000 of them. The second one gets the same 100 words again and again.",
+    options: ["A hundred are enough for such a simple rule.", "It gets about half of the new words right.", "It learns the hundred by heart, and nothing else."],
+    because: "Its loss goes to zero, because it knows its hundred words by heart. That's cheaper than finding the rule.",
+  },
+  {
+    name: "bigger", task: "reverse", change: { name: "width", value: 128 },
+    question: "Is bigger better?",
+    setting: "The second model is four times as wide, so it has about sixteen times as many numbers to learn.",
+    options: ["It needs fewer steps, and less time.", "It needs fewer steps, but more time.", "It needs more of both."],
+    because: "Compare the seconds as well as the steps. A wider model sometimes needs fewer steps, but each of them takes far longer.",
+  },
+  {
+    name: "heads", task: "reverse", change: { name: "heads", value: 1 },
+    question: "Does it need four heads?",
+    setting: "The second model has a single head in each attention. It's as wide as the four together.",
+    options: ["Yes, with one head it fails.", "With one head it's a little slower.", "It makes no difference at all."],
+    because: "One look at a time is enough for this task, because each letter that it writes comes from one place. Open the heads: several of the four do the same.",
+  },
+  {
+    name: "norm", task: "reverse", change: { name: "norm", value: "none" },
+    question: "What is LayerNorm good for?",
+    setting: "LayerNorm brings the numbers of each letter back to the same size after every step. The second model has none.",
+    options: ["Without it nothing is learned.", "Without it learning is slower.", "It makes no difference."],
+    because: "In a model with one layer on each side the numbers can't grow far, so it manages without. Try it with four layers.",
+  },
+  {
+    name: "warmup", task: "reverse", change: { name: "warmup", value: false },
+    question: "Does it need a warm-up?",
+    setting: "The paper lets the learning rate grow slowly at the beginning. The second model starts with the highest rate at once.",
+    options: ["Without a warm-up it never learns.", "It learns, but worse.", "It makes no difference here."],
+    because: "With one layer on each side there's little to upset. The warm-up is for deeper models.",
+  },
+  {
+    name: "rate", task: "reverse", change: { name: "rate", value: 0.03 },
+    question: "Can it learn too fast?",
+    setting: "The second model's learning rate is ten times as high, so every step goes ten times as far.",
+    options: ["It learns ten times as fast.", "It learns, but worse.", "It never learns anything."],
+    because: "Steps that are too long jump over what they're looking for. Look at the loss: it falls, and then it can't settle.",
+  },
+  {
+    name: "slow", task: "reverse", change: { name: "rate", value: 0.0003 },
+    question: "Is it safer to learn slowly?",
+    setting: "The second model's learning rate is a tenth of the first one's.",
+    options: ["It gets there in the same time.", "It's late, but just as good.", "It hasn't arrived when the steps are over."],
+    because: "It's on the right way, and that's all. If you give it 9,000 steps, it gets there.",
+  },
+  {
+    name: "residual", task: "reverse", change: { name: "residual", value: false },
+    question: "What are the residual connections good for?",
+    setting: "In the first model every part adds something to what was there. In the second one it replaces it.",
+    options: ["Without them nothing is learned.", "Without them it's a little worse.", "They make no difference."],
+    because: "With one layer on each side, there's a way through without them. The deeper the model, the more they matter.",
+  },
+  {
+    name: "french", task: "world",
+    question: "How much French can it learn in a minute?",
+    setting: "There's one model this time, and 20,000 sentences of a small world of animals and streets, which are made in this page. It takes about a minute.",
+    options: ["A few words.", "Word by word, but without grammar.", "Nearly all of the new sentences, right to the letter."],
+    because: "Look at the genders: it writes le and la, and il and elle, mostly right, and nobody has told it a rule.",
   },
 ];

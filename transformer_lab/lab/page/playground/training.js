@@ -31,6 +31,9 @@ function writePieces(words, ids) {
   return ids.map((_, i) => write(i + 1).slice(write(i).length) || ` ${words.tokens([ids[i]])[0]}`);
 }
 
+/** The tokens, and a word for the end. */
+const nameTokens = (words, ids) => ids.map((id) => (id === EOS ? "end" : words.tokens([id])[0]));
+
 export class Training {
   /**
    * `spec` is { task, options, train, seed, steps, batch, curve, model, training }: a task's name and options; how many
@@ -89,7 +92,7 @@ export class Training {
     const { source, target, test } = this.data;
     return {
       shown: test.slice(0, SHOWN).map((pair) => ({ given: source.decode(withoutEnd(pair.source)), right: writePieces(target, withoutEnd(pair.target)) })),
-      words: { given: source.tokens(test[0].source), read: target.tokens(test[0].target) },
+      words: { given: nameTokens(source, test[0].source), read: nameTokens(target, test[0].target) },
     };
   }
 

@@ -1,0 +1,103 @@
+"""The playground's guided experiments with ten seeds: does each show what it says, and how often?
+
+    python -m transformer_lab.studies.in_the_playground.guided_experiments
+
+The models are trained where the reader trains them, in the page, so a run needs Chromium. A run's
+result has the share of 512 unseen examples that are right as the model writes them (`written`), the
+share that are right when it's told the tokens so far (`exact`), the last batch's `loss`, and
+`learned_at`, the first step at which 98% of 64 unseen examples were right, if there was one.
+WebAssembly computes the same on every processor, so another machine repeats the runs.
+"""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from transformer_lab.command.doctor import find_browser
+from transformer_lab.lab.playground_page import playground
+from transformer_lab.studies.common.grid import Setting, run_study_command
+
+NAME = "guided_experiments"
+ENOUGH = 0.98
+SEEDS = range(10)
+EXPERIMENTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "answer": ("reverse", {"mask": False}),
+    "order": ("reverse", {"positions": "none"}),
+    "sorting": ("sort", {"positions": "none"}),
+    "memory": ("reverse", {"data": 100}),
+    "bigger": ("reverse", {"width": 128}),
+    "heads": ("reverse", {"heads": 1}),
+    "norm": ("reverse", {"norm": "none"}),
+    "warmup": ("reverse", {"warmup": False}),
+    "rate": ("reverse", {"rate": 0.03}),
+    "slow": ("reverse", {"rate": 0.0003}),
+    "residual": ("reverse", {"residual": False}),
+    "french": ("world", {}),
+}
+"""Each experiment of `page/playground/experiments.js`: its task, and what the second model has of its own."""
+DEEPER: list[tuple[str, dict[str, Any]]] = [
+    ("reverse", {"layers": 4}),
+    ("reverse", {"layers": 4, "residual": False}),
+    ("reverse", {"layers": 4, "norm": "none"}),
+    ("reverse", {"layers": 4, "warmup": False}),
+    ("reverse", {"rate": 0.0003, "steps": 9_000}),
+]
+"""What the experiments say of other settings, which the reader may try next."""
+
+
+def list_models() -> list[tuple[str, dict[str, Any]]]:
+    """List the models to train, as (task, changed settings), each of them once."""
+    models: list[tuple[str, dict[str, Any]]] = []
+    for task, change in EXPERIMENTS.values():
+        models += [model for model in ((task, {}), (task, change)) if model not in models]
+    return models + DEEPER
+
+
+GRID: list[Setting] = [
+    {"task": task, "changes": changes, "seed": seed}
+    for seed in SEEDS
+    for task, changes in list_models()
+]
+SMALL: list[Setting] = [
+    {"task": "reverse", "changes": {"width": 16, "steps": 30}, "seed": seed} for seed in range(2)
+]
+"""Runs of a moment; the tests repeat one of them."""
+LEARN = """async ({ task, changes, seed }) => {
+    const moments = [];
+    const found = await transformerLab.learn({ task, seed, ...changes, watch: (one) => moments.push(one) });
+    return { ...found, moments: moments.map(({ step, written }) => [step, written]) };
+}"""
+
+
+@contextmanager
+def open_playground() -> Iterator[Any]:
+    """Open the playground in Chromium, as a page of Playwright's; a RuntimeError without a browser."""
+    # Imported here because only who repeats the study needs it.
+    from playwright.sync_api import sync_playwright
+
+    path = find_browser()
+    if path is None:
+        raise RuntimeError("no browser: apt-get install chromium, or set CHROMIUM to one's path")
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.set_default_timeout(0)
+        page.goto(playground().to_html(Path(folder) / "play.html").as_uri())
+        page.wait_for_selector("[data-ready=true]")
+        yield page
+        browser.close()
+
+
+def run(setting: Setting) -> dict[str, Any]:
+    """Train one model in the page, and return how it went."""
+    with open_playground() as page:
+        found = page.evaluate(LEARN, setting)
+    learned_at = next((step for step, share in found["moments"] if share >= ENOUGH), None)
+    kept = {name: round(found[name], 4) for name in ("written", "exact", "loss")}
+    return {"steps": found["steps"], **kept, "learned_at": learned_at}
+
+
+if __name__ == "__main__":
+    run_study_command(NAME, run, [*SMALL, *GRID])
