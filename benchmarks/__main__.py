@@ -32,8 +32,8 @@ def main() -> None:
         nargs="+",
         choices=SECTIONS,
         default=BY_DEFAULT,
-        help="sections to run (world, real-text and large take long, record, lab, site and playground need a "
-        "browser, the first of them npm too: they are not among the default ones)",
+        help="sections to run (world, real-text and large take long, record, lab, site and "
+        "playground need a browser, the first of them npm too: they are not among the default ones)",
     )
     parser.add_argument("--rounds", type=int, default=3, help="rounds of each comparison")
     parser.add_argument("--threads", type=int, default=2, help="threads for every candidate")

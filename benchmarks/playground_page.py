@@ -52,8 +52,9 @@ LEARN = """async (given) => {
     const watch = ({ step, seconds, written }) => moments.push([step, seconds, written]);
     return { ...(await transformerLab.learn({ ...given, watch })), moments };
 }"""
-LONGEST_TASK = """new PerformanceObserver((list) => {
-    for (const { duration } of list.getEntries()) globalThis.longest = Math.max(globalThis.longest ?? 0, duration);
+LONGEST_TASK = """globalThis.longest = 0;
+new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) longest = Math.max(longest, duration);
 }).observe({ type: "longtask" })"""
 
 
@@ -125,7 +126,7 @@ def section(rounds: int) -> str:
         page.evaluate(LONGEST_TASK)
         steps = measure_steps(page, rounds)
         tasks = measure_tasks(page)
-        longest = page.evaluate("globalThis.longest ?? 0")
+        longest = page.evaluate("longest")
     rows = [
         (
             name,
@@ -135,8 +136,8 @@ def section(rounds: int) -> str:
         for name, (ours, theirs) in steps.items()
     ]
     text = (
-        f"Batches of {BATCH} pairs of nine letters, in a worker of Chromium without a GPU and in eager PyTorch on one "
-        f"thread. {describe_run(rounds)} Median and, in brackets, the fastest.\n\n"
+        f"Batches of {BATCH} pairs of nine letters, in a worker of Chromium without a GPU and in eager "
+        f"PyTorch on one thread. {describe_run(rounds)} Median and, in brackets, the fastest.\n\n"
     )
     text += table(["a training step", "playground", "PyTorch", "ratio"], rows)
     learned = []
@@ -152,8 +153,9 @@ def section(rounds: int) -> str:
             )
         )
     text += (
-        f"\nEach task with seeds {', '.join(map(str, SEEDS))}, as the playground sets it up: the share of 512 unseen examples that are right as the "
-        f"model writes them, the seconds of training, and after how many of them {ENOUGH:.0%} of 64 unseen examples were right for the first time.\n\n"
+        f"\nEach task with seeds {', '.join(map(str, SEEDS))}, as the playground sets it up: the share "
+        "of 512 unseen examples that are right as the model writes them, the seconds of training, and "
+        f"after how many of them {ENOUGH:.0%} of 64 unseen examples were right for the first time.\n\n"
     )
     text += table(["task", "steps", "right, by seed", "all steps", "98% after"], learned)
     return text + "\n" + target_table(make_targets(steps, tasks, longest), "limit")

@@ -5,6 +5,7 @@ import random
 import re
 from collections import Counter
 from datetime import date
+from itertools import islice
 from types import SimpleNamespace
 
 import pytest
@@ -12,7 +13,7 @@ from playwright.sync_api import Error
 
 from transformer_lab.data.own_task import dates, english_words, french_words, german_words
 from transformer_lab.data.tokenizer import WordTokenizer, tokenizer_from_json
-from transformer_lab.data.world.grammar import world
+from transformer_lab.data.world.grammar import sentences, world
 from transformer_lab.lab import playground_page
 
 TASKS = "tasks/tasks.js"
@@ -122,6 +123,9 @@ def test_every_task_has_a_title_a_question_and_an_example_that_is_right(ask):
         source, target = task["example"]["source"], task["example"]["target"]
         if task["name"] in ORACLES:
             assert ORACLES[task["name"]](source) == target
+        if task["name"] == "world":
+            drawn = islice(sentences(seed=0), 8_000)
+            assert (source, target) in {(pair.source, pair.target) for pair in drawn}
 
 
 @pytest.mark.parametrize("name", [*DRAWN, "world"])

@@ -36,7 +36,7 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "residual": ("reverse", {"residual": False}),
     "french": ("world", {}),
 }
-"""Each experiment of `page/playground/experiments.js`: its task, and what the second model has of its own."""
+"""The experiments of `page/playground/experiments.js`: the task, and what the second model changes."""
 DEEPER: list[tuple[str, dict[str, Any]]] = [
     ("reverse", {"layers": 4}),
     ("reverse", {"layers": 4, "residual": False}),
@@ -66,8 +66,8 @@ SMALL: list[Setting] = [
 """Runs of a moment; the tests repeat one of them."""
 LEARN = """async ({ task, changes, seed }) => {
     const moments = [];
-    const found = await transformerLab.learn({ task, seed, ...changes, watch: (one) => moments.push(one) });
-    return { ...found, moments: moments.map(({ step, written }) => [step, written]) };
+    const watch = ({ step, written }) => moments.push([step, written]);
+    return { ...(await transformerLab.learn({ task, seed, ...changes, watch })), moments };
 }"""
 
 

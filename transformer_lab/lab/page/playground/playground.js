@@ -142,7 +142,7 @@ class Playground {
 
   togglePause() {
     const isPaused = this.runs.some(({ state }) => state === "paused");
-    for (const run of this.runs) isPaused ? run.resume() : run.pause();
+    this.runs.forEach((run) => (isPaused ? run.resume() : run.pause()));
   }
 
   /** While nobody can see the page, it rests; what the reader has paused stays so. */

@@ -1,16 +1,16 @@
 // Numbers below a million in words. The same words as in Python's `data/own_task.py`, as lists of tokens.
 
 import { checkWhole, drawBelow, drawBetween } from "./draws.js";
-import { makeJoinedVocabulary, makeVocabulary, SPACE } from "./vocabulary.js";
+import { makeJoinedVocabulary, makeVocabulary, SPACE_SIGN } from "./vocabulary.js";
 
-const ENGLISH = (
+const ENGLISH_ONES = (
   "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen " +
   "eighteen nineteen"
 ).split(" ");
 const ENGLISH_TENS = "- - twenty thirty forty fifty sixty seventy eighty ninety".split(" ");
-const FRENCH = "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize".split(" ");
+const FRENCH_ONES = "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize".split(" ");
 const FRENCH_TENS = "- dix vingt trente quarante cinquante soixante soixante quatre-vingt quatre-vingt".split(" ");
-const GERMAN = (
+const GERMAN_ONES = (
   "null ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn " +
   "achtzehn neunzehn"
 ).split(" ");
@@ -24,10 +24,10 @@ function splitNumber(number) {
 
 /** 483 is four, hundred, eighty-three. */
 export function writeEnglish(number) {
-  if (number < 20) return [ENGLISH[number]];
+  if (number < 20) return [ENGLISH_ONES[number]];
   if (number < 100) {
     const ones = number % 10;
-    return [ENGLISH_TENS[Math.floor(number / 10)] + (ones ? `-${ENGLISH[ones]}` : "")];
+    return [ENGLISH_TENS[Math.floor(number / 10)] + (ones ? `-${ENGLISH_ONES[ones]}` : "")];
   }
   const { isHundred, many, rest } = splitNumber(number);
   return [...writeEnglish(many), isHundred ? "hundred" : "thousand", ...(rest ? writeEnglish(rest) : [])];
@@ -35,7 +35,7 @@ export function writeEnglish(number) {
 
 /** 483 is quatre, cent, quatre-vingt-trois. `isLast` is false before mille, where cents and quatre-vingts lose their s. */
 export function writeFrench(number, isLast = true) {
-  if (number < 17) return [FRENCH[number]];
+  if (number < 17) return [FRENCH_ONES[number]];
   if (number === 80) return [isLast ? "quatre-vingts" : "quatre-vingt"];
   if (number < 100) {
     const tens = Math.floor(number / 10);
@@ -54,10 +54,10 @@ export function writeFrench(number, isLast = true) {
 /** 483 is vier, hundert, drei, und, achtzig, written as one word. `isLast` is false before hundert and tausend, where one is ein and not eins. */
 export function writeGerman(number, isLast = true) {
   if (number === 1 && isLast) return ["eins"];
-  if (number < 20) return [GERMAN[number]];
+  if (number < 20) return [GERMAN_ONES[number]];
   if (number < 100) {
     const ones = number % 10;
-    return [...(ones ? [GERMAN[ones], "und"] : []), GERMAN_TENS[Math.floor(number / 10)]];
+    return [...(ones ? [GERMAN_ONES[ones], "und"] : []), GERMAN_TENS[Math.floor(number / 10)]];
   }
   const { isHundred, many, rest } = splitNumber(number);
   return [...writeGerman(many, false), isHundred ? "hundert" : "tausend", ...(rest ? writeGerman(rest, isLast) : [])];
@@ -98,7 +98,7 @@ export const NUMBERS_EN = makeNumbersTask({
 
 export const NUMBERS_FR = makeNumbersTask({
   name: "numbers_fr",
-}, writeFrench, SPACE);
+}, writeFrench, SPACE_SIGN);
 
 export const NUMBERS_DE = makeNumbersTask({
   name: "numbers_de",

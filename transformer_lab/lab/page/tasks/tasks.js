@@ -10,7 +10,7 @@ import { NUMBERS_DE, NUMBERS_EN, NUMBERS_FR } from "./numbers.js";
 import { OWN } from "./own.js";
 import { PARTNER } from "./partner.js";
 import { getKey, POOL, splitPairs } from "./splits.js";
-import { encodeTokens, SPACE, splitText } from "./vocabulary.js";
+import { encodeTokens, SPACE_SIGN, splitText } from "./vocabulary.js";
 import { WORLD } from "./world/task.js";
 
 /**
@@ -87,7 +87,7 @@ export function makeData(task, { train = null, test = 512, seed = 0, options = {
     train: trained,
     sample: (random) => (trained ? drawFrom(random, trained) : drawUntested(random)),
     read(text) {
-      const tokens = splitText(text, made.unit).filter((token) => token !== SPACE || source.ids.has(SPACE));
+      const tokens = splitText(text, made.unit).filter((token) => token !== SPACE_SIGN || source.ids.has(SPACE_SIGN));
       return { ids: encodeTokens(source, tokens), unknown: tokens.filter((token) => !source.ids.has(token)) };
     },
     notes: split.notes,

@@ -4,12 +4,12 @@ import { normaliseText, UNKNOWN, WORD } from "../engine/words.js";
 
 const END = 2;
 /** Stands for a space in a text that is read letter by letter. */
-export const SPACE = "␣";
+export const SPACE_SIGN = "␣";
 
 /** Return the tokens of a text in lower case; `unit` is "words" or "letters". */
 export function splitText(text, unit) {
   const kept = normaliseText(text);
-  return unit === "words" ? kept.match(WORD) ?? [] : [...kept.replace(/\s+/g, SPACE)];
+  return unit === "words" ? kept.match(WORD) ?? [] : [...kept.replace(/\s+/g, SPACE_SIGN)];
 }
 
 /** Return a vocabulary of these words; those in `joined` are written without a space before them. */
