@@ -1,6 +1,7 @@
 // What is chosen: a task, its settings, and one change for a second run. The page's address keeps it.
 
 import { DESCRIPTIONS } from "../tasks/descriptions.js";
+import { EXPERIMENTS } from "./experiments.js";
 import { beginWith, SETTINGS } from "./settings.js";
 
 const describe = (name) => DESCRIPTIONS.find((task) => task.name === name);
@@ -25,7 +26,14 @@ export class Choice {
     const value = read(name, text);
     this.change = value === undefined || value === this.settings[name] ? null : { name, value };
     this.seed = /^\d{1,6}$/.test(fields.get("seed") ?? "") ? Number(fields.get("seed")) : 0;
-    this.experiment = fields.get("experiment");
+    this.experiment = this.findExperiment(fields.get("experiment"));
+  }
+
+  /** The name of an experiment, if it's one with this task and this change. */
+  findExperiment(name) {
+    const { task, change } = EXPERIMENTS.find((one) => one.name === name) ?? {};
+    const isSame = task === this.task.name && change?.name === this.change?.name && change?.value === this.change?.value;
+    return isSame ? name : null;
   }
 
   get address() {

@@ -53,6 +53,6 @@ export class ExperimentCard {
       input.addEventListener("change", () => (this.guess = i));
       return make("label", {}, input, " ", text);
     });
-    return make("fieldset", {}, make("legend", {}, "What do you expect?"), ...choices, action("find out", "Find out", "Train, and see what happens", () => this.start()));
+    return make("fieldset", {}, make("legend", {}, "What do you expect?"), ...choices, action("find out", "Find out", "Find out what happens", () => this.start()));
   }
 }

@@ -6,6 +6,7 @@ import { toPicture } from "../head_map.js";
 import { paintMap } from "../painting.js";
 
 const KINDS = { encoder: "Encoder", decoder: "Decoder: what it has written", cross: "Decoder: what it was given" };
+const LONGEST = 3; // letters of a word above a column that isn't turned
 /** Which words are asked for and which are looked at, by kind: the ones given, or the ones written. */
 const SIDES = { encoder: ["given", "given"], decoder: ["read", "read"], cross: ["read", "given"] };
 
@@ -14,7 +15,7 @@ export class Maps {
   constructor(palettes, choose) {
     Object.assign(this, { palettes, choose });
     this.small = make("div", { className: "heads" });
-    this.large = make("div", { className: "large" });
+    this.large = make("div", { className: "large", tabIndex: 0, role: "group", "aria-label": "The chosen head" });
     this.element = make("section", { className: "maps", "aria-label": "Where every head looks" }, this.small, this.large);
     this.buttons = new Map();
   }
@@ -62,7 +63,8 @@ export class Maps {
       element.style.setProperty("--weight", weight);
       return element;
     };
-    return this.large.replaceChildren(make("table", {},
+    const isLong = columns.some((token) => token.length > LONGEST);
+    return this.large.replaceChildren(make("table", { className: isLong ? "long" : "" },
       make("caption", {}, kind === "encoder" ? "Each row is a word, and shows where this head looks." : "Each row is a word that it writes, and shows where this head looks."),
       make("thead", {}, make("tr", {}, make("td", {}), ...columns.map((token) => make("th", { scope: "col" }, word(token))))),
       make("tbody", {}, ...weights.map((row, i) =>

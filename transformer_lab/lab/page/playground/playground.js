@@ -1,7 +1,7 @@
 // The playground: a Transformer that learns while you watch.
 
 import { decodeBase64 } from "../bytes.js";
-import { action, make, OWN_KEYS, word } from "../elements.js";
+import { action, make, OWN_KEYS, word, writeText } from "../elements.js";
 import { makePalettes } from "../painting.js";
 import { followTheme } from "../theme.js";
 import { DESCRIPTIONS } from "../tasks/descriptions.js";
@@ -29,6 +29,11 @@ function menu(label, control, choose) {
   return element;
 }
 
+/** Let a button say something else. */
+function rename(button, text) {
+  if (button.textContent !== text) Object.assign(button, { textContent: text, title: text, ariaLabel: text });
+}
+
 class Playground {
   constructor({ script, colours, address = "" }) {
     this.script = script;
@@ -47,11 +52,10 @@ class Playground {
     this.task = menu("Task", "task", (i) => choice.setTask(DESCRIPTIONS[i].name));
     this.example = make("p", { className: "example" });
     this.second = menu("Compare it with", "but", (i) => choice.set({ change: i ? this.changes[i - 1] : null }));
-    this.train = action("train", "Train", "Train from scratch", () => this.start());
+    this.train = action("train", "Train", "Train", () => this.start());
     this.train.className = "primary";
-    this.hold = action("pause", "Pause", "Pause the training", () => this.togglePause());
+    this.hold = action("pause", "Pause", "Pause", () => this.togglePause());
     this.end = action("stop", "Stop", "Stop the training", () => this.runs.forEach((run) => run.stop()));
-    this.notice = make("p", { className: "notice" });
     this.settings = Object.entries(SETTINGS).map(([name, { label, options }]) => {
       const element = menu(label, name, (i) => choice.setSetting(name, options[i][0]));
       return { name, options, element };
@@ -62,7 +66,14 @@ class Playground {
     this.panels = make("div", { className: "runs" });
     this.own = new OwnPairs();
     this.tryIt = new TryIt();
-    this.save = action("save", "Save the model", "Save the trained model as a file", () => this.saveModel());
+    this.save = action("save", "Save the model", "Save the model as a file", () => this.saveModel());
+    this.problem = make("p", { className: "problem", role: "alert" });
+    this.left = make("span", {});
+    this.smallest = action("smallest", "Take the smallest model", "Take the smallest model, and train it", () => {
+      choice.set({ settings: { ...choice.settings, ...SMALLEST }, change: null });
+      this.start();
+    });
+    this.notice = make("p", { className: "notice" }, this.left, " ", this.smallest);
     this.card = new ExperimentCard(choice, () => this.start());
     this.element = make("div", { className: "tl-page tl-playground" },
       make("header", {},
@@ -72,7 +83,7 @@ class Playground {
       this.example, this.own.element, this.notice,
       make("details", { className: "settings" }, make("summary", {}, "Change the model, its training or its data"),
         make("div", {}, ...this.settings.map(({ element }) => element))),
-      this.card.element, this.panels, this.back, this.tryIt.element, this.save, this.card.list);
+      this.card.element, this.panels, this.back, this.tryIt.element, this.save, this.problem, this.card.list);
   }
 
   drawChoice() {
@@ -96,6 +107,7 @@ class Playground {
   start() {
     this.runs.forEach((run) => run.end());
     this.moment = Infinity;
+    this.problem.textContent = "";
     const { choice } = this;
     const options = choice.task.name === "own" ? this.own.options : {};
     this.runs = choice.runs.map((settings) => new Run(this.script, makeSpec(choice.task, settings, { seed: choice.seed, options }), () => this.plan()));
@@ -133,15 +145,24 @@ class Playground {
     this.runs.forEach((run) => (isPaused ? run.resume() : run.pause()));
   }
 
+  /** While nobody can see the page, it rests; what the reader has paused stays so. */
+  rest(isHidden) {
+    if (isHidden) this.resting = this.runs.filter(({ state }) => state === "training");
+    for (const run of this.resting ?? []) isHidden ? run.pause() : run.resume();
+  }
+
   drawRuns() {
     const { runs } = this;
     const running = runs.filter((run) => run.isRunning);
-    this.train.textContent = runs.length ? "Train again" : "Train";
+    rename(this.train, runs.length ? "Train again" : "Train");
     this.hold.hidden = this.end.hidden = !running.length;
-    this.hold.textContent = running.some(({ state }) => state === "paused") ? "Go on" : "Pause";
+    rename(this.hold, running.some(({ state }) => state === "paused") ? "Go on" : "Pause");
     const last = Math.max(0, ...runs.map(({ moments }) => moments.length - 1));
     this.back.hidden = last < 1;
-    Object.assign(this.slider, { max: last, value: Math.min(this.moment, last) });
+    const chosen = Math.min(this.moment, last);
+    Object.assign(this.slider, { max: last, value: chosen });
+    const seen = runs.find(({ moments }) => moments[chosen]);
+    if (seen) this.slider.setAttribute("aria-valuetext", `step ${seen.moments[chosen].step.toLocaleString("en")}`);
     const most = Math.max(0.1, ...runs.flatMap(({ losses }) => losses.slice(0, 20).map(({ loss }) => loss)).filter(Number.isFinite));
     runs.forEach((run, i) => this.views[i].draw(run, { most, chosen: Math.min(this.moment, run.moments.length - 1), head: this.head }));
     this.card.draw(runs);
@@ -153,7 +174,13 @@ class Playground {
   /** Save the first model, which Python opens by `Translator.load("reverse.safetensors")`. */
   async saveModel() {
     const [run] = this.runs;
-    const file = await run.save();
+    let file;
+    try {
+      file = await run.save();
+    } catch (error) {
+      this.problem.textContent = `It can't be saved: ${error.message}.`;
+      return;
+    }
     const address = URL.createObjectURL(new Blob([file]));
     make("a", { href: address, download: `${run.spec.task}.safetensors` }).click();
     setTimeout(() => URL.revokeObjectURL(address), 1000);
@@ -164,12 +191,7 @@ class Playground {
     const left = Math.max(0, ...running.map((run) => (run.pace === null ? 0 : ((run.spec.steps - run.step) * run.pace) / 1000)));
     const isSlow = left > PATIENCE && running.every(({ step }) => step > 5);
     this.notice.hidden = !isSlow;
-    if (!isSlow) return;
-    const smaller = action("smallest", "Take the smallest model", "Train the smallest model instead", () => {
-      this.choice.set({ settings: { ...this.choice.settings, ...SMALLEST }, change: null });
-      this.start();
-    });
-    this.notice.replaceChildren(`This will take about ${Math.ceil(left / 60)} more minutes on your device. `, smaller);
+    if (isSlow) writeText(this.left, `This will take about ${Math.ceil(left / 60)} more minutes on your device.`);
   }
 }
 
@@ -189,7 +211,7 @@ export async function mountPlaygrounds(name) {
         playground.drawChoice();
       });
     }
-    document.addEventListener("visibilitychange", () => playground.runs.forEach((run) => (document.hidden ? run.pause() : run.resume())));
+    document.addEventListener("visibilitychange", () => playground.rest(document.hidden));
     followTheme(playground.element);
     playground.element.dataset.ready = "true";
   }

@@ -77,10 +77,10 @@ export class Run {
     this.send("write", text);
   }
 
-  /** The model as a file; only while its worker is there. */
+  /** The model as a file; only while its worker is there. An Error says why it can't be one. */
   save() {
-    return new Promise((done) => {
-      this.gotFile = done;
+    return new Promise((done, fail) => {
+      this.gotFile = ({ file, problem }) => (file ? done(file) : fail(new Error(problem)));
       this.send("save");
     });
   }
@@ -100,8 +100,8 @@ const HEARD = {
   },
   moment: (run, moment) => run.moments.push(moment),
   done: (run, result) => Object.assign(run, { result, state: "done" }),
-  stopped: (run) => (run.isStopping = false), // its worker listens, so its model can still be tried
-  file: (run, { file }) => run.gotFile(file),
+  stopped: (run, said) => Object.assign(run, said, { isStopping: false }), // its worker listens, so its model can still be tried
+  file: (run, said) => run.gotFile(said),
   answer: (run, answer) => (run.answer = answer),
   failed: (run, { message }) => {
     Object.assign(run, { problem: message, state: "failed" });

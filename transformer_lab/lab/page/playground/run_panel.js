@@ -1,16 +1,35 @@
 // One training run on the page: how far it is, its chart, what it writes, and where its heads look.
 
-import { make, word } from "../elements.js";
+import { make, word, writeText } from "../elements.js";
 import { formatPercent } from "../text.js";
 import { Chart } from "./chart.js";
 import { Maps } from "./maps.js";
+
+const tellSteps = (step, seconds) => `after ${step.toLocaleString("en")} steps and ${seconds.toFixed(1)} seconds`;
+
+/** How far a run is; of an earlier moment, how far it was. */
+function tellStatus({ state, problem, result, tried, step, seconds, moments }, moment) {
+  const isLast = moment === moments.at(-1);
+  if (state === "failed") return problem;
+  if (isLast && state === "done") return `Done: ${formatPercent(result.written)} of ${tried} unseen examples are right ${tellSteps(step, seconds)}.`;
+  if (isLast && state === "stopped") return `Stopped ${tellSteps(step, seconds)}.`;
+  if (!moment) return "Getting ready …";
+  return `Step ${moment.step.toLocaleString("en")}: ${formatPercent(moment.written)} right as it writes, after ${moment.seconds.toFixed(1)} seconds.`;
+}
+
+/** A piece of what a model writes; the space before a word is none of its own. */
+const writePiece = (tag, piece) => {
+  const text = piece.trimStart();
+  return text && text !== piece ? [" ", make(tag, {}, word(text))] : [make(tag, {}, word(piece))];
+};
 
 export class RunPanel {
   constructor(title, palettes, choose) {
     this.title = make("h3", {}, title);
     this.status = make("p", { className: "status", role: "status" });
     this.chart = new Chart();
-    this.examples = make("table", { className: "examples" });
+    this.table = make("table", {});
+    this.examples = make("div", { className: "examples" }, this.table);
     this.maps = new Maps(palettes, choose);
     this.element = make("section", { className: "run", "aria-label": title }, this.title, this.status, this.chart.element, this.examples, this.maps.element);
   }
@@ -19,19 +38,17 @@ export class RunPanel {
   draw(run, { most, chosen, head }) {
     const moment = run.moments[chosen] ?? run.moments.at(-1);
     this.drawStatus(run, moment);
+    this.chart.element.hidden = run.state === "failed" && !moment;
     this.chart.draw(run, most, run.moments.indexOf(moment));
+    if (moment === this.moment && head === this.head) return;
+    Object.assign(this, { moment, head });
     this.drawExamples(run, moment);
     this.maps.draw(moment?.maps, run.words, head);
   }
 
   drawStatus(run, moment) {
-    const { state, step, seconds, problem, result } = run;
-    const text = {
-      failed: problem,
-      done: result && `Done: ${formatPercent(result.written)} of ${run.tried} unseen examples are right after ${step.toLocaleString("en")} steps and ${seconds.toFixed(1)} seconds.`,
-    }[state] ?? (moment ? `Step ${moment.step.toLocaleString("en")}: ${formatPercent(moment.written)} right as it writes, after ${moment.seconds.toFixed(1)} seconds.` : "Getting ready …");
-    if (this.status.textContent !== text) this.status.textContent = text;
-    this.status.classList.toggle("problem", state === "failed");
+    writeText(this.status, tellStatus(run, moment));
+    this.status.classList.toggle("problem", run.state === "failed");
   }
 
   drawExamples(run, moment) {
@@ -40,12 +57,12 @@ export class RunPanel {
     const row = ({ given, right }, i) => {
       const own = moment.writes[i];
       const isRight = String(own) === String(right);
-      const written = own.map((piece, k) => make(piece === right[k] ? "span" : "mark", {}, word(piece)));
+      const written = own.flatMap((piece, k) => writePiece(piece === right[k] ? "span" : "mark", piece));
       const tooShort = own.length < right.length ? make("mark", { title: "it stopped too early" }, "…") : null;
       return make("tr", { className: isRight ? "right" : "" }, make("td", {}, word(given)), make("td", {}, ...written, tooShort),
         make("td", {}, isRight ? make("span", { role: "img", "aria-label": "right" }, "✓") : word(right.join("").trim())));
     };
-    this.examples.replaceChildren(
+    this.table.replaceChildren(
       make("thead", {}, make("tr", {}, ...["Given", "It writes", "Should be"].map((text) => make("th", { scope: "col" }, text)))),
       make("tbody", {}, ...run.shown.map(row)));
   }

@@ -83,8 +83,9 @@ export class Training {
       this.report({ kind: "step", step: learner.steps, seconds: this.seconds, loss });
       if (learner.steps % every === 0 || learner.steps === steps) await this.show(loss);
     }
-    if (this.state === "stopped") return this.report({ kind: "stopped", step: learner.steps });
-    return this.report({ kind: "done", step: learner.steps, seconds: this.seconds, loss, ...(await this.try(AT_LAST)) });
+    const found = await this.try(AT_LAST);
+    const so = { step: learner.steps, seconds: this.seconds };
+    this.report(this.state === "stopped" ? { kind: "stopped", ...so } : { kind: "done", ...so, loss, ...found });
   }
 
   /** The first unseen examples, and the words of the very first one, which the maps belong to. */
@@ -107,6 +108,7 @@ export class Training {
   async show(loss) {
     const { learner, data, seconds } = this;
     const found = await this.try(TRIED);
+    if (this.state === "stopped") return; // some examples are still untried
     const maps = learner.look(data.test[0]);
     this.report({
       kind: "moment", step: learner.steps, seconds, loss, maps, exact: found.exact, written: found.written,

@@ -5,6 +5,7 @@ import { make, OWN_KEYS, word } from "../elements.js";
 export class TryIt {
   constructor() {
     this.runs = [];
+    this.shown = []; // answers
     this.input = make("input", { type: "text", "data-control": "try", autocomplete: "off", spellcheck: false, maxLength: 200, ...OWN_KEYS });
     this.input.addEventListener("input", () => this.ask());
     this.answers = make("ul", { "aria-live": "polite" });
@@ -25,12 +26,15 @@ export class TryIt {
   }
 
   draw() {
-    this.element.hidden = !this.runs.some(({ moments }) => moments.length);
-    const answer = ({ answer: said }, i) => {
-      if (!this.input.value || !said) return [];
+    this.element.hidden = !this.runs.some(({ worker, moments }) => worker && moments.length);
+    const answers = this.runs.map((run) => (this.input.value ? run.answer : null));
+    if (answers.length === this.shown.length && answers.every((said, i) => said === this.shown[i])) return; // a screen reader says each once
+    this.shown = answers;
+    const answer = (said, i) => {
+      if (!said) return [];
       const whose = this.runs.length > 1 ? ["Your model: ", "The other one: "][i] : "";
       return [make("li", { className: said.problem ? "problem" : "" }, whose, said.problem ?? word(said.text || "(nothing)"))];
     };
-    this.answers.replaceChildren(...this.runs.flatMap(answer));
+    this.answers.replaceChildren(...answers.flatMap(answer));
   }
 }

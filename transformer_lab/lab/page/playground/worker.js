@@ -20,8 +20,12 @@ const ANSWERS = {
     }
   },
   save() {
-    const file = training.save();
-    postMessage({ kind: "file", file }, [file]);
+    try {
+      const file = training.save();
+      postMessage({ kind: "file", file }, [file]);
+    } catch (error) {
+      postMessage({ kind: "file", problem: error.message });
+    }
   },
 };
 
