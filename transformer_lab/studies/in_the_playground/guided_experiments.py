@@ -22,27 +22,31 @@ from transformer_lab.studies.common.grid import Setting, run_study_command
 NAME = "guided_experiments"
 ENOUGH = 0.98
 SEEDS = range(10)
-EXPERIMENTS: dict[str, tuple[str, dict[str, Any]]] = {
-    "answer": ("reverse", {"mask": False}),
-    "order": ("reverse", {"positions": "none"}),
-    "sorting": ("sort", {"positions": "none"}),
-    "memory": ("reverse", {"data": 100}),
-    "bigger": ("reverse", {"width": 128}),
-    "heads": ("reverse", {"heads": 1}),
-    "norm": ("reverse", {"norm": "none"}),
-    "warmup": ("reverse", {"warmup": False}),
-    "rate": ("reverse", {"rate": 0.03}),
-    "slow": ("reverse", {"rate": 0.0003}),
-    "residual": ("reverse", {"residual": False}),
-    "french": ("world", {}),
+EXPERIMENTS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "answer": ("reverse", {}, {"mask": False}),
+    "order": ("reverse", {}, {"positions": "none"}),
+    "sorting": ("sort", {}, {"positions": "none"}),
+    "root": ("reverse", {"heads": 1, "width": 64}, {"root": False}),
+    "memory": ("reverse", {}, {"data": 100}),
+    "bigger": ("reverse", {}, {"width": 128}),
+    "heads": ("reverse", {}, {"heads": 1}),
+    "norm": ("reverse", {}, {"norm": "none"}),
+    "warmup": ("reverse", {}, {"warmup": False}),
+    "rate": ("reverse", {}, {"rate": 0.03}),
+    "residual": ("reverse", {}, {"residual": False}),
+    "french": ("world", {}, {}),
 }
-"""The experiments of `page/playground/experiments.js`: the task, and what the second model changes."""
+"""The experiments of `page/playground/experiments.js`.
+
+Each has a task, the settings of both models, and what the second one changes.
+"""
 DEEPER: list[tuple[str, dict[str, Any]]] = [
     ("reverse", {"layers": 4}),
     ("reverse", {"layers": 4, "residual": False}),
     ("reverse", {"layers": 4, "norm": "none"}),
     ("reverse", {"layers": 4, "warmup": False}),
-    ("reverse", {"rate": 0.0003, "steps": 9_000}),
+    ("reverse", {"smoothing": 0.1}),
+    ("reverse", {"curve": "root"}),
 ]
 """What the experiments say of other settings, which the reader may try next."""
 
@@ -50,8 +54,9 @@ DEEPER: list[tuple[str, dict[str, Any]]] = [
 def list_models() -> list[tuple[str, dict[str, Any]]]:
     """List the models to train, as (task, changed settings), each of them once."""
     models: list[tuple[str, dict[str, Any]]] = []
-    for task, change in EXPERIMENTS.values():
-        models += [model for model in ((task, {}), (task, change)) if model not in models]
+    for task, settings, change in EXPERIMENTS.values():
+        pair = (task, settings), (task, {**settings, **change})
+        models += [model for model in pair if model not in models]
     return models + DEEPER
 
 

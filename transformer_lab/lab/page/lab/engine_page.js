@@ -11,6 +11,7 @@ import { mountLab, mountSaved } from "./lab.js";
 import { Many } from "./many.js";
 import { parseHead } from "./names.js";
 import { Numbers } from "./numbers.js";
+import { OpenFile } from "./open_file.js";
 import { Sampling } from "./sampling.js";
 import { State } from "./state.js";
 
@@ -42,20 +43,29 @@ function publishEngine(engine, state) {
   };
 }
 
+/** Put a lab for an engine into a place; `data` is the page's, or what stands in for it with a translator from a file. */
+function showEngine(place, engine, state, data, table) {
+  publishEngine(engine, state);
+  const unmount = mountLab(place, state, {
+    data,
+    scores: new HeadScores(engine, data.examples, table),
+    views: { numbers: new Numbers(state), effect: new Effect(state) },
+    deeper: [new Sampling(state), new OpenFile((opened, sentence) => {
+      const answered = new State(new EngineAnswerer(opened, new OtherModels(opened)), { text: sentence });
+      unmount();
+      showEngine(place, opened, answered, { colours: data.colours, examples: [] }, table);
+    })],
+    next: new Many(state, data.examples),
+  });
+}
+
 /** Replace each still picture of this name by a lab; `table` has the rows of `SCORES` in `attention/scores.py`. */
 export const mountEnginePages = (name, table) => mountSaved("lab", name, async (place, data) => {
   const engine = await unpackEngine(data);
   await waitForFrame(); // starting takes a while: the page goes on in between
   const state = new State(new EngineAnswerer(engine, new OtherModels(engine, data.others)), { text: data.sentences[0], languages: data.languages, names: data.names });
-  publishEngine(engine, state);
   await waitForFrame();
   if (data.address) keepAddress(state, data.start); // in a page of its own
   else state.follow(data.start);
-  mountLab(place, state, {
-    data,
-    scores: new HeadScores(engine, data.examples, table),
-    views: { numbers: new Numbers(state), effect: new Effect(state) },
-    deeper: [new Sampling(state)],
-    next: new Many(state, data.examples),
-  });
+  showEngine(place, engine, state, data, table);
 });

@@ -1,26 +1,25 @@
 // A model and its two tokenizers as one file: what Python's `Translator.save("….safetensors")` writes, and its `load` reads.
 
-import { readMetadata, readSafetensors, writeSafetensors } from "../engine/safetensors.js";
+import { readSafetensors, writeSafetensors } from "../engine/safetensors.js";
+import { FORMAT, readDescription } from "../engine/saved_file.js";
 import { makeTokenizer } from "../engine/tokenizer.js";
 import { Vectors } from "../engine/vectors.js";
 import { completeModel, describeWhole } from "./config.js";
 
-const FORMAT = "transformer_lab 1"; // as in Python's storage/folder.py
-
 /**
  * Return the file of a learner's model, an ArrayBuffer. `source` and `target` are its tokenizers' states, as
- * `makeTokenizer` takes them.
+ * `makeTokenizer` takes them, and `example` a source to begin with.
  *
  * An Error says which of the paper's parts the model was trained without, or what else doesn't fit.
  */
-export function packModel({ config, steps, model }, { source, target }) {
+export function packModel({ config, steps, model }, { source, target }, example) {
   const tensors = model.parameters.read();
   for (const [name, tensor] of Object.entries(tensors)) {
     const numbers = tensor instanceof Vectors ? tensor.values : tensor;
     if (!numbers.every(Number.isFinite)) throw new Error(`${name} has NaN or infinity; expected finite numbers`);
   }
   checkVocabularies(config, { source, target });
-  const meta = { format: FORMAT, model: describeWhole(config), about: { steps }, source_tokenizer: source, target_tokenizer: target };
+  const meta = { format: FORMAT, model: describeWhole(config), about: { steps, example }, source_tokenizer: source, target_tokenizer: target };
   return writeSafetensors(tensors, { meta: JSON.stringify(meta) });
 }
 
@@ -35,19 +34,6 @@ export function unpackModel(buffer) {
   const config = completeModel(model);
   checkVocabularies(config, { source, target });
   return { config, tensors, source, target };
-}
-
-function readDescription(buffer) {
-  const { meta } = readMetadata(buffer);
-  const expected = "expected a translator that was saved as one file";
-  if (!meta) throw new Error(`the file holds no description of a model; ${expected}`);
-  const description = JSON.parse(meta);
-  const { format } = description;
-  if (format !== FORMAT) throw new Error(`the file's format is ${JSON.stringify(format)}; expected ${JSON.stringify(FORMAT)}`);
-  for (const name of ["model", "source_tokenizer", "target_tokenizer"]) {
-    if (!description[name]) throw new Error(`the file has no ${name}; ${expected}`);
-  }
-  return description;
 }
 
 /** Throw an Error unless each tokenizer has as many tokens as the model has embeddings. */

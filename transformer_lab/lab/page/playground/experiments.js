@@ -27,6 +27,13 @@ export const EXPERIMENTS = [
     because: "Where a letter stood doesn't matter once it's sorted. What has to be put in order is what the model writes, and there the mask helps: each word sees only those before it.",
   },
   {
+    name: "root", task: "reverse", settings: { heads: 1, width: 64 }, change: { name: "root", value: false },
+    question: "Why divide by a square root?",
+    setting: "Both models have a single head that compares 64 numbers at a time. The second one doesn't divide what comes out by √64, so its scores are eight times as large.",
+    options: ["It makes no difference, because the order of the scores is the same.", "It's a little slower.", "It learns next to nothing."],
+    because: "Open the heads and go back to the start: with scores that large, softmax gives nearly everything to one word from the first step on, and there's hardly a slope left to learn from.",
+  },
+  {
     name: "memory", task: "reverse", change: { name: "data", value: 100 },
     question: "How many examples make a rule?",
     setting: "The first model gets new words all the time, so it sees 48,000 of them. The second one gets the same 100 words again and again.",
@@ -67,13 +74,6 @@ export const EXPERIMENTS = [
     setting: "The second model's learning rate is ten times as high, so every step goes ten times as far.",
     options: ["It learns ten times as fast.", "It learns, but worse.", "It never learns anything."],
     because: "Steps that are too long jump over what they're looking for. Look at the loss: it falls, and then it can't settle.",
-  },
-  {
-    name: "slow", task: "reverse", change: { name: "rate", value: 0.0003 },
-    question: "Is it safer to learn slowly?",
-    setting: "The second model's learning rate is a tenth of the first one's.",
-    options: ["It gets there in the same time.", "It's late, but just as good.", "It hasn't arrived when the steps are over."],
-    because: "It's on the right way, and that's all. If you give it 9,000 steps, it gets there.",
   },
   {
     name: "residual", task: "reverse", change: { name: "residual", value: false },

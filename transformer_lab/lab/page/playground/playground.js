@@ -60,6 +60,8 @@ class Playground {
       const element = menu(label, name, (i) => choice.setSetting(name, options[i][0]));
       return { name, options, element };
     });
+    this.file = make("input", { type: "file", accept: ".safetensors" });
+    this.file.addEventListener("change", async () => this.file.files[0] && this.start(await this.file.files[0].arrayBuffer()));
     this.slider = make("input", { type: "range", min: 0, step: 1, ...OWN_KEYS });
     this.slider.addEventListener("input", () => this.goTo(Number(this.slider.value)));
     this.back = make("label", { className: "back" }, "Go back in time ", this.slider);
@@ -82,7 +84,8 @@ class Playground {
       make("div", { className: "ask" }, this.task, this.second, this.train, this.hold, this.end),
       this.example, this.own.element, this.notice,
       make("details", { className: "settings" }, make("summary", {}, "Change the model, its training or its data"),
-        make("div", {}, ...this.settings.map(({ element }) => element))),
+        make("div", {}, ...this.settings.map(({ element }) => element)),
+        make("label", {}, make("span", {}, "Go on with a model that you have saved, on the same task"), this.file)),
       this.card.element, this.panels, this.back, this.tryIt.element, this.save, this.problem, this.card.list);
   }
 
@@ -104,13 +107,14 @@ class Playground {
     this.example.replaceChildren(question, " For example: ", word(example.source), " → ", word(example.target));
   }
 
-  start() {
+  /** Train from scratch, or go on with the model of a `file`. */
+  start(file = null) {
     this.runs.forEach((run) => run.end());
     this.moment = Infinity;
     this.problem.textContent = "";
     const { choice } = this;
     const options = choice.task.name === "own" ? this.own.options : {};
-    this.runs = choice.runs.map((settings) => new Run(this.script, makeSpec(choice.task, settings, { seed: choice.seed, options }), () => this.plan()));
+    this.runs = choice.runs.map((settings, i) => new Run(this.script, makeSpec(choice.task, settings, { seed: choice.seed, options, file: i ? null : file }), () => this.plan()));
     const text = choice.change && this.changes.find(({ name, value }) => name === choice.change.name && value === choice.change.value)?.text;
     const titles = this.runs.map((_, i) => (i ? `The same, ${text}` : "Your model"));
     for (const run of this.runs) run.experiment = choice.experiment;

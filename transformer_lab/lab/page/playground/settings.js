@@ -42,8 +42,8 @@ const USUAL = {
 export const beginWith = ({ name }) => ({ ...Object.fromEntries(Object.entries(SETTINGS).map(([setting, { start }]) => [setting, start])), ...USUAL[name] });
 
 /** What a training run is told, see `Training`. */
-export function makeSpec(task, settings, { seed, options = {} }) {
-  const spec = { task: task.name, options, seed, batch: 32, model: {}, training: { warmup: 100 } };
+export function makeSpec(task, settings, { seed, options = {}, file = null }) {
+  const spec = { task: task.name, options, file, seed, batch: 32, model: {}, training: { warmup: 100 } };
   for (const [name, { put }] of Object.entries(SETTINGS)) {
     const { model: one = {}, training: other = {}, ...rest } = put(settings[name]);
     Object.assign(spec, rest);

@@ -2,7 +2,7 @@
 
 import { openOperations } from "../learning/kernel.js";
 import { Learner } from "../learning/learner.js";
-import { packModel } from "../learning/saved_model.js";
+import { packModel, unpackModel } from "../learning/saved_model.js";
 import { makeRandom } from "../engine/untrained.js";
 import { findTask, makeData } from "../tasks/tasks.js";
 
@@ -38,20 +38,33 @@ export class Training {
   /**
    * `spec` is { task, options, train, seed, steps, batch, curve, model, training }: a task's name and options; how many
    * examples there are to learn from (null: without end); whether the rate falls along the paper's "root" curve or a
-   * straight "line" to the last step; and what `completeModel` and `completeTraining` take. `report` gets what there is
-   * to say, as { kind, … }.
+   * straight "line" to the last step; and what `completeModel` and `completeTraining` take. With a `file`, as `save` gives
+   * it, the model is the one in it, and goes on learning. `report` gets what there is to say, as { kind, … }.
    */
   constructor(spec, report) {
-    const { task, options, train, seed, steps, batch, curve, model, training } = spec;
+    const { task, options, train, seed, steps, batch, curve, model, training, file } = spec;
     Object.assign(this, { report, batch, seed, steps });
     this.data = makeData(findTask(task), { options, train, test: AT_LAST, seed });
+    const saved = file ? this.readFile(file) : null;
     const sizes = { source_vocab_size: this.data.source.words.length, target_vocab_size: this.data.target.words.length };
-    this.learner = new Learner({ ...model, ...sizes }, { ...training, steps: curve === "line" ? steps : null }, openOperations(), seed);
+    this.learner = new Learner(saved?.config ?? { ...model, ...sizes }, { ...training, steps: curve === "line" ? steps : null }, openOperations(), seed);
+    if (saved) this.learner.model.parameters.write(saved.tensors);
     this.random = makeRandom(seed + 1);
     this.every = Math.max(1, Math.round(steps / MOMENTS));
     this.limit = 2 + Math.max(...this.data.test.map(({ target }) => target.length));
     this.seconds = 0; // of learning, without what is shown
     this.state = "paused";
+  }
+
+  /** Unpack a file; an Error if its model has learned other letters or words than the task's. */
+  readFile(file) {
+    const saved = unpackModel(file);
+    const { vocabularies } = this.data;
+    for (const side of ["source", "target"]) {
+      if (String(saved[side].words) === String(vocabularies[side].words)) continue;
+      throw new Error("The model in this file knows other letters or words than this task has. Choose the task that it was trained on.");
+    }
+    return saved;
   }
 
   pause() {
@@ -146,6 +159,7 @@ export class Training {
 
   /** The model as a file that Python reads, too. */
   save() {
-    return packModel(this.learner, this.data.vocabularies);
+    const { source, test } = this.data;
+    return packModel(this.learner, this.data.vocabularies, source.tokens(withoutEnd(test[0].source)).join(" "));
   }
 }
