@@ -52,9 +52,7 @@ class Play:
     def cells(self, run: int = 0) -> list[list[float]]:
         """The weights of a run's large map, by row."""
         rows = self.runs.nth(run).locator(".large tbody tr").all()
-        return [
-            [float(w) for w in row.locator("td").evaluate_all(WEIGHTS)] for row in rows
-        ]
+        return [[float(w) for w in row.locator("td").evaluate_all(WEIGHTS)] for row in rows]
 
     def axis(self, side: str) -> list[str]:
         return self.runs.first.locator(f".large {side} th").all_inner_texts()
@@ -110,7 +108,8 @@ def test_a_run_says_how_far_it_is_and_shows_what_it_writes(play):
         given, written, answer = row.locator("td").all()
         right = given.inner_text()[::-1]
         pieces = [
-            (piece.inner_text(), piece.evaluate("e => e.localName")) for piece in written.locator("> *").all()
+            (piece.inner_text(), piece.evaluate("e => e.localName"))
+            for piece in written.locator("> *").all()
         ]
         if pieces[-1][0] == "…":
             assert len(pieces) - 1 < len(right)
@@ -424,7 +423,10 @@ def test_hostile_pairs_are_text(play):
     [
         ("", "There are 0 different pairs; expected at least 20."),
         ("\n".join(make_pairs(5)), "There are 5 different pairs; expected at least 20."),
-        ("\n".join([*make_pairs(30), "nothing here"]), "line 31 has no tab; expected a source, a tab"),
+        (
+            "\n".join([*make_pairs(30), "nothing here"]),
+            "line 31 has no tab; expected a source, a tab",
+        ),
     ],
 )
 def test_what_is_wrong_with_ones_own_pairs_is_said_and_can_be_mended(play, text, message):
@@ -486,7 +488,8 @@ TINY = {"task": "reverse", "width": 16, "heads": 1, "steps": 3}
 LEARN = """async (options) => {
     const moments = [];
     try {
-        const result = await transformerLab.learn({ ...options, watch: ({ step }) => moments.push(step) });
+        const watch = ({ step }) => moments.push(step);
+        const result = await transformerLab.learn({ ...options, watch });
         return { result, moments };
     } catch (error) {
         return { problem: `${error.name}: ${error.message}` };
