@@ -3,14 +3,15 @@
 The command `doctor` prints it.
 """
 
+import os
 import platform
 import shutil
 from importlib.metadata import PackageNotFoundError, version
 
 import torch
 
+from transformer_lab.config.browser import find_browser
 from transformer_lab.config.device import pick_device, pick_dtype
-from transformer_lab.lab.browser import find_browser
 from transformer_lab.translator import PRETRAINED
 
 PACKAGES = {

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from transformer_lab.lab.browser import find_browser
+from transformer_lab.config.browser import find_browser
 from transformer_lab.lab.playground_page import playground
 from transformer_lab.studies.common.grid import Setting, run_study_command
 
