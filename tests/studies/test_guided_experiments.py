@@ -1,5 +1,6 @@
 """The playground's guided experiments: the study has those of the page, and the documents its numbers."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ def test_what_is_stored_is_the_whole_grid():
 
 def test_the_experiments_are_those_of_the_page():
     text = (FOLDER / "playground" / "experiments.js").read_text(encoding="utf-8")
-    assert list(EXPERIMENTS) == [line.split('"')[1] for line in text.splitlines() if line.startswith("    name: ")]  # fmt: skip
+    assert list(EXPERIMENTS) == re.findall(r'^    name: "(\w+)"', text, re.MULTILINE)
     assert list(CHANGES) == list(EXPERIMENTS)
 
 

@@ -37,20 +37,19 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "memory": ("reverse", {}, {"data": 100}),
     "bigger": ("reverse", {}, {"width": 128}),
     "heads": ("reverse", {}, {"heads": 1}),
-    "norm": ("reverse", {}, {"norm": "none"}),
+    "norm": ("reverse", {"layers": 4}, {"norm": "none"}),
     "warmup": ("reverse", {}, {"warmup": False}),
     "rate": ("reverse", {}, {"rate": 0.03}),
-    "residual": ("reverse", {}, {"residual": False}),
+    "residual": ("reverse", {"layers": 4}, {"residual": False}),
     "french": ("world", {}, {}),
 }
 """The experiments of `page/playground/experiments.js`.
 
 Each has a task, the settings of both models, and what the second one changes.
 """
-DEEPER: list[tuple[str, dict[str, Any]]] = [
-    ("reverse", {"layers": 4}),
-    ("reverse", {"layers": 4, "residual": False}),
-    ("reverse", {"layers": 4, "norm": "none"}),
+OTHERS: list[tuple[str, dict[str, Any]]] = [
+    ("reverse", {"norm": "none"}),
+    ("reverse", {"residual": False}),
     ("reverse", {"layers": 4, "warmup": False}),
     ("reverse", {"smoothing": 0.1}),
     ("reverse", {"curve": "root"}),
@@ -62,9 +61,10 @@ def list_models() -> list[tuple[str, dict[str, Any]]]:
     """List the models to train, as (task, changed settings), each of them once."""
     models: list[tuple[str, dict[str, Any]]] = []
     for task, settings, change in EXPERIMENTS.values():
-        pair = (task, settings), (task, {**settings, **change})
-        models += [model for model in pair if model not in models]
-    return models + DEEPER
+        for model in ((task, settings), (task, {**settings, **change})):
+            if model not in models:
+                models.append(model)
+    return models + OTHERS
 
 
 GRID: list[Setting] = [
@@ -80,10 +80,10 @@ CHANGES = {
     "memory": "100 examples again and again",
     "bigger": "128 wide and not 32",
     "heads": "one head and not four",
-    "norm": "no LayerNorm",
+    "norm": "no LayerNorm (both models have four layers on each side)",
     "warmup": "no warm-up",
     "rate": "ten times the learning rate",
-    "residual": "no residual connections",
+    "residual": "no residual connections (both models have four layers on each side)",
     "french": "one model, on the world's sentences",
 }
 """What the second model of each experiment has of its own, in words."""
@@ -155,7 +155,7 @@ def markdown_table() -> str:
             describe_results(find_results(task, {**settings, **change})) if change else ["", ""]
         )
         lines.append(f"| {CHANGES[name]} | {' | '.join(cells)} |")
-    for task, changes in DEEPER:
+    for task, changes in OTHERS:
         text = ", ".join(f"`{key}: {json.dumps(value)}`" for key, value in changes.items())
         cells = describe_results(find_results(task, changes))
         lines.append(f"| {task} with {text} | {' | '.join(cells)} | | |")
