@@ -521,7 +521,8 @@ TINY = {"task": "reverse", "width": 16, "heads": 1, "steps": 3}
 LEARN = """async (options) => {
     const moments = [];
     try {
-        const result = await transformerLab.learn({ ...options, watch: ({ step }) => moments.push(step) });
+        const watch = ({ step }) => moments.push(step);
+        const result = await transformerLab.learn({ ...options, watch });
         return { result, moments };
     } catch (error) {
         return { problem: `${error.name}: ${error.message}` };
