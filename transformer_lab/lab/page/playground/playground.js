@@ -72,7 +72,8 @@ class Playground {
     this.panels = make("div", { className: "runs" });
     this.own = new OwnPairs();
     this.tryIt = new TryIt();
-    this.save = action("save", "Save the model", "Save the model as a file", () => this.saveModel());
+    this.saving = make("p", { className: "saving" }, action("save", "Save the model", "Save the model as a file", () => this.saveModel()),
+      " You can open the file in the lab, where you’ll find the button under “Go deeper”, and in Python.");
     this.problem = make("p", { className: "problem", role: "alert" });
     this.left = make("span", {});
     this.smallest = action("smallest", "Take the smallest model", "Take the smallest model, and train it", () => {
@@ -90,7 +91,7 @@ class Playground {
       make("details", { className: "settings" }, make("summary", {}, "Change the model, its training or its data"),
         make("div", {}, ...this.settings.map(({ element }) => element)),
         make("label", {}, make("span", {}, "Go on with a model that you have saved, on the same task"), this.file)),
-      this.card.element, this.panels, this.back, this.tryIt.element, this.save, this.problem, this.card.list);
+      this.card.element, this.panels, this.back, this.tryIt.element, this.saving, this.problem, this.card.list);
   }
 
   drawChoice() {
@@ -175,7 +176,7 @@ class Playground {
     runs.forEach((run, i) => this.views[i].draw(run, { most, chosen: Math.min(this.moment, run.moments.length - 1), head: this.head }));
     this.card.draw(runs);
     this.tryIt.draw();
-    this.save.hidden = !runs[0]?.worker || runs[0].isRunning;
+    this.saving.hidden = !runs[0]?.worker || runs[0].isRunning;
     this.drawNotice(running);
   }
 
