@@ -201,7 +201,7 @@ def test_two_runs_have_the_same_seed_and_the_same_data(play):
 def test_what_is_chosen_is_in_the_address_and_the_address_chooses(play):
     opened = play("#task=sort")
     page = opened.page
-    task, second = page.get_by_label("Task"), page.get_by_label("Compare it with")
+    task, second = page.locator("[data-control=task]"), page.get_by_label("Compare it with")
     expect(task).to_have_value("Sort")
     task.select_option("Dates")
     page.locator("summary").click()
@@ -235,7 +235,7 @@ def test_what_an_address_names_wrongly_is_as_at_the_beginning(play, address):
     opened = play("#task=sort&heads=1")
     opened.go(address)
     assert opened.page.evaluate("location.hash.length") > 0
-    expect(opened.page.get_by_label("Task")).to_have_value("Reverse")
+    expect(opened.page.locator("[data-control=task]")).to_have_value("Reverse")
     expect(opened.page.get_by_label("Compare it with")).to_have_value("nothing")
     expect(opened.page.locator("[data-control=heads]")).to_have_value("4")
     expect(opened.page.locator("[data-control=steps]")).to_have_value("1,500")
@@ -398,7 +398,10 @@ OWN = "#task=own&width=16&heads=2&steps=300"
 
 def test_ones_own_pairs_are_learned(play):
     opened = play(OWN)
-    opened.page.get_by_label("Your pairs").fill("\n".join(make_pairs(200)))
+    box, text = opened.page.get_by_label("Your pairs"), "\n".join(make_pairs(200))
+    file = {"name": "pairs.tsv", "mimeType": "text/plain", "buffer": text.encode()}
+    opened.page.get_by_label("Open a file of pairs").set_input_files(file)
+    expect(box).to_have_value(text)
     opened.finish()
     assert re.match(r"Done: \d+(\.\d+)?% of \d+ unseen examples", opened.status.inner_text())
     for row in opened.page.locator(".examples tbody tr").all():
@@ -463,7 +466,37 @@ def test_python_loads_what_is_saved_and_answers_the_same(play, tmp_path):
     translator = Translator.load(path, device="cpu")
     found = translator.translate(["g d k a t", "a b c a b c", "z y x"], beam_size=1, max_length=10)
     assert [one.translation for one in found] == told
-    assert translator.about == {"steps": 300}
+    assert translator.about["steps"] == 300
+
+
+UPLOAD = "Go on with a model that you have saved"
+
+
+def test_a_saved_model_goes_on_where_it_was(play, tmp_path):
+    opened = play()
+    opened.finish()
+    first, last = opened.cells(), opened.page.locator(".examples").inner_text()
+    with opened.page.expect_download() as info:
+        opened.button("Save the model as a file").click()
+    path = tmp_path / "reverse.safetensors"
+    info.value.save_as(path)
+    upload = opened.page.get_by_label(UPLOAD)
+    upload.set_input_files(path)
+    opened.wait_for("Step")
+    opened.wait_for("Done")
+    assert opened.page.locator(".examples").inner_text() != last
+    opened.slider.press("Home")
+    expect(opened.page.locator(".examples")).to_have_text(re.compile("Given"))
+    assert opened.page.locator(".examples").inner_text() == last
+    assert [w for row in opened.cells() for w in row] == pytest.approx(
+        [w for row in first for w in row], abs=1e-5
+    )
+    opened.go(QUICK.replace("reverse", "count"))
+    upload.set_input_files(path)
+    opened.wait_for("The model in this file knows other letters or words than this task has.")
+    upload.set_input_files({"name": "a.safetensors", "mimeType": "", "buffer": b"12345"})
+    opened.wait_for("not a safetensors file: it has no header")
+    opened.finish()
 
 
 def test_a_model_that_python_has_not_got_is_not_saved_and_the_page_says_why(play):

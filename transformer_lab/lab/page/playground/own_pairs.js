@@ -8,6 +8,7 @@ export class OwnPairs {
     this.file = make("input", { type: "file", accept: ".txt,.tsv,.csv,text/plain,text/csv", "aria-label": "Open a file of pairs" });
     this.file.addEventListener("change", async () => {
       const [file] = this.file.files;
+      this.file.value = ""; // or the same file couldn't be chosen again
       if (file) this.text.value = await file.text();
     });
     this.element = make("section", { className: "own" },

@@ -61,7 +61,11 @@ class Playground {
       return { name, options, element };
     });
     this.file = make("input", { type: "file", accept: ".safetensors" });
-    this.file.addEventListener("change", async () => this.file.files[0] && this.start(await this.file.files[0].arrayBuffer()));
+    this.file.addEventListener("change", async () => {
+      const [file] = this.file.files;
+      this.file.value = ""; // or the same file couldn't be chosen again
+      if (file) this.start(await file.arrayBuffer());
+    });
     this.slider = make("input", { type: "range", min: 0, step: 1, ...OWN_KEYS });
     this.slider.addEventListener("input", () => this.goTo(Number(this.slider.value)));
     this.back = make("label", { className: "back" }, "Go back in time ", this.slider);
