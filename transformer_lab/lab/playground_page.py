@@ -67,9 +67,7 @@ def fragment(still: str, data: str) -> str:
 
     `data` says how it opens. The worker that trains is part of the script, so stored data get today's.
     """
-    today = saved.dump_json(
-        {"colours": weight_colours(), "script": script("playground/worker.js")}
-    )
+    today = saved.dump_json({"colours": weight_colours(), "script": script("playground/worker.js")})
     return saved.fragment(
         "playground",
         still,

@@ -38,7 +38,7 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "bigger": ("reverse", {}, {"width": 128}),
     "heads": ("reverse", {}, {"heads": 1}),
     "norm": ("reverse", {"layers": 4}, {"norm": "none"}),
-    "warmup": ("reverse", {}, {"warmup": False}),
+    "warmup": ("reverse", {"layers": 4, "rate": 0.01}, {"warmup": False}),
     "rate": ("reverse", {}, {"rate": 0.03}),
     "residual": ("reverse", {"layers": 4}, {"residual": False}),
     "french": ("world", {}, {}),
@@ -50,7 +50,7 @@ Each has a task, the settings of both models, and what the second one changes.
 OTHERS: list[tuple[str, dict[str, Any]]] = [
     ("reverse", {"norm": "none"}),
     ("reverse", {"residual": False}),
-    ("reverse", {"layers": 4, "warmup": False}),
+    ("reverse", {"warmup": False}),
     ("reverse", {"smoothing": 0.1}),
     ("reverse", {"curve": "root"}),
 ]
@@ -81,7 +81,7 @@ CHANGES = {
     "bigger": "128 wide and not 32",
     "heads": "one head and not four",
     "norm": "no LayerNorm (both models have four layers on each side)",
-    "warmup": "no warm-up",
+    "warmup": "no warm-up (both models have four layers on each side and a rate of 0.01)",
     "rate": "ten times the learning rate",
     "residual": "no residual connections (both models have four layers on each side)",
     "french": "one model, on the world's sentences",

@@ -62,11 +62,11 @@ export const EXPERIMENTS = [
     because: "What each layer adds piles up, and nothing brings it back to size. How badly that ends depends on the seed. With one layer on each side, the model manages without; try it.",
   },
   {
-    name: "warmup", task: "reverse", change: { name: "warmup", value: false },
-    question: "Does it need a warm-up?",
-    setting: "The paper lets the learning rate grow slowly at the beginning. The second model starts with the highest rate at once.",
-    options: ["Without a warm-up it never learns.", "It learns, but worse.", "It makes no difference here."],
-    because: "Not every part of the recipe matters everywhere. We tried four layers on each side, too, and there it made no difference either.",
+    name: "warmup", task: "reverse", settings: { layers: 4, rate: 0.01 }, change: { name: "warmup", value: false },
+    question: "What is the warm-up good for?",
+    setting: "Both models have four layers on each side, and a learning rate that's rather high. It grows slowly in the first hundred steps, as in the paper. The second model starts with it at once.",
+    options: ["Without a warm-up it learns nothing.", "It learns, but worse.", "It makes no difference."],
+    because: "The first steps are the wildest, because nothing fits yet. With a high rate they throw a deep model so far off that it doesn't come back. With one layer on each side, it makes no difference; try it.",
   },
   {
     name: "rate", task: "reverse", change: { name: "rate", value: 0.03 },

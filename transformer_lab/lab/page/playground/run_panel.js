@@ -27,11 +27,12 @@ export class RunPanel {
   constructor(title, palettes, choose) {
     this.title = make("h3", {}, title);
     this.status = make("p", { className: "status", role: "status" });
+    this.notes = make("p", { className: "note" });
     this.chart = new Chart();
     this.table = make("table", {});
     this.examples = make("div", { className: "examples" }, this.table);
     this.maps = new Maps(palettes, choose);
-    this.element = make("section", { className: "run", "aria-label": title }, this.title, this.status, this.chart.element, this.examples, this.maps.element);
+    this.element = make("section", { className: "run", "aria-label": title }, this.title, this.status, this.notes, this.chart.element, this.examples, this.maps.element);
   }
 
   /** `chosen` is a moment's number, and `head` the one that stands large. */
@@ -48,6 +49,7 @@ export class RunPanel {
 
   drawStatus(run, moment) {
     writeText(this.status, tellStatus(run, moment));
+    writeText(this.notes, run.notes?.join(" ") ?? "");
     this.status.classList.toggle("problem", run.state === "failed");
   }
 
