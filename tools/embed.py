@@ -2,10 +2,11 @@
 
 A stored page is a picture, data, and the script that draws them. When the script changes alone, this
 is enough; `make notebooks`, which runs all cells, makes the three anew. The pictures of drawings whose
-script has changed are taken again. A quiz has folded answers for a picture: they are written from its
-data.
+script has changed are taken again, and with `--train` those of playgrounds, too, whose models then
+learn once more. A quiz has folded answers for a picture: they are written from its data.
 """
 
+import argparse
 import json
 from functools import partial
 
@@ -15,7 +16,7 @@ from tools.build_notebooks import NOTEBOOKS, read, written
 from tools.stills import take_stills, without_still
 from tools.stored_pages import STORED
 from transformer_lab.course.quiz import quiz
-from transformer_lab.lab import lab_page
+from transformer_lab.lab import lab_page, playground_page
 from transformer_lab.lab.page import drawing
 from transformer_lab.storage.files import write_atomically
 
@@ -28,7 +29,7 @@ def quiz_page(_: str, data: str) -> str:
 KINDS = {host: partial(lab_page.fragment, host) for host in ("record", "lab")} | {
     kind: partial(drawing.fragment, kind) for kind in drawing.list_kinds()
 }
-KINDS["quiz"] = quiz_page
+KINDS |= {"quiz": quiz_page, "playground": playground_page.fragment}
 
 
 def with_todays_script(html: str) -> str:
@@ -36,14 +37,18 @@ def with_todays_script(html: str) -> str:
     return STORED.sub(lambda found: KINDS[found[1]](found[2], found[3]), html)
 
 
-def embed(notebook: NotebookNode) -> int:
+def embed(notebook: NotebookNode, *, train: bool = False) -> int:
     """Do so in all outputs of a notebook; how many were not of today."""
     count = 0
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             html = output.get("data", {}).get("text/html", "")
-            if with_todays_script(html) != html:
-                output.data["text/html"] = without_still(with_todays_script(html))
+            is_playground = html.startswith("<div data-playground=")
+            mended = with_todays_script(html)
+            if train if is_playground else mended != html:
+                mended = without_still(mended)
+            if mended != html:
+                output.data["text/html"] = mended
                 count += 1
     take_stills(notebook)
     return count
@@ -51,9 +56,14 @@ def embed(notebook: NotebookNode) -> int:
 
 def main() -> None:
     """Write each notebook that holds a page which is not of today."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument(
+        "--train", action="store_true", help="take the pictures of playgrounds again, too"
+    )
+    options = parser.parse_args()
     for path in sorted(NOTEBOOKS.glob("*.ipynb")):
         notebook = read(path)
-        count = embed(notebook)
+        count = embed(notebook, train=options.train)
         if count:
             write_atomically(path, written(notebook).encode())
             print(f"{path.name}: {count}")

@@ -1,7 +1,8 @@
 """Take the still pictures of drawings from the page itself, in Chromium.
 
 GitHub, paper and untrusted notebooks run no script, so the builder and `tools.embed` put a picture
-where a drawing waits with words alone. A drawing says which of its steps the picture shows.
+where a drawing waits with words alone. A drawing says which of its steps the picture shows. A playground
+learns first, and its picture shows what came of it.
 """
 
 import html
@@ -13,12 +14,13 @@ from functools import partial
 
 from nbformat import NotebookNode
 from PIL import Image
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from tools.browser import launch_chromium
 from tools.stored_pages import STORED
 from transformer_lab.figures.display import image_tag, quantize_colours
 from transformer_lab.figures.style import PIXEL_RATIO
+from transformer_lab.lab import playground_page
 from transformer_lab.lab.page import drawing
 
 WIDTH = 740
@@ -26,6 +28,15 @@ WIDTH = 740
 WITHOUT_CONTROLS = """
 .steps, .switches, .controls, .ways, .rows, .place { display: none !important }
 """
+AFTER_TRAINING = """
+.tl-playground > :not(.example, .experiment, .runs), .tl-playground .maps { display: none !important }
+.tl-playground .chart .loss { display: none !important } /* it's drawn at moments that the clock chooses */
+.tl-playground .runs { grid: none / auto-flow minmax(0, 1fr) !important }
+"""
+LONGEST = 600_000
+"""Milliseconds that a playground may take to learn."""
+SECONDS = re.compile(r" and [\d.]+ seconds")
+"""What differs between two training runs in a playground."""
 WAITING = re.compile(r'<p data-step="(-?\d+)">(.*?)</p>', re.DOTALL)
 """What `drawing.words_alone` writes: the step to photograph, and the words."""
 
@@ -61,29 +72,57 @@ def with_still(browser: Browser, stored: re.Match[str]) -> str:
     waiting = WAITING.fullmatch(seen)
     if not waiting:
         return stored[0]
-    image = photograph(browser, kind, data, int(waiting[1]))
-    alt = html.unescape(waiting[2])
+    if kind == "playground":
+        image, alt = train_and_photograph(browser, data)
+    else:
+        image = photograph(browser, kind, data, int(waiting[1]))
+        alt = html.unescape(waiting[2])
     tag = image_tag(quantize_colours(image), alt, width=image.width // PIXEL_RATIO)
     return stored[0].replace(seen, tag.replace("<img ", f'<img data-step="{waiting[1]}" '))
 
 
 def photograph(browser: Browser, kind: str, data: str, step: int) -> Image.Image:
     """The picture of a drawing of these data at a step, without its controls."""
+    tab = open_tab(browser, drawing.fragment(kind, "", data))
+    count = tab.locator("button[data-control^='step ']").count()
+    tab.locator(f"button[data-control='step {step % count}']").click()
+    return close_tab(tab, WITHOUT_CONTROLS)
+
+
+def train_and_photograph(browser: Browser, data: str) -> tuple[Image.Image, str]:
+    """The picture of a playground of these data after training, without its controls; its alt text."""
+    tab = open_tab(browser, playground_page.fragment("", data))
+    tab.locator("button[data-control='train']").click()
+    running = tab.locator("button[data-control='pause']")
+    running.wait_for()
+    running.wait_for(state="hidden", timeout=LONGEST)
+    alt = "A small Transformer has learned in this page."
+    for run in tab.locator(".run").all():
+        status = run.locator(".status")
+        said = SECONDS.sub("", status.inner_text())
+        status.evaluate("(status, said) => { status.textContent = said; }", said)
+        alt += f" {run.locator('h3').inner_text()}: {said.removeprefix('Done: ')}"
+    return close_tab(tab, AFTER_TRAINING), alt
+
+
+def open_tab(browser: Browser, fragment: str) -> Page:
+    """A tab as wide as a notebook's column that shows a fragment."""
     tab = browser.new_page(
         viewport={"width": WIDTH, "height": 100},
         device_scale_factor=PIXEL_RATIO,
         color_scheme="light",
         reduced_motion="reduce",
     )
-    tab.set_content(
-        f'<body style="margin: 0; padding: 12px">{drawing.fragment(kind, "", data)}</body>'
-    )
+    tab.set_content(f'<body style="margin: 0; padding: 12px">{fragment}</body>')
     tab.locator("[data-ready=true]").wait_for()
-    count = tab.locator("button[data-control^='step ']").count()
-    tab.locator(f"button[data-control='step {step % count}']").click()
+    return tab
+
+
+def close_tab(tab: Page, style: str) -> Image.Image:
+    """The picture of all that a tab shows in a style, with nothing pointed at; the tab is gone."""
     tab.mouse.move(0, 0)
     tab.evaluate("document.activeElement.blur()")
-    tab.add_style_tag(content=WITHOUT_CONTROLS)
+    tab.add_style_tag(content=style)
     image = Image.open(io.BytesIO(tab.screenshot(full_page=True, animations="disabled")))
     tab.close()
     return image

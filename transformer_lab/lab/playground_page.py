@@ -1,6 +1,5 @@
 """The playground: a page in which a Transformer learns a task while you watch, without Python."""
 
-import html
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -8,6 +7,7 @@ from urllib.parse import urlencode
 from transformer_lab.config import check
 from transformer_lab.figures.style import weight_colours
 from transformer_lab.lab.page import saved
+from transformer_lab.lab.page.drawing import words_alone
 from transformer_lab.lab.page.join import script, style
 
 TASKS = (
@@ -58,21 +58,26 @@ class PlaygroundPage:
 
     def fragment(self, *, is_alone: bool) -> str:
         """Return the HTML of the playground; one that `is_alone` keeps its choices in the address."""
-        data = {
-            "start": f"#{self.start}",
-            "isAlone": is_alone,
-            "colours": weight_colours(),
-            "script": script("playground/worker.js"),
-        }
-        still = f"<p>{html.escape(self.alt)}</p>"
-        return saved.fragment(
-            "playground",
-            still,
-            saved.dump_json(data),
-            style=style(*STYLES),
-            script=script("playground/playground.js"),
-            mount="await mountPlaygrounds",
-        )
+        data = {"start": f"#{self.start}", "isAlone": is_alone}
+        return fragment(words_alone(self.alt, step=-1), saved.dump_json(data))
+
+
+def fragment(still: str, data: str) -> str:
+    """Return the HTML of a playground: a still picture or words, and the script that replaces them.
+
+    `data` says how it opens. The worker that trains is part of the script, so stored data get today's.
+    """
+    today = saved.dump_json(
+        {"colours": weight_colours(), "script": script("playground/worker.js")}
+    )
+    return saved.fragment(
+        "playground",
+        still,
+        data,
+        style=style(*STYLES),
+        script=script("playground/playground.js"),
+        mount=f"const mount = (name) => mountPlaygrounds(name, {today});\nawait mount",
+    )
 
 
 def playground(task: str = "reverse", *, start: str = "") -> PlaygroundPage:

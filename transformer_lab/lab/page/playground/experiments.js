@@ -52,7 +52,7 @@ export const EXPERIMENTS = [
     question: "Does it need four heads?",
     setting: "The second model has a single head in each attention. It's as wide as the four together.",
     options: ["Yes, with one head it fails.", "With one head it's a little slower.", "It makes no difference at all."],
-    because: "Each letter that it writes comes from one place, so one look is enough. Among our tasks we found none that one head couldn't learn: each model looks in three places anyway, in the encoder, in the decoder, and from one to the other.",
+    because: "Each letter that it writes comes from one place, so one look is enough, and it just takes longer to find out where. Is there a task here that really needs several heads? Try the brackets.",
   },
   {
     name: "norm", task: "reverse", settings: { layers: 4 }, change: { name: "norm", value: "none" },

@@ -205,16 +205,16 @@ class Playground {
   }
 }
 
-/** Put the playground into the place of a saved picture. */
-export async function mountPlaygrounds(name) {
-  const data = JSON.parse(document.querySelector(`script[data-of="${name}"]`).textContent);
-  globalThis.transformerLab = { ...globalThis.transformerLab, learn: makeLearn(data.script, DESCRIPTIONS) };
+/** Put the playground into the place of a saved picture; `script` is the worker's, and `colours` are those of weights. */
+export async function mountPlaygrounds(name, { script, colours }) {
+  const { start, isAlone } = JSON.parse(document.querySelector(`script[data-of="${name}"]`).textContent);
+  globalThis.transformerLab = { ...globalThis.transformerLab, learn: makeLearn(script, DESCRIPTIONS) };
   for (const place of document.querySelectorAll(`[data-playground="${name}"]`)) {
     if (place.dataset.mounted) continue;
     place.dataset.mounted = true;
-    const playground = new Playground({ ...data, address: data.isAlone && location.hash ? location.hash : data.start });
+    const playground = new Playground({ script, colours, address: isAlone && location.hash ? location.hash : start });
     place.replaceChildren(playground.element);
-    if (data.isAlone) {
+    if (isAlone) {
       playground.choice.watch(() => history.replaceState(null, "", playground.choice.address));
       addEventListener("hashchange", () => {
         playground.choice.follow(location.hash);
