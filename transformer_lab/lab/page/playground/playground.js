@@ -40,6 +40,7 @@ class Playground {
     this.palettes = makePalettes(decodeBase64(colours));
     this.choice = new Choice(address);
     this.runs = [];
+    this.resting = []; // runs that go on when the page is seen again
     this.moment = Infinity; // the latest
     this.head = { kind: "cross", layer: 0, head: 0 };
     this.build();
@@ -157,7 +158,7 @@ class Playground {
   /** While nobody can see the page, it rests; what the reader has paused stays so. */
   rest(isHidden) {
     if (isHidden) this.resting = this.runs.filter(({ state }) => state === "training");
-    for (const run of this.resting ?? []) isHidden ? run.pause() : run.resume();
+    for (const run of this.resting) run[isHidden ? "pause" : "resume"]();
   }
 
   drawRuns() {
