@@ -17,11 +17,12 @@ from urllib.parse import unquote
 from sphinx.application import Sphinx
 
 import transformer_lab as tl
+from transformer_lab.lab import playground_page
 from transformer_lab.lab.guide import famous_guide
 from transformer_lab.lab.lab_page import STYLES
 from transformer_lab.lab.page.drawing import list_kinds
 from transformer_lab.lab.page.join import modules, script, style
-from transformer_lab.lab.page.policy import policy_meta
+from transformer_lab.lab.page.policy import WASM, policy_meta
 from transformer_lab.translator import PRETRAINED, Translator
 
 HERE = Path(__file__).resolve().parent
@@ -85,15 +86,23 @@ def plain_anchors(_: Sphinx, name: str, source: list[str]) -> None:
 
 
 LAB = re.compile(r'<div data-lab="\w+">(.*?)</div>.*', re.DOTALL)
-RECORD = re.compile(
-    r'<style>[^<]*</style>\n(<script type="application/json" data-of="(\w+)">.*?</script>\n)'
-    r'<script type="module">.*?mountRecordPages\("\2"\);\n</script>',
-    re.DOTALL,
+RECORD, PLAYGROUND = (
+    re.compile(
+        r'<style>[^<]*</style>\n(<script type="application/json" data-of="(\w+)">.*?</script>\n)'
+        rf'<script type="module">.*?{mount}\("\2"\);\n</script>',
+        re.DOTALL,
+    )
+    for mount in ("mountRecordPages", "await mount")
 )
-SHARED = r"""<link rel="stylesheet" href="../_static/lab.css">
+SHARED_RECORD = r"""<link rel="stylesheet" href="../_static/lab.css">
 \1<script type="module">
 import { mountRecordPages } from "../_static/record_page.js";
 mountRecordPages("\2");
+</script>"""
+SHARED_PLAYGROUND = r"""<link rel="stylesheet" href="../_static/playground.css">
+\1<script type="module">
+import { mount } from "../_static/playground.js";
+mount("\2");
 </script>"""
 OPENED = """\
 <details class="lab">
@@ -103,7 +112,7 @@ OPENED = """\
 
 
 def share_pages(_: Sphinx, name: str, source: list[str]) -> None:
-    """What each notebook holds for itself, all pages share: the lab, and the script of its records."""
+    """What each notebook holds for itself, all pages share: the lab, and the scripts of the rest."""
     if not name.startswith("notebooks/"):
         return
     notebook = json.loads(source[0])
@@ -112,7 +121,8 @@ def share_pages(_: Sphinx, name: str, source: list[str]) -> None:
             html = "".join(output.get("data", {}).get("text/html", ""))
             if html:
                 html = LAB.sub(lambda page: OPENED.format(picture=page[1]), html)
-                output["data"]["text/html"] = RECORD.sub(SHARED, html)
+                html = PLAYGROUND.sub(SHARED_PLAYGROUND, html)
+                output["data"]["text/html"] = RECORD.sub(SHARED_RECORD, html)
     source[0] = json.dumps(notebook)
 
 
@@ -141,8 +151,8 @@ STEPPED = [
     kind
     for kind in list_kinds()
     if any(path.name == "steps.js" for path in modules(f"lesson/{kind}.js"))
-]
-"""Drawings that begin before what they show: they ask by themselves, and stay in sight."""
+] + ["playground"]
+"""What begins before it shows anything, drawings and the playground: it stays in sight."""
 
 
 def fold(_: Sphinx, name: str, source: list[str]) -> None:
@@ -176,7 +186,7 @@ def fold(_: Sphinx, name: str, source: list[str]) -> None:
 
 
 def is_stepped(cell: dict[str, Any]) -> bool:
-    """Whether a cell's output is a drawing to step through."""
+    """Whether a cell's output is a drawing to step through, or the playground."""
     pages = ("".join(output.get("data", {}).get("text/html", "")) for output in cell["outputs"])
     return any(f'data-{kind}="' in page for page in pages for kind in STEPPED)
 
@@ -246,6 +256,9 @@ def write_more(app: Sphinx, error: Exception | None) -> None:
         (static / "lab.css").write_text(style(*STYLES), encoding="utf-8")
         program = script("lab/record_page.js") + "export { mountRecordPages };\n"
         (static / "record_page.js").write_text(program, encoding="utf-8")
+        (static / "playground.css").write_text(style(*playground_page.STYLES), encoding="utf-8")
+        program = playground_page.program() + "export { mount };\n"
+        (static / "playground.js").write_text(program, encoding="utf-8")
         (Path(app.outdir) / "docs" / "bench.html").write_text(MOVED, encoding="utf-8")
         pages = Path(app.outdir) / "docs"
         write_lab(pages / "lab.html", static / "models")
@@ -316,7 +329,10 @@ def guard(app: Sphinx, error: Exception | None) -> None:
         if "Content-Security-Policy" in page:
             continue
         page = mended(page)
-        rule = policy_meta(page, SITE, scripts=["'self'"])
+        # A shared script's worker isn't seen in the page, nor that it compiles WebAssembly.
+        learns = "_static/playground.js" in page
+        more = {"worker-src": "blob:"} if learns else {}
+        rule = policy_meta(page, SITE | more, scripts=["'self'", *[WASM] * learns])
         charset = re.search(r"<meta charset=[^>]*>", page)
         assert charset, f"{path} does not say how its letters are written"
         path.write_text(page.replace(charset[0], f"{charset[0]}\n{rule}", 1), encoding="utf-8")

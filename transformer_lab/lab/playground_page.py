@@ -65,17 +65,26 @@ class PlaygroundPage:
 def fragment(still: str, data: str) -> str:
     """Return the HTML of a playground: a still picture or words, and the script that replaces them.
 
-    `data` says how it opens. The worker that trains is part of the script, so stored data get today's.
+    `data` says how it opens, and stored data get today's script.
     """
-    today = saved.dump_json({"colours": weight_colours(), "script": script("playground/worker.js")})
     return saved.fragment(
         "playground",
         still,
         data,
         style=style(*STYLES),
-        script=script("playground/playground.js"),
-        mount=f"const mount = (name) => mountPlaygrounds(name, {today});\nawait mount",
+        script=program(),
+        mount="await mount",
     )
+
+
+def program() -> str:
+    """Return the script of a playground, in which `mount(name)` puts it into the page.
+
+    The worker that trains is a text in it.
+    """
+    today = {"colours": weight_colours(), "script": script("playground/worker.js")}
+    mount = f"const mount = (name) => mountPlaygrounds(name, {saved.dump_json(today)});\n"
+    return script("playground/playground.js") + mount
 
 
 def playground(task: str = "reverse", *, start: str = "") -> PlaygroundPage:
