@@ -302,6 +302,21 @@ def test_a_record_answers_to_a_click(read):
     assert record.inner_text() != before
 
 
+def test_a_lesson_trains_a_transformer_in_its_page(read):
+    page = read("notebooks/06_masks_and_the_decoder.html")
+    play = page.locator(".tl-playground")
+    expect(play).to_have_attribute("data-ready", "true")
+    expect(play.locator(".experiment")).to_contain_text("What if it can see the answer")
+    play.locator(".settings summary").click()
+    play.get_by_label("Steps").select_option("300")
+    play.get_by_label("Width").select_option("16")
+    play.locator("[data-control=train]").click()
+    statuses = play.locator(".status")
+    expect(statuses).to_have_count(2)
+    for status in statuses.all():
+        expect(status).to_contain_text("unseen examples are right after 300 steps", timeout=120_000)
+
+
 def test_the_lab_opens_in_the_first_page_and_in_one_of_its_own(read):
     page = read("docs/index.html")
     asked = []

@@ -16,6 +16,7 @@ from tools import browser as chromium
 from tools.build_notebooks import NOTEBOOKS, read
 from tools.stills import WIDTH, take_stills, without_still
 from tools.stored_pages import STORED
+from transformer_lab.lab import playground
 from transformer_lab.lab.page import drawing
 
 STILL = re.compile(r'<img data-step="(-?\d+)" alt="(.*?)" width="(\d+)" .*base64,(.*?)">')
@@ -68,6 +69,19 @@ def test_each_step_has_a_picture_of_its_own_and_below_0_the_last_is_meant(launch
     first, third, last = map(pixels, pages(notebook))
     assert first.shape != third.shape or (first != third).any()
     assert np.array_equal(third, last)
+
+
+def test_a_playgrounds_still_shows_what_it_has_learned_and_the_same_each_time(launch):
+    made = playground("copy", start="steps=300&width=16&but=mask:false")
+    first, second = notebook_of(made), notebook_of(made)
+    assert (take_stills(first, launch), take_stills(second, launch)) == (1, 1)
+    assert pages(first) == pages(second)
+    (page,) = pages(first)
+    _, alt, width, _ = STILL.search(page).groups()
+    runs = re.findall(r"(\w[^.:]*): \d+% of 512 unseen examples are right after 300 steps\.", alt)
+    assert [name.partition(",")[0] for name in runs] == ["Your model", "The same"]
+    assert "second" not in alt
+    assert int(width) == WIDTH
 
 
 def test_without_a_browser_it_says_so(monkeypatch):

@@ -1,8 +1,10 @@
-"""The pages that notebooks hold, records and the lab, are drawn by the script of today."""
+"""The pages that notebooks hold are drawn by the script of today."""
 
 import json
+import re
 from dataclasses import asdict
 
+import nbformat
 import pytest
 
 from tests.records import make_record
@@ -11,7 +13,7 @@ from tools.embed import embed, with_todays_script
 from tools.stored_pages import STORED
 from tools.stored_scores import shows_old_scores
 from transformer_lab.course.keys import lesson_key
-from transformer_lab.lab import lab, lab_page
+from transformer_lab.lab import lab, lab_page, playground, playground_page
 from transformer_lab.lab.guide import famous_guide
 
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
@@ -46,7 +48,7 @@ def test_stored_pages_have_the_scores_of_today(path):
     assert old == [], "`make notebooks` builds them anew, and leaves all other outputs as they are"
 
 
-def test_there_are_stored_records_drawings_and_one_lab():
+def test_there_are_stored_records_drawings_playgrounds_and_one_lab():
     everywhere = ("frames", "quiz")
     found = {
         lesson_key(path): [
@@ -61,14 +63,18 @@ def test_there_are_stored_records_drawings_and_one_lab():
     expected = {
         "00": ["lab", "flow", "record", "hops"],
         "01": ["player"] * 2,
-        "03": ["slabs"],
-        "04": ["turning"] * 2,
-        "05": ["stream"],
-        "06": ["stepper"],
+        "02": ["playground"],
+        "03": ["slabs", "playground"],
+        "04": ["turning", "turning", "playground"],
+        "05": ["stream", "playground"],
+        "06": ["stepper", "playground"],
         "07": ["flow", "zoom"],
+        "08": ["playground"],
+        "09": ["playground"],
         "10": ["beam", "cache"],
         "11": ["record"] * 3,
         "12": ["hops"],
+        "14": ["playground"],
         "16": ["family"],
         "18": ["record"],
     }
@@ -109,6 +115,34 @@ def test_another_days_page_gets_the_script_of_today_and_nothing_else_changes(mon
     assert len(old) < len(html) - 10_000
     assert with_todays_script(old) == html
     assert with_todays_script(f"<p>{old}</p>\n{old}") == f"<p>{html}</p>\n{html}"
+
+
+def test_a_playground_gets_the_script_of_today_and_keeps_its_picture(monkeypatch):
+    made = playground("sort", start="heads=1")
+    with monkeypatch.context() as patch:
+        patch.setattr(playground_page, "script", lambda entry: f"// {entry} of old\n")
+        old = made._repr_mimebundle_()["text/html"]
+    assert "playground/worker.js of old" in old
+    words = re.search(r"<p data-step.*?</p>", old)[0]
+    seen = '<img data-step="-1" alt="what it has learned" src="data:,">'
+    output = nbformat.v4.new_output("execute_result", {"text/html": old.replace(words, seen)})
+    cell = nbformat.v4.new_code_cell("playground()", outputs=[output])
+    notebook = nbformat.v4.new_notebook(cells=[cell])
+    assert embed(notebook) == 1
+    html = output.data["text/html"]
+    assert html == made._repr_mimebundle_()["text/html"].replace(words, seen)
+    assert embed(notebook) == 0
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+def test_a_stored_playground_shows_a_whole_run_in_which_no_clock_has_a_say(path):
+    for html in stored_pages(path):
+        for kind, seen, data in STORED.findall(html):
+            if kind == "playground":
+                alt = re.match(r'<img data-step="-1" alt="(.*?)"', seen)[1]
+                runs = re.findall(r"\d% of 512 unseen examples are right after [\d,]+ steps", alt)
+                assert len(runs) == 1 + ("but=" in json.loads(data)["start"])
+                assert "second" not in alt
 
 
 def test_a_notebook_of_today_stays_as_it_is():
