@@ -671,12 +671,12 @@ def test_an_experiment_asks_trains_and_tells_what_came_out(play):
     expect(card).to_be_visible()
     card.get_by_label("It makes no difference.").check()
     card.get_by_role("button", name="Find out").click()
-    expect(card).to_contain_text("You expect: It makes no difference.")
+    expect(card).to_contain_text("You expected: It makes no difference.")
     opened.wait_for("Done")
     shares = [re.search(r"Done: (\S+%)", text)[1] for text in opened.status.all_inner_texts()]
     result = card.locator(".result")
     expect(result).to_contain_text(
-        f"Here {shares[0]} of the unseen examples came out right, and with the change {shares[1]} did"
+        f"Your model got {shares[0]} of the unseen examples right, and the other one {shares[1]}"
     )
     page.locator("summary").click()
     page.locator("[data-control=heads]").select_option("1")

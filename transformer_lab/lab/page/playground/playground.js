@@ -86,7 +86,7 @@ class Playground {
     this.element = make("div", { className: "tl-page tl-playground" },
       make("header", {},
         make("h2", {}, "Teach a Transformer while you watch"),
-        make("p", {}, "Choose a task and press Train. The model starts from random numbers, and everything happens on your device.")),
+        make("p", {}, "A Transformer has an encoder, which reads, and a decoder, which writes one letter or word after the other. Its heads decide where each of them looks. Choose a task and press Train: the model starts from random numbers, and everything happens on your device.")),
       make("div", { className: "ask" }, this.task, this.second, this.train, this.hold, this.end),
       this.example, this.own.element, this.notice,
       make("details", { className: "settings" }, make("summary", {}, "Change the model, its training or its data"),
@@ -105,12 +105,21 @@ class Playground {
     for (const { name, options, element } of this.settings) element.refresh(options.map(([, text]) => text), options.findIndex(([value]) => value === settings[name]));
     this.drawExample();
     this.own.element.hidden = task.name !== "own";
+    if (this.runs.some(({ spec }) => spec.task !== task.name)) this.forgetRuns();
     this.drawRuns();
   }
 
   drawExample() {
     const { question, example } = this.choice.task;
     this.example.replaceChildren(question, " For example: ", word(example.source), " → ", word(example.target));
+  }
+
+  /** What another task's models have done isn't shown any more. */
+  forgetRuns() {
+    this.runs.forEach((run) => run.end());
+    this.runs = [];
+    this.panels.replaceChildren();
+    this.tryIt.follow([], this.choice.task.example);
   }
 
   /** Train from scratch, or go on with the model of a `file`. */
@@ -120,10 +129,11 @@ class Playground {
     this.problem.textContent = "";
     const { choice } = this;
     const options = choice.task.name === "own" ? this.own.options : {};
-    this.runs = choice.runs.map((settings, i) => new Run(this.script, makeSpec(choice.task, settings, { seed: choice.seed, options, file: i ? null : file }), () => this.plan()));
+    const settings = file ? [choice.settings] : choice.runs; // a saved model goes on alone
+    this.runs = settings.map((one) => new Run(this.script, makeSpec(choice.task, one, { seed: choice.seed, options, file }), () => this.plan()));
     const text = choice.change && this.changes.find(({ name, value }) => name === choice.change.name && value === choice.change.value)?.text;
     const titles = this.runs.map((_, i) => (i ? `The same, ${text}` : "Your model"));
-    for (const run of this.runs) run.experiment = choice.experiment;
+    for (const run of this.runs) run.experiment = file ? null : choice.experiment;
     this.views = this.runs.map((_, i) => new RunPanel(titles[i], this.palettes, (head) => this.open(head)));
     this.panels.replaceChildren(...this.views.map(({ element }) => element));
     this.tryIt.follow(this.runs, choice.task.example);

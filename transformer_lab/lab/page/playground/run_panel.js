@@ -60,7 +60,7 @@ export class RunPanel {
       const own = moment.writes[i];
       const isRight = String(own) === String(right);
       const written = own.flatMap((piece, k) => writePiece(piece === right[k] ? "span" : "mark", piece));
-      const tooShort = own.length < right.length ? make("mark", { title: "it stopped too early" }, "…") : null;
+      const tooShort = own.length < right.length ? make("mark", {}, own.length ? " (and stops)" : "(nothing)") : null;
       return make("tr", { className: isRight ? "right" : "" }, make("td", {}, word(given)), make("td", {}, ...written, tooShort),
         make("td", {}, isRight ? make("span", { role: "img", "aria-label": "right" }, "✓") : word(right.join("").trim())));
     };
