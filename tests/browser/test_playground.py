@@ -443,8 +443,8 @@ def test_hostile_pairs_are_text(play):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "There are 0 different pairs; expected at least 20."),
-        ("\n".join(make_pairs(5)), "There are 5 different pairs; expected at least 20."),
+        ("", "Found 0 different pairs; expected at least 20."),
+        ("\n".join(make_pairs(5)), "Found 5 different pairs; expected at least 20."),
         (
             "\n".join([*make_pairs(30), "nothing here"]),
             "line 31 has no tab; expected a source, a tab",

@@ -12,7 +12,7 @@ export class OwnPairs {
       if (file) this.text.value = await file.text();
     });
     this.element = make("section", { className: "own" },
-      make("p", {}, "One pair a line, with a tab, a comma or a semicolon between its two sides. You need at least 20, and a few hundred are better. They stay on your device."),
+      make("p", {}, "One pair a line, with a tab, a comma or a semicolon between its two sides. You need at least 20, and a few hundred are better. Capital letters become small ones. Your pairs stay on your device."),
       this.text, this.file);
   }
 
