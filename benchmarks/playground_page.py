@@ -72,14 +72,18 @@ def open_playground() -> Iterator[Page]:
 
 def measure_torch_step(width: int, layers: int) -> float:
     """Seconds a step of the same model in PyTorch, eager, on one thread."""
-    sizes = {"source_vocab_size": VOCABULARY, "target_vocab_size": VOCABULARY}
-    stacks = {"num_encoder_layers": layers, "num_decoder_layers": layers}
-    model = Transformer(
-        TransformerConfig(
-            **sizes, **stacks, d_model=width, d_ff=4 * width, num_heads=4, dropout=0.0,
-            tie_source_target=False,
-        )
-    )  # fmt: skip
+    config = TransformerConfig(
+        source_vocab_size=VOCABULARY,
+        target_vocab_size=VOCABULARY,
+        d_model=width,
+        d_ff=4 * width,
+        num_heads=4,
+        num_encoder_layers=layers,
+        num_decoder_layers=layers,
+        dropout=0.0,
+        tie_source_target=False,
+    )
+    model = Transformer(config)
     adam = torch.optim.Adam(model.parameters(), lr=1e-3, betas=(0.9, 0.98), eps=1e-9)
     source, given, wanted = (torch.randint(4, VOCABULARY, (BATCH, LENGTH)) for _ in range(3))
     start = 0.0

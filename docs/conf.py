@@ -230,6 +230,7 @@ def link_preview(app: Sphinx, name: str, template: str, context: dict[str, Any],
 
 HOME = """\
 <nav aria-label="Site"><a href="../index.html">transformer_lab</a> · <a href="index.html">the course</a> ·
+<a href="lab.html">the lab</a> · <a href="playground.html">the playground</a> ·
 <a href="../notebooks/12_where_is_it_resolved.html">lesson 12: is the famous picture true?</a></nav>
 """
 """What stands above the lab and the playground on the site, where they aren't alone."""

@@ -698,6 +698,28 @@ def test_lab_writes_a_page_and_never_over_one_unasked(capsys, model, tmp_path):
     assert '"languages": ["Dog", "Chien"]' in out.read_text(encoding="utf-8")
 
 
+def test_playground_writes_a_page_and_never_over_one_unasked(capsys, tmp_path):
+    out = tmp_path / "play.html"
+    wanted = ("playground", "--task", "sort", "--start", "heads=1", "--out", out)
+    code, text, err = run(capsys, *wanted)
+    assert (code, err) == (0, "")
+    assert re.fullmatch(rf"{re.escape(str(out))}: \d+ kB; open it in any browser; .*\n", text)
+    page = out.read_text(encoding="utf-8")
+    assert '"start": "#task=sort&heads=1"' in page
+    code, text, err = run(capsys, *wanted)
+    assert (code, text, is_one_line(err)) == (1, "", True)
+    assert "play.html exists; give --overwrite to replace it, or another --out" in err
+    assert out.read_text(encoding="utf-8") == page
+    code, text, _ = run(capsys, "playground", "--out", out, "--overwrite", "--json")
+    assert code == 0
+    assert last_json(text) == {"out": str(out), "bytes": out.stat().st_size}
+    assert '"start": "#task=reverse"' in out.read_text(encoding="utf-8")
+    code, text, err = run(capsys, "playground", "--task", "fly", "--out", tmp_path / "fly.html")
+    assert (code, text, is_one_line(err)) == (1, "", True)
+    assert "task is 'fly'; expected one of copy, reverse" in err
+    assert not (tmp_path / "fly.html").exists()
+
+
 def test_progress_is_told_and_forgotten(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv(SWITCH)

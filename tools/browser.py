@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Browser, sync_playwright
 
-from transformer_lab.command.doctor import find_browser
+from transformer_lab.config.browser import find_browser
 
 ARGUMENTS = (
     "--no-sandbox",

@@ -31,7 +31,7 @@ from tests.records import make_record, probabilities
 from tools.browser import launch_chromium
 from tools.build_notebooks import NOTEBOOKS, ROOT, read, written
 from transformer_lab.attention.head_names import name_heads
-from transformer_lab.command.doctor import find_browser
+from transformer_lab.config.browser import find_browser
 from transformer_lab.lab import lab as open_lab
 from transformer_lab.lab.page.join import FOLDER
 from transformer_lab.translator import Translator

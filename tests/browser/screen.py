@@ -66,7 +66,7 @@ class Opened:
 
     @property
     def root(self) -> Locator:
-        return self.page.locator(".tl-lab, .tl-lesson")
+        return self.page.locator(".tl-lab, .tl-lesson, .tl-playground")
 
     @property
     def table(self) -> Locator:

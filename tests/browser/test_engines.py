@@ -14,6 +14,7 @@ from tests.browser import engines
 from tests.browser.engines import HEIGHT, HERE, WIDTH, until
 from transformer_lab.lab.open_lab import lab
 from transformer_lab.lab.page.join import FOLDER
+from transformer_lab.lab.playground_page import playground
 
 RECORDER = b"""<style>* { scrollbar-width: none !important }
 .tl-page, .tl-page * { font-family: "DejaVu Sans" !important }</style>
@@ -39,6 +40,7 @@ WALKS = {
         ".tl-lab",
         ["wide", *LAB_VIEWS, "Mute it"],
     ),
+    "play.html": (".tl-playground", ["Does it need four heads?"]),
     "site/notebooks/07_the_whole_transformer.html": (".tl-page", ["Next \u25b6"] * 4),
     "site/notebooks/06_masks_and_the_decoder.html": (".tl-page", ["Next \u25b6"] * 6),
     "site/notebooks/04_positions.html": (".tl-page", ["ALiBi"]),
@@ -179,6 +181,7 @@ def served(full_page, shipped, site, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     (folder / "record.html").write_bytes(full_page.read_bytes())
     lab(shipped, [SENTENCE, SENTENCE.replace("tired", "wide")]).to_html(folder / "lab.html")
+    playground().to_html(folder / "play.html")
     (folder / "site").symlink_to(site)
     with serve(folder) as address:
         yield address
@@ -260,13 +263,14 @@ def training(tmp_path_factory):
     folder = tmp_path_factory.mktemp("training")
     (folder / "page").symlink_to(FOLDER)
     (folder / "training.html").write_text(TRAINING)
+    playground(start="width=16&heads=2&steps=300").to_html(folder / "play.html")
     with serve(folder) as address:
-        yield f"{address}/training.html"
+        yield address
 
 
 def train(engine, address):
     """What came of training there."""
-    engine.open(address)
+    engine.open(f"{address}/training.html")
     until(lambda: engine.ask("globalThis.trained !== undefined || problems.length > 0"))
     assert engine.ask("problems") == []
     return engine.ask("trained")
@@ -284,3 +288,31 @@ def test_a_seed_trains_the_same_model_to_the_bit(request, chromium, training, en
     assert before != after
     assert len(set(found["losses"])) == 30
     assert found["losses"][-1] < 0.8 * found["losses"][0]
+
+
+PLAYED = """[document.querySelector("[role=status]").textContent.replace(/ and [\\d.]+ seconds/, ""),
+    document.querySelector(".examples").innerText.trim()]"""
+"""What a run came to, without the seconds that it took, and what its model writes."""
+
+
+def play(engine, address):
+    """What came of pressing Train in the playground."""
+    engine.open(f"{address}/play.html")
+    until(lambda: engine.ask("document.querySelector('.tl-playground[data-ready]') !== null"))
+    engine.ask("void document.querySelector('[data-control=train]').click()")
+    done = "document.querySelector('[role=status]')?.textContent.startsWith('Done')"
+    until(lambda: engine.ask(f"{done} || problems.length > 0"))
+    assert engine.ask("problems") == []
+    return engine.ask(PLAYED)
+
+
+@pytest.mark.thorough(
+    caught_by=[
+        "tests/browser/test_playground.py::test_a_run_says_how_far_it_is_and_shows_what_it_writes"
+    ]
+)
+@pytest.mark.parametrize("engine", ["firefox", "webkit"])
+def test_the_playground_trains_the_same_model(request, chromium, training, engine):
+    found, expected = (play(one, training) for one in (request.getfixturevalue(engine), chromium))
+    assert found == expected
+    assert found[0].endswith("of 512 unseen examples are right after 300 steps.")

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from transformer_lab.data.world.grammar import FAMOUS
 from transformer_lab.lab.open_lab import lab
+from transformer_lab.lab.playground_page import playground
 from transformer_lab.translator import Translator
 
 TIRED = FAMOUS[0].source
@@ -100,15 +101,55 @@ def test_in_nbconverts_html_it_runs(browser, tmp_path):
 def test_in_a_frame_that_may_run_scripts_and_nothing_else_it_runs(browser, tmp_path):
     """Colab shows an output in a frame of another origin: without storage, cookies or its address."""
     output = lab(Translator.load(device="cpu"), TIRED)._repr_mimebundle_()
-    (tmp_path / "output.html").write_text(output["text/html"], encoding="utf-8")
+    page, errors = open_in_frame(browser, tmp_path, output["text/html"])
+    mute_by_keyboard(page.frame_locator("iframe").locator(".tl-lab"))
+    assert errors == []
+    page.close()
+
+
+@pytest.mark.thorough(
+    caught_by=["test_in_a_frame_that_may_run_scripts_and_nothing_else_a_model_learns"]
+)
+def test_in_jupyterlab_a_model_learns(lab, visit):
+    start = "width=16&heads=2&steps=300"
+    sources = ["import transformer_lab as tl", f"tl.playground('reverse', start={start!r})"]
+    visit.open(lab, lab.write("play.ipynb", sources))
+    visit.run_all(len(sources))
+    address = visit.page.url
+    learn(visit.page.locator(".tl-playground"))
+    assert visit.page.url == address, "the address is the notebook's"
+    assert visit.outside == []
+
+
+def learn(root):
+    """Train, and try the model; by keyboard, which JupyterLab listens to as well."""
+    expect(root).to_have_attribute("data-ready", "true")
+    root.locator("[data-control=train]").press("Enter")
+    status = root.get_by_role("status")
+    expect(status).to_contain_text("Done: ", timeout=60_000)
+    root.get_by_label("Try one of your own").press_sequentially("ab")
+    expect(root.locator(".try li")).to_have_count(1)
+    root.get_by_role("slider").press("ArrowLeft")
+    expect(status).to_contain_text("Step 290")
+
+
+def test_in_a_frame_that_may_run_scripts_and_nothing_else_a_model_learns(browser, tmp_path):
+    output = playground(start="width=16&heads=2&steps=300")._repr_mimebundle_()
+    page, errors = open_in_frame(browser, tmp_path, output["text/html"])
+    learn(page.frame_locator("iframe").locator(".tl-playground"))
+    assert errors == []
+    page.close()
+
+
+def open_in_frame(browser, folder, output):
+    """A page with an output in a frame of another origin, and its errors, as they come."""
+    (folder / "output.html").write_text(output, encoding="utf-8")
     frame = '<!doctype html><iframe sandbox="allow-scripts" src="output.html" width="1200" height="800">'
-    path = tmp_path / "page.html"
+    path = folder / "page.html"
     path.write_text(frame, encoding="utf-8")
     page = browser.new_page()
     errors = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda message: message.type == "error" and errors.append(message.text))
     page.goto(path.as_uri())
-    mute_by_keyboard(page.frame_locator("iframe").locator(".tl-lab"))
-    assert errors == []
-    page.close()
+    return page, errors

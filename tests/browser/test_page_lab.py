@@ -13,6 +13,8 @@ from tests.thorough import thorough_from
 from transformer_lab.attention.capture import capture_attention
 from transformer_lab.attention.head_names import name_heads
 from transformer_lab.attention.record import Head
+from transformer_lab.config import TransformerConfig
+from transformer_lab.data.tokenizer import WordTokenizer
 from transformer_lab.data.world.grammar import FAMOUS
 from transformer_lab.lab.guide import ALIGNER, NOUN_FINDER, READER, famous_guide
 from transformer_lab.lab.open_lab import lab
@@ -922,3 +924,28 @@ def test_an_address_without_a_row_opens_the_row_of_its_step(page):
     expect(page.locator(".problem")).to_contain_text("no word of the vocabulary")
     expect(page.locator(".changes")).to_contain_text("e2.3")
     expect(page.get_by_label("Open a head")).to_have_value("c2.3")
+
+
+def test_a_translator_from_a_file_takes_the_place_of_the_pages_own(page, tmp_path):
+    """One with other words and one layer; a file that holds no translator is named, and all stays."""
+    torch.manual_seed(3)
+    words = WordTokenizer.train(["un deux trois quatre cinq"])
+    sizes = {"source_vocab_size": words.vocab_size, "target_vocab_size": words.vocab_size}
+    stacks = {"num_encoder_layers": 1, "num_decoder_layers": 1}
+    model = Transformer(TransformerConfig(**sizes, **stacks, d_model=12, d_ff=20, num_heads=3))
+    other = Translator(model, words, words)
+    other.save(tmp_path / "other.safetensors")
+    (tmp_path / "no.safetensors").write_bytes(b"what")
+    page.locator("details.more > summary").click()
+    file = page.locator("input[type=file]")
+    file.set_input_files(tmp_path / "no.safetensors")
+    problem = page.locator(".saving .problem")
+    expect(problem).to_have_text(re.compile("no.safetensors can’t be opened: .*no header"))
+    expect(page.locator("textarea")).to_have_value(re.compile("animal"))
+    file.set_input_files(tmp_path / "other.safetensors")
+    expect(page.locator("textarea")).not_to_have_value(re.compile("animal"))
+    sentence = page.locator("textarea").input_value()
+    (expected,) = other.translate(sentence, beam_size=1)
+    written = page.evaluate("transformerLab.state.now.translation")
+    assert written == expected.translation
+    assert len(page.locator("[data-control=heads] option").all()) == 9

@@ -266,7 +266,7 @@ def test_a_task_that_runs_out_of_pairs_says_how_many_there_are(ask, options, siz
         ({"options": {"letters": 27}}, r"letters is 27; expected a whole number from 2 to 26"),
         (
             {"options": {"shortest": 1, "longest": 3, "letters": 2}},
-            r"There are 14 different pairs; expected at least 20\.",
+            r"Found 14 different pairs; expected at least 20\.",
         ),
         ({"name": "partner", "options": {"asked": 5}}, r"asked is 5; .* from 1 to 4"),
         ({"name": "partner", "options": {"pairs": 11}}, r"pairs is 11; .* from 1 to 10"),
@@ -397,7 +397,7 @@ def test_a_line_is_read(ask, text, pairs):
         (lines("a\t ..."), "line 1 has an empty target; expected a source, a tab and a target"),
         (lines("a;b;c", separator=";"), 'line 1 has more than one semicolon; .* needs "quotes"'),
         (lines("a,b", "a;b", separator=","), "line 2 has no comma; expected a source, a comma"),
-        ("", r"There are 0 different pairs; expected at least 20\."),
+        ("", r"Found 0 different pairs; expected at least 20\."),
         (
             lines("x\t" + "y " * 61, "s3\tz", count=19),
             r"There are 19 .* at least 20\. 1 pair was left out, because a side may have at most "

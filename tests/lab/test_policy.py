@@ -59,6 +59,17 @@ def test_only_a_page_that_compiles_webassembly_may_do_so():
     assert "wasm" not in policy_meta(data)
 
 
+def test_only_a_page_that_starts_a_worker_may_do_so():
+    starting = directives(policy_meta("<script>new Worker(address)</script>"))
+    assert starting["worker-src"] == "blob:"
+    assert "'wasm-unsafe-eval'" in starting["script-src"].split(), (
+        "the worker has the page's policy"
+    )
+    assert "worker-src" not in directives(policy_meta(PAGE))
+    data = '<script type="application/json">"new Worker(address)"</script>'
+    assert "worker" not in policy_meta(data)
+
+
 @pytest.mark.parametrize("token", ["a", "\ud800", "</script>"])
 def test_a_written_page_names_its_own_scripts_whatever_the_tokens(tmp_path, token):
     record = make_record([token, "b", "c"])

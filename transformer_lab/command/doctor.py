@@ -1,6 +1,6 @@
 """A diagnosis of this machine: what it has, what is missing, and how to install it.
 
-The command `doctor` prints it; the browser tests find their browser here.
+The command `doctor` prints it.
 """
 
 import os
@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import torch
 
+from transformer_lab.config.browser import find_browser
 from transformer_lab.config.device import pick_device, pick_dtype
 from transformer_lab.translator import PRETRAINED
 
@@ -59,13 +60,3 @@ def diagnose() -> dict[str, tuple[str, str]]:
     whole = (PRETRAINED / "model.safetensors").is_file()
     found["pretrained"] = ("here" if whole else "missing", "" if whole else "make checkpoint")
     return found
-
-
-def find_browser() -> str | None:
-    """Return the path of $CHROMIUM or of a Chromium on the PATH, or None if there is none.
-
-    The one without windows comes first: nothing here opens a window, and it draws in half the time.
-    """
-    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
-    candidates = (shutil.which(name) for name in (os.environ.get("CHROMIUM", ""), *names) if name)
-    return next((path for path in candidates if path), None)

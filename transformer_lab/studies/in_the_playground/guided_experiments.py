@@ -9,15 +9,22 @@ share that are right when it's told the tokens so far (`exact`), the last batch'
 WebAssembly computes the same on every processor, so another machine repeats the runs.
 """
 
+import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import mean, median
 from typing import Any
 
-from transformer_lab.command.doctor import find_browser
+from transformer_lab.config.browser import find_browser
 from transformer_lab.lab.playground_page import playground
-from transformer_lab.studies.common.grid import Setting, run_study_command
+from transformer_lab.studies.common.grid import (
+    Setting,
+    hash_setting,
+    load_runs,
+    run_study_command,
+)
 
 NAME = "guided_experiments"
 ENOUGH = 0.98
@@ -30,21 +37,20 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "memory": ("reverse", {}, {"data": 100}),
     "bigger": ("reverse", {}, {"width": 128}),
     "heads": ("reverse", {}, {"heads": 1}),
-    "norm": ("reverse", {}, {"norm": "none"}),
-    "warmup": ("reverse", {}, {"warmup": False}),
+    "norm": ("reverse", {"layers": 4}, {"norm": "none"}),
+    "warmup": ("reverse", {"layers": 4, "rate": 0.01}, {"warmup": False}),
     "rate": ("reverse", {}, {"rate": 0.03}),
-    "residual": ("reverse", {}, {"residual": False}),
+    "residual": ("reverse", {"layers": 4}, {"residual": False}),
     "french": ("world", {}, {}),
 }
 """The experiments of `page/playground/experiments.js`.
 
 Each has a task, the settings of both models, and what the second one changes.
 """
-DEEPER: list[tuple[str, dict[str, Any]]] = [
-    ("reverse", {"layers": 4}),
-    ("reverse", {"layers": 4, "residual": False}),
-    ("reverse", {"layers": 4, "norm": "none"}),
-    ("reverse", {"layers": 4, "warmup": False}),
+OTHERS: list[tuple[str, dict[str, Any]]] = [
+    ("reverse", {"norm": "none"}),
+    ("reverse", {"residual": False}),
+    ("reverse", {"warmup": False}),
     ("reverse", {"smoothing": 0.1}),
     ("reverse", {"curve": "root"}),
 ]
@@ -55,9 +61,10 @@ def list_models() -> list[tuple[str, dict[str, Any]]]:
     """List the models to train, as (task, changed settings), each of them once."""
     models: list[tuple[str, dict[str, Any]]] = []
     for task, settings, change in EXPERIMENTS.values():
-        pair = (task, settings), (task, {**settings, **change})
-        models += [model for model in pair if model not in models]
-    return models + DEEPER
+        for model in ((task, settings), (task, {**settings, **change})):
+            if model not in models:
+                models.append(model)
+    return models + OTHERS
 
 
 GRID: list[Setting] = [
@@ -65,6 +72,21 @@ GRID: list[Setting] = [
     for seed in SEEDS
     for task, changes in list_models()
 ]
+CHANGES = {
+    "answer": "no mask",
+    "order": "no positions",
+    "sorting": "no positions, and the task is to sort",
+    "root": "no division by √d_k (both models have one head, 64 wide)",
+    "memory": "100 examples again and again",
+    "bigger": "128 wide and not 32",
+    "heads": "one head and not four",
+    "norm": "no LayerNorm (both models have four layers on each side)",
+    "warmup": "no warm-up (both models have four layers on each side and a rate of 0.01)",
+    "rate": "ten times the learning rate",
+    "residual": "no residual connections (both models have four layers on each side)",
+    "french": "one model, on the world's sentences",
+}
+"""What the second model of each experiment has of its own, in words."""
 SMALL: list[Setting] = [
     {"task": "reverse", "changes": {"width": 16, "steps": 30}, "seed": seed} for seed in range(2)
 ]
@@ -102,6 +124,42 @@ def run(setting: Setting) -> dict[str, Any]:
     learned_at = next((step for step, share in found["moments"] if share >= ENOUGH), None)
     kept = {name: round(found[name], 4) for name in ("written", "exact", "loss")}
     return {"steps": found["steps"], **kept, "learned_at": learned_at}
+
+
+def find_results(task: str, changes: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the stored results of one model, a seed each."""
+    wanted = [{"task": task, "changes": changes, "seed": seed} for seed in SEEDS]
+    stored = {run["hash"]: run["result"] for run in load_runs(NAME)}
+    return [stored[name] for name in map(hash_setting, wanted) if name in stored]
+
+
+def describe_results(results: list[dict[str, Any]]) -> list[str]:
+    """Return what stands in a table of ten seeds: the share that's right, and when 98% were."""
+    shares = [result["written"] for result in results]
+    learned = sorted(result["learned_at"] for result in results if result["learned_at"] is not None)
+    spread = f"{mean(shares):.1%} ({min(shares):.1%} to {max(shares):.1%})"
+    when = f"step {median(learned):,.0f}" if learned else "never"
+    few = f", in {len(learned)} of {len(results)}" if 0 < len(learned) < len(results) else ""
+    return [spread, when + few]
+
+
+def markdown_table() -> str:
+    """Return the outcome of every experiment as a table: right answers, and when they came."""
+    lines = [
+        "| what's different | without the change | 98% at | with the change | 98% at |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for name, (task, settings, change) in EXPERIMENTS.items():
+        cells = describe_results(find_results(task, settings))
+        cells += (
+            describe_results(find_results(task, {**settings, **change})) if change else ["", ""]
+        )
+        lines.append(f"| {CHANGES[name]} | {' | '.join(cells)} |")
+    for task, changes in OTHERS:
+        text = ", ".join(f"`{key}: {json.dumps(value)}`" for key, value in changes.items())
+        cells = describe_results(find_results(task, changes))
+        lines.append(f"| {task} with {text} | {' | '.join(cells)} | | |")
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

@@ -51,7 +51,8 @@ function showEngine(place, engine, state, data, table) {
     scores: new HeadScores(engine, data.examples, table),
     views: { numbers: new Numbers(state), effect: new Effect(state) },
     deeper: [new Sampling(state), new OpenFile((opened, sentence) => {
-      const answered = new State(new EngineAnswerer(opened, new OtherModels(opened)), { text: sentence });
+      const answered = new State(new EngineAnswerer(opened, new OtherModels(opened)), { text: sentence, languages: ["source", "target"] });
+      answered.follow("");
       unmount();
       showEngine(place, opened, answered, { colours: data.colours, examples: [] }, table);
     })],

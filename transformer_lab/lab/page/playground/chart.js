@@ -14,8 +14,8 @@ export class Chart {
   constructor() {
     this.picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" });
     this.element = make("figure", { className: "chart" }, this.picture, make("figcaption", {},
-      make("span", { className: "written" }, "right as it writes"), make("span", { className: "told" }, "right when told the words before"),
-      make("span", { className: "loss" }, "loss")));
+      make("span", { className: "written" }, "right as it writes"), make("span", { className: "told" }, "right when it’s given the right words to look at"),
+      make("span", { className: "loss" }, "loss: how surprised it is by the right words, on a scale of its own")));
   }
 
   /** `most` is the highest loss of all runs that stand side by side; `chosen` is the moment that's looked at. */

@@ -5,7 +5,7 @@ import { EXPERIMENTS } from "./experiments.js";
 import { beginWith, SETTINGS } from "./settings.js";
 
 const describe = (name) => DESCRIPTIONS.find((task) => task.name === name);
-const read = (name, text) => SETTINGS[name]?.options.find(([value]) => String(value) === text)?.[0];
+const read = (name, text) => (Object.hasOwn(SETTINGS, name) ? SETTINGS[name].options.find(([value]) => String(value) === text)?.[0] : undefined);
 
 export class Choice {
   constructor(address = "") {

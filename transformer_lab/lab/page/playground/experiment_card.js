@@ -6,16 +6,17 @@ import { EXPERIMENTS } from "./experiments.js";
 
 /** What one run or two came to, in a sentence. */
 function tellResult([first, second]) {
-  if (!second) return `Here ${formatPercent(first.written)} of the unseen examples came out right.`;
-  const told = second.exact - second.written > 0.2 ? `, although ${formatPercent(second.exact)} are when it's told the letters before` : "";
-  return `Here ${formatPercent(first.written)} of the unseen examples came out right, and with the change ${formatPercent(second.written)} did${told}.`;
+  if (!second) return `It got ${formatPercent(first.written)} of the unseen examples right.`;
+  const told = second.exact - second.written > 0.2 ? `, although ${formatPercent(second.exact)} are right when it's given the right letters to look at` : "";
+  return `Your model got ${formatPercent(first.written)} of the unseen examples right, and the other one ${formatPercent(second.written)}${told}.`;
 }
 
 export class ExperimentCard {
   /** `start()` trains, as the button does. */
   constructor(choice, start) {
     Object.assign(this, { choice, start, guess: null });
-    this.element = make("section", { className: "experiment", "aria-label": "An experiment" });
+    this.element = make("section", { className: "experiment", "aria-label": "An experiment", tabIndex: -1 });
+    this.outcome = make("div", { className: "result", role: "status" });
     this.list = make("section", { className: "experiments" }, make("h3", {}, "Try one of these"),
       make("ol", {}, ...EXPERIMENTS.map((experiment) => make("li", {}, action(`experiment ${experiment.name}`, experiment.question, experiment.question, () => this.open(experiment))))));
   }
@@ -25,6 +26,7 @@ export class ExperimentCard {
     choice.setTask(task);
     choice.set({ settings: { ...choice.settings, ...settings }, change, experiment: name });
     this.element.scrollIntoView({ block: "nearest" });
+    this.element.focus({ preventScroll: true });
   }
 
   get experiment() {
@@ -42,9 +44,14 @@ export class ExperimentCard {
     if (state === this.state) return;
     if (experiment.name !== this.state?.split(" ")[0]) this.guess = null;
     this.state = state;
+    this.outcome.replaceChildren(...(isDone ? this.tellOutcome(experiment, runs.map(({ result }) => result)) : []));
     this.element.replaceChildren(make("h3", {}, experiment.question), make("p", {}, experiment.setting),
-      isOwn ? make("p", {}, this.guess === null ? "" : `You expect: ${experiment.options[this.guess]}`) : this.makeGuess(experiment),
-      ...(isDone ? [make("p", { className: "result" }, tellResult(runs.map(({ result }) => result)), " ", experiment.because)] : []));
+      isOwn ? make("p", {}, this.guess === null ? "" : `You expected: ${experiment.options[this.guess]}`) : this.makeGuess(experiment),
+      this.outcome);
+  }
+
+  tellOutcome({ options, usual, because }, results) {
+    return [make("p", {}, tellResult(results)), make("p", {}, `In our ten runs: ${options[usual]}`), make("p", {}, because)];
   }
 
   makeGuess({ options }) {
@@ -53,6 +60,9 @@ export class ExperimentCard {
       input.addEventListener("change", () => (this.guess = i));
       return make("label", {}, input, " ", text);
     });
-    return make("fieldset", {}, make("legend", {}, "What do you expect?"), ...choices, action("find out", "Find out", "Find out what happens", () => this.start()));
+    return make("fieldset", {}, make("legend", {}, "What do you expect?"), ...choices, action("find out", "Find out", "Find out what happens", () => {
+      this.start();
+      this.element.focus({ preventScroll: true });
+    }));
   }
 }

@@ -7,8 +7,19 @@ import { paintMap } from "../painting.js";
 
 const KINDS = { encoder: "Encoder", decoder: "Decoder: what it has written", cross: "Decoder: what it was given" };
 const LONGEST = 3; // letters of a word above a column that isn't turned
-/** Which words are asked for and which are looked at, by kind: the ones given, or the ones written. */
-const SIDES = { encoder: ["given", "given"], decoder: ["read", "read"], cross: ["read", "given"] };
+/** By kind, what the rows and the columns are: what's given, what should be written, or what stands before that. */
+const SIDES = { encoder: ["given", "given"], decoder: ["right", "before"], cross: ["right", "given"] };
+const CAPTIONS = {
+  encoder: "Each row is a part of what it was given, and shows where this head looks.",
+  decoder: "Each row is what should be written next, and shows where this head looks in what stands before it.",
+  cross: "Each row is what should be written next, and shows where this head looks in what it was given.",
+};
+
+/** The colour of a weight, as in the small maps. */
+function toColour(weight, palette) {
+  const pixel = palette[Math.round(255 * Math.sqrt(weight))];
+  return `rgb(${pixel & 255} ${(pixel >> 8) & 255} ${(pixel >> 16) & 255})`;
+}
 
 export class Maps {
   /** `choose(head)` is called when one is pressed. */
@@ -16,14 +27,17 @@ export class Maps {
     Object.assign(this, { palettes, choose });
     this.small = make("div", { className: "heads" });
     this.large = make("div", { className: "large", tabIndex: 0, role: "group", "aria-label": "The chosen head" });
-    this.element = make("section", { className: "maps", "aria-label": "Where every head looks" }, this.small, this.large);
+    const legend = make("p", { className: "note" }, "Press a picture to see it large. The brighter, the more the head looks there.");
+    this.element = make("section", { className: "maps", "aria-label": "Where every head looks" }, legend, this.small, this.large);
     this.buttons = new Map();
   }
 
-  /** `maps` of a moment, the `words` of the example that they belong to, and the head that's `chosen`. */
-  draw(maps, words, chosen) {
+  /** `maps` of a moment, the `words` of the example that they belong to, and the head that's to be large. */
+  draw(maps, words, wished) {
     this.element.hidden = !maps;
     if (!maps) return;
+    // a model with fewer heads or layers shows its first one
+    const chosen = maps[wished.kind][wished.layer]?.[wished.head] ? wished : { kind: wished.kind, layer: 0, head: 0 };
     this.build(maps);
     for (const [name, { button, canvas, head }] of this.buttons) {
       paintMap(canvas, toPicture({ weights: maps[head.kind][head.layer][head.head] }), this.palettes.weight);
@@ -55,17 +69,17 @@ export class Maps {
   }
 
   drawLarge(maps, words, { kind, layer, head }) {
-    const weights = maps[kind]?.[layer]?.[head];
-    if (!weights) return this.large.replaceChildren();
+    const weights = maps[kind][layer][head];
     const [rows, columns] = SIDES[kind].map((side) => words[side]);
     const cell = (weight) => {
       const element = make("td", { "aria-label": formatNumber(weight) });
       element.style.setProperty("--weight", weight);
+      element.style.backgroundColor = toColour(weight, this.palettes.weight);
       return element;
     };
     const isLong = columns.some((token) => token.length > LONGEST);
-    return this.large.replaceChildren(make("table", { className: isLong ? "long" : "" },
-      make("caption", {}, kind === "encoder" ? "Each row is a word, and shows where this head looks." : "Each row is a word that it writes, and shows where this head looks."),
+    this.large.replaceChildren(make("table", { className: isLong ? "long" : "" },
+      make("caption", {}, CAPTIONS[kind]),
       make("thead", {}, make("tr", {}, make("td", {}), ...columns.map((token) => make("th", { scope: "col" }, word(token))))),
       make("tbody", {}, ...weights.map((row, i) =>
         make("tr", {}, make("th", { scope: "row" }, word(rows[i])), ...Array.from(row, cell))))));

@@ -8,10 +8,11 @@ export class OwnPairs {
     this.file = make("input", { type: "file", accept: ".txt,.tsv,.csv,text/plain,text/csv", "aria-label": "Open a file of pairs" });
     this.file.addEventListener("change", async () => {
       const [file] = this.file.files;
+      this.file.value = ""; // or the same file couldn't be chosen again
       if (file) this.text.value = await file.text();
     });
     this.element = make("section", { className: "own" },
-      make("p", {}, "One pair a line, with a tab, a comma or a semicolon between its two sides. You need at least 20, and a few hundred are better. They stay on your device."),
+      make("p", {}, "One pair a line, with a tab, a comma or a semicolon between its two sides. You need at least 20, and a few hundred are better. Capital letters become small ones. Your pairs stay on your device."),
       this.text, this.file);
   }
 

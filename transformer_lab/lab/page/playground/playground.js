@@ -40,6 +40,7 @@ class Playground {
     this.palettes = makePalettes(decodeBase64(colours));
     this.choice = new Choice(address);
     this.runs = [];
+    this.resting = []; // runs that go on when the page is seen again
     this.moment = Infinity; // the latest
     this.head = { kind: "cross", layer: 0, head: 0 };
     this.build();
@@ -61,14 +62,19 @@ class Playground {
       return { name, options, element };
     });
     this.file = make("input", { type: "file", accept: ".safetensors" });
-    this.file.addEventListener("change", async () => this.file.files[0] && this.start(await this.file.files[0].arrayBuffer()));
+    this.file.addEventListener("change", async () => {
+      const [file] = this.file.files;
+      this.file.value = ""; // or the same file couldn't be chosen again
+      if (file) this.start(await file.arrayBuffer());
+    });
     this.slider = make("input", { type: "range", min: 0, step: 1, ...OWN_KEYS });
     this.slider.addEventListener("input", () => this.goTo(Number(this.slider.value)));
     this.back = make("label", { className: "back" }, "Go back in time ", this.slider);
     this.panels = make("div", { className: "runs" });
     this.own = new OwnPairs();
     this.tryIt = new TryIt();
-    this.save = action("save", "Save the model", "Save the model as a file", () => this.saveModel());
+    this.saving = make("p", { className: "saving" }, action("save", "Save the model", "Save the model as a file", () => this.saveModel()),
+      " You can open the file in the lab, where you’ll find the button under “Go deeper”, and in Python.");
     this.problem = make("p", { className: "problem", role: "alert" });
     this.left = make("span", {});
     this.smallest = action("smallest", "Take the smallest model", "Take the smallest model, and train it", () => {
@@ -80,13 +86,13 @@ class Playground {
     this.element = make("div", { className: "tl-page tl-playground" },
       make("header", {},
         make("h2", {}, "Teach a Transformer while you watch"),
-        make("p", {}, "Choose a task and press Train. The model starts from random numbers, and everything happens on your device.")),
+        make("p", {}, "A Transformer has an encoder, which reads, and a decoder, which writes one letter or word after the other. Its heads decide where each of them looks. Choose a task and press Train: the model starts from random numbers, and everything happens on your device.")),
       make("div", { className: "ask" }, this.task, this.second, this.train, this.hold, this.end),
       this.example, this.own.element, this.notice,
       make("details", { className: "settings" }, make("summary", {}, "Change the model, its training or its data"),
         make("div", {}, ...this.settings.map(({ element }) => element)),
         make("label", {}, make("span", {}, "Go on with a model that you have saved, on the same task"), this.file)),
-      this.card.element, this.panels, this.back, this.tryIt.element, this.save, this.problem, this.card.list);
+      this.card.element, this.panels, this.back, this.tryIt.element, this.saving, this.problem, this.card.list);
   }
 
   drawChoice() {
@@ -99,12 +105,21 @@ class Playground {
     for (const { name, options, element } of this.settings) element.refresh(options.map(([, text]) => text), options.findIndex(([value]) => value === settings[name]));
     this.drawExample();
     this.own.element.hidden = task.name !== "own";
+    if (this.runs.some(({ spec }) => spec.task !== task.name)) this.forgetRuns();
     this.drawRuns();
   }
 
   drawExample() {
     const { question, example } = this.choice.task;
     this.example.replaceChildren(question, " For example: ", word(example.source), " → ", word(example.target));
+  }
+
+  /** What another task's models have done isn't shown any more. */
+  forgetRuns() {
+    this.runs.forEach((run) => run.end());
+    this.runs = [];
+    this.panels.replaceChildren();
+    this.tryIt.follow([], this.choice.task.example);
   }
 
   /** Train from scratch, or go on with the model of a `file`. */
@@ -114,10 +129,11 @@ class Playground {
     this.problem.textContent = "";
     const { choice } = this;
     const options = choice.task.name === "own" ? this.own.options : {};
-    this.runs = choice.runs.map((settings, i) => new Run(this.script, makeSpec(choice.task, settings, { seed: choice.seed, options, file: i ? null : file }), () => this.plan()));
+    const settings = file ? [choice.settings] : choice.runs; // a saved model goes on alone
+    this.runs = settings.map((one) => new Run(this.script, makeSpec(choice.task, one, { seed: choice.seed, options, file }), () => this.plan()));
     const text = choice.change && this.changes.find(({ name, value }) => name === choice.change.name && value === choice.change.value)?.text;
     const titles = this.runs.map((_, i) => (i ? `The same, ${text}` : "Your model"));
-    for (const run of this.runs) run.experiment = choice.experiment;
+    for (const run of this.runs) run.experiment = file ? null : choice.experiment;
     this.views = this.runs.map((_, i) => new RunPanel(titles[i], this.palettes, (head) => this.open(head)));
     this.panels.replaceChildren(...this.views.map(({ element }) => element));
     this.tryIt.follow(this.runs, choice.task.example);
@@ -152,7 +168,7 @@ class Playground {
   /** While nobody can see the page, it rests; what the reader has paused stays so. */
   rest(isHidden) {
     if (isHidden) this.resting = this.runs.filter(({ state }) => state === "training");
-    for (const run of this.resting ?? []) isHidden ? run.pause() : run.resume();
+    for (const run of this.resting) run[isHidden ? "pause" : "resume"]();
   }
 
   drawRuns() {
@@ -171,7 +187,7 @@ class Playground {
     runs.forEach((run, i) => this.views[i].draw(run, { most, chosen: Math.min(this.moment, run.moments.length - 1), head: this.head }));
     this.card.draw(runs);
     this.tryIt.draw();
-    this.save.hidden = !runs[0]?.worker || runs[0].isRunning;
+    this.saving.hidden = !runs[0]?.worker || runs[0].isRunning;
     this.drawNotice(running);
   }
 

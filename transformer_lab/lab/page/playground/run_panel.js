@@ -27,11 +27,12 @@ export class RunPanel {
   constructor(title, palettes, choose) {
     this.title = make("h3", {}, title);
     this.status = make("p", { className: "status", role: "status" });
+    this.notes = make("p", { className: "note" });
     this.chart = new Chart();
     this.table = make("table", {});
     this.examples = make("div", { className: "examples" }, this.table);
     this.maps = new Maps(palettes, choose);
-    this.element = make("section", { className: "run", "aria-label": title }, this.title, this.status, this.chart.element, this.examples, this.maps.element);
+    this.element = make("section", { className: "run", "aria-label": title }, this.title, this.status, this.notes, this.chart.element, this.examples, this.maps.element);
   }
 
   /** `chosen` is a moment's number, and `head` the one that stands large. */
@@ -48,6 +49,7 @@ export class RunPanel {
 
   drawStatus(run, moment) {
     writeText(this.status, tellStatus(run, moment));
+    writeText(this.notes, run.notes?.join(" ") ?? "");
     this.status.classList.toggle("problem", run.state === "failed");
   }
 
@@ -58,7 +60,7 @@ export class RunPanel {
       const own = moment.writes[i];
       const isRight = String(own) === String(right);
       const written = own.flatMap((piece, k) => writePiece(piece === right[k] ? "span" : "mark", piece));
-      const tooShort = own.length < right.length ? make("mark", { title: "it stopped too early" }, "…") : null;
+      const tooShort = own.length < right.length ? make("mark", {}, own.length ? " (and stops)" : "(nothing)") : null;
       return make("tr", { className: isRight ? "right" : "" }, make("td", {}, word(given)), make("td", {}, ...written, tooShort),
         make("td", {}, isRight ? make("span", { role: "img", "aria-label": "right" }, "✓") : word(right.join("").trim())));
     };

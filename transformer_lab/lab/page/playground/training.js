@@ -4,6 +4,7 @@ import { openOperations } from "../learning/kernel.js";
 import { Learner } from "../learning/learner.js";
 import { packModel, unpackModel } from "../learning/saved_model.js";
 import { makeRandom } from "../engine/untrained.js";
+import { UNKNOWN } from "../engine/words.js";
 import { findTask, makeData } from "../tasks/tasks.js";
 
 const SLICE = 25; // milliseconds of learning between two looks at what the page wants
@@ -14,6 +15,7 @@ const AT_LAST = 512; // at the end
 const AT_ONCE = 32; // examples that are written between two looks
 
 const MOST_TYPED = 62; // of a text that somebody types, with its end
+const PAD = 0;
 const EOS = 2;
 
 const withoutEnd = (ids) => ids.filter((id) => id !== EOS);
@@ -25,10 +27,13 @@ const listen = () => new Promise((done) => {
   port2.postMessage(null);
 });
 
-/** The ids' texts, one behind the other as they are written: with a space before those that have one. */
+/**
+ * The ids' texts, one behind the other as they are written: with a space before those that have one. A word that it has
+ * never seen is "?", and a dot stands for what is no word.
+ */
 function writePieces(words, ids) {
-  const write = (count) => words.decode(ids.slice(0, count));
-  return ids.map((_, i) => write(i + 1).slice(write(i).length) || ` ${words.tokens([ids[i]])[0]}`);
+  const write = (count) => words.decode(ids.slice(0, count).map((id) => (id === UNKNOWN ? PAD : id)));
+  return ids.map((id, i) => write(i + 1).slice(write(i).length) || (id === UNKNOWN ? " ?" : "·"));
 }
 
 /** The tokens, and a word for the end. */
@@ -105,8 +110,12 @@ export class Training {
   describe() {
     const { source, target, test } = this.data;
     return {
-      shown: test.slice(0, SHOWN).map((pair) => ({ given: source.decode(withoutEnd(pair.source)), right: writePieces(target, withoutEnd(pair.target)) })),
-      words: { given: nameTokens(source, test[0].source), read: nameTokens(target, test[0].target) },
+      shown: test.slice(0, SHOWN).map((pair) => ({ given: writePieces(source, withoutEnd(pair.source)).join("").trim(), right: writePieces(target, withoutEnd(pair.target)) })),
+      words: {
+        given: nameTokens(source, test[0].source),
+        right: nameTokens(target, test[0].target),
+        before: ["start", ...nameTokens(target, test[0].target).slice(0, -1)],
+      },
     };
   }
 

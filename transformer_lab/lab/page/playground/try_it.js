@@ -9,7 +9,7 @@ export class TryIt {
     this.input = make("input", { type: "text", "data-control": "try", autocomplete: "off", spellcheck: false, maxLength: 200, ...OWN_KEYS });
     this.input.addEventListener("input", () => this.ask());
     this.answers = make("ul", { "aria-live": "polite" });
-    this.element = make("section", { className: "try" }, make("label", {}, make("span", {}, "Try one of your own"), this.input), this.answers);
+    this.element = make("section", { className: "try" }, make("label", {}, make("span", {}, "Try one of your own on the trained model"), this.input), this.answers);
   }
 
   /** Take up new runs; what was typed for another task is gone. */

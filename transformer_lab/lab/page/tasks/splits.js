@@ -14,7 +14,7 @@ export const writeCount = (count) => count.toLocaleString("en-US");
 
 /** Throw an Error if there are too few pairs; `notes` say why some were left out. */
 export function checkEnough(count, notes = []) {
-  const message = `There are ${count} different pairs; expected at least ${FEWEST_PAIRS}.`;
+  const message = `Found ${count} different ${count === 1 ? "pair" : "pairs"}; expected at least ${FEWEST_PAIRS}.`;
   if (count < FEWEST_PAIRS) throw new Error([message, ...notes].join(" "));
 }
 

@@ -1,0 +1,684 @@
+"""The playground on the screen: what it says about a training run is what the run did."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.screen import Opened, serious
+from transformer_lab.lab.playground_page import playground
+from transformer_lab.translator import Translator
+
+QUICK = "#task=reverse&width=16&heads=2&steps=300"
+MOMENTS = range(0, 301, 10)
+"""The steps at which a run of 300 shows what it can do."""
+
+
+class Play:
+    """An open playground, as a reader works with it."""
+
+    def __init__(self, opened: Opened):
+        self.opened, self.page = opened, opened.page
+        self.status = self.page.get_by_role("status")
+        self.train = self.button(re.compile("^Train"))
+        self.slider = self.page.get_by_role("slider")
+        self.typed = self.page.get_by_label("Try one of your own")
+        self.answers = self.page.locator(".try li")
+        self.runs = self.page.locator(".run")
+
+    def button(self, name) -> object:
+        return self.opened.root.get_by_role("button", name=name, exact=True)
+
+    def go(self, address: str) -> None:
+        """Change the page's address, and wait until the page has heard of it."""
+        self.page.evaluate(
+            """(hash) => new Promise((done) => {
+                addEventListener("hashchange", () => setTimeout(done), { once: true });
+                location.hash = hash;
+            })""",
+            address,
+        )
+
+    def finish(self) -> None:
+        """Train to the end."""
+        self.train.click()
+        self.wait_for("Done")
+
+    def wait_for(self, text) -> None:
+        """Until every run's status says so."""
+        for status in self.status.all():
+            expect(status).to_contain_text(text, timeout=60_000)
+
+    def cells(self, run: int = 0) -> list[list[float]]:
+        """The weights of a run's large map, by row."""
+        rows = self.runs.nth(run).locator(".large tbody tr").all()
+        return [[float(w) for w in row.locator("td").evaluate_all(WEIGHTS)] for row in rows]
+
+    def axis(self, side: str) -> list[str]:
+        return self.runs.first.locator(f".large {side} th").all_inner_texts()
+
+
+WEIGHTS = "all => all.map((cell) => cell.style.getPropertyValue('--weight'))"
+
+
+SAID = """() => {
+    globalThis.said = [];
+    const look = () => {
+        const now = document.querySelector("[role=status]")?.textContent;
+        if (now !== undefined && now !== globalThis.said.at(-1)) globalThis.said.push(now);
+    };
+    new MutationObserver(look).observe(document.querySelector(".runs"),
+        { childList: true, subtree: true, characterData: true });
+}"""
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    return playground().to_html(tmp_path_factory.mktemp("playground") / "play.html")
+
+
+@pytest.fixture
+def play(visit_page, file):
+    """Open the playground at an address."""
+
+    def play(address: str = QUICK, **options) -> Play:
+        opened = Play(visit_page(file, **options))
+        opened.go(address)
+        return opened
+
+    return play
+
+
+def count_workers(page: Page, expected: int) -> None:
+    """Fail unless there are soon as many workers as that; the browser tells of an ended one later."""
+    for _ in range(100):
+        if len(page.workers) == expected:
+            return
+        page.wait_for_timeout(50)
+    assert len(page.workers) == expected
+
+
+# ---------------------------------------------------------------- training
+
+
+def test_a_run_says_how_far_it_is_and_shows_what_it_writes(play):
+    opened = play("#task=reverse&steps=300")
+    expect(opened.runs).to_have_count(0)
+    opened.page.evaluate(SAID)
+    opened.train.click()
+    count_workers(opened.page, 1)
+    opened.wait_for("Done")
+    said = r"Done: (\d+(\.\d+)?)% of 512 unseen examples are right after 300 steps and \d+\.\d seconds\."
+    assert re.fullmatch(said, opened.status.inner_text())
+    first, *moments, last = opened.page.evaluate("said")
+    assert (first, last) == ("Getting ready …", opened.status.inner_text())
+    told = r"Step \d+: \d+(\.\d+)?% right as it writes, after \d+\.\d seconds\."
+    assert all(re.fullmatch(told, text) for text in moments)
+    steps = [int(text.split()[1].rstrip(":")) for text in moments]
+    assert steps == sorted(set(steps)), "a screen reader hears of each moment once"
+    assert len(steps) > 3
+    assert set(steps) <= set(MOMENTS)
+    rows = opened.page.locator(".examples tbody tr").all()
+    assert len(rows) == 6
+    marked = 0
+    for row in rows:
+        given, written, answer = row.locator("td").all()
+        right = given.inner_text()[::-1]
+        pieces = [
+            (piece.inner_text(), piece.evaluate("e => e.localName"))
+            for piece in written.locator("> *").all()
+        ]
+        if pieces[-1][0] == "…":
+            assert len(pieces) - 1 < len(right)
+            pieces.pop()
+            marked += 1
+        for place, (letter, tag) in enumerate(pieces):
+            assert (tag == "mark") is (letter != right[place : place + 1])
+            marked += tag == "mark"
+        is_right = "".join(letter for letter, _ in pieces) == right
+        assert answer.inner_text() == ("✓" if is_right else right)
+        assert (row.get_attribute("class") == "right") is is_right
+    assert marked > 0, "after 300 steps it still makes mistakes"
+
+
+def test_the_maps_have_weights_that_sum_to_one_and_words_at_both_sides(play):
+    opened = play()
+    opened.finish()
+    given = opened.page.locator(".examples tbody td").first.inner_text()
+    asked, looked_at = [*given[::-1], "end"], [*given, "end"]
+    sides = {
+        "Decoder: what it was given": (asked, looked_at),
+        "Decoder: what it has written": (asked, asked),
+        "Encoder": (looked_at, looked_at),
+    }
+    seen = []
+    for kind, (rows, columns) in sides.items():
+        for head in (1, 2):
+            button = opened.button(f"{kind}, layer 1, head {head}")
+            button.click()
+            expect(button).to_have_attribute("aria-pressed", "true")
+            expect(opened.page.locator("[aria-pressed=true]")).to_have_count(1)
+            assert opened.axis("tbody") == rows
+            assert opened.axis("thead") == columns
+            cells = opened.cells()
+            assert [sum(row) for row in cells] == pytest.approx([1] * len(rows), abs=1e-4)
+            assert cells not in seen
+            seen.append(cells)
+            if kind == "Decoder: what it has written":
+                later = [w for i, row in enumerate(cells) for w in row[i + 1 :]]
+                assert later == [0] * len(later), "the mask hides what comes next"
+    labels = opened.page.locator(".large tbody td").evaluate_all(
+        "all => all.map((cell) => Number(cell.ariaLabel))"
+    )
+    assert labels == pytest.approx([w for row in seen[-1] for w in row], abs=0.006)
+
+
+def test_the_slider_goes_back_in_time_and_forward_again(play):
+    opened = play()
+    opened.finish()
+    done, last = opened.status.inner_text(), opened.cells()
+    opened.slider.press("Home")
+    expect(opened.status).to_contain_text("Step 0: 0% right")
+    expect(opened.slider).to_have_attribute("aria-valuetext", "step 0")
+    first = opened.cells()
+    assert first != last
+    opened.slider.press("ArrowRight")
+    expect(opened.status).to_contain_text("Step 10: ")
+    assert opened.cells() not in (first, last)
+    opened.slider.press("End")
+    expect(opened.status).to_have_text(done)
+    assert opened.cells() == last
+
+
+def test_two_runs_have_the_same_seed_and_the_same_data(play):
+    opened = play(f"{QUICK}&but=mask:false")
+    opened.finish()
+    count_workers(opened.page, 2)
+    assert opened.page.locator(".run h3").all_inner_texts() == [
+        "Your model",
+        "The same, without a mask, so it sees the answer",
+    ]
+    given = [
+        run.locator("tbody td:first-child:not([aria-label])").all_inner_texts()
+        for run in opened.runs.all()
+    ]
+    assert len(given[0]) == 6
+    assert given[0] == given[1]
+    opened.slider.press("Home")
+    # The same random numbers at the beginning: where no mask is, the heads look alike.
+    opened.button("Encoder, layer 1, head 1").first.click()
+    assert opened.cells(0) == opened.cells(1)
+    opened.button("Decoder: what it has written, layer 1, head 1").first.click()
+    assert opened.cells(0) != opened.cells(1)
+
+
+# ---------------------------------------------------------------- the address
+
+
+def test_what_is_chosen_is_in_the_address_and_the_address_chooses(play):
+    opened = play("#task=sort")
+    page = opened.page
+    task, second = page.locator("[data-control=task]"), page.get_by_label("Compare it with")
+    expect(task).to_have_value("Sort")
+    task.select_option("Dates")
+    page.locator("summary").click()
+    page.locator("[data-control=heads]").select_option("8")
+    second.select_option("the same model, without any sense of order")
+    address = page.evaluate("location.hash")
+    assert address == "#task=dates&heads=8&but=positions%3Anone"
+    opened.go("#task=reverse")
+    expect(task).to_have_value("Reverse")
+    expect(second).to_have_value("nothing")
+    opened.go(address)
+    expect(task).to_have_value("Dates")
+    expect(page.locator("[data-control=heads]")).to_have_value("8")
+    expect(second).to_have_value("the same model, without any sense of order")
+    page.reload()
+    expect(task).to_have_value("Dates")
+    page.goto(page.url.partition("#")[0])  # or the address counts as another request
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "#task=<b>&heads=3&steps=1e9&but=mask:maybe&seed=-1&experiment=none",
+        "#but=heads:4&seed=12345678",  # four are there anyway
+        "#task=reverse&experiment=answer",  # without its change
+        "#__proto__=1&constructor=2&but=toString:1",
+        "#%ff%",
+    ],
+)
+def test_what_an_address_names_wrongly_is_as_at_the_beginning(play, address):
+    opened = play("#task=sort&heads=1")
+    opened.go(address)
+    assert opened.page.evaluate("location.hash.length") > 0
+    expect(opened.page.locator("[data-control=task]")).to_have_value("Reverse")
+    expect(opened.page.get_by_label("Compare it with")).to_have_value("nothing")
+    expect(opened.page.locator("[data-control=heads]")).to_have_value("4")
+    expect(opened.page.locator("[data-control=steps]")).to_have_value("1,500")
+    expect(opened.page.locator(".experiment")).to_be_hidden()
+
+
+# ---------------------------------------------------------------- pause, stop, again
+
+LONG = "#task=reverse&width=16&heads=2&steps=9000"
+LATER = re.compile("Step [1-9]")
+
+
+def steps_of(status) -> int:
+    return int(re.search(r"(\d[\d,]*)", status.inner_text())[0].replace(",", ""))
+
+
+def test_a_pause_holds_a_run_until_it_goes_on(play):
+    opened = play(LONG)
+    opened.train.click()
+    expect(opened.status).to_contain_text(LATER)
+    opened.button("Pause").click()
+    go_on = opened.button("Go on")
+    expect(go_on).to_be_visible()
+    opened.page.wait_for_timeout(300)  # for what was said before
+    held = opened.status.inner_text()
+    opened.page.wait_for_timeout(1000)
+    assert opened.status.inner_text() == held
+    go_on.click()
+    expect(opened.status).not_to_have_text(held)
+    opened.button("Stop the training").click()
+    opened.wait_for("Stopped")
+    for name in ("Pause", "Go on", "Stop the training"):
+        expect(opened.button(name)).to_be_hidden()
+
+
+def test_a_stopped_run_says_so_and_its_model_can_be_tried(play):
+    opened = play(LONG)
+    opened.train.click()
+    expect(opened.status).to_contain_text(LATER)
+    opened.button("Stop the training").click()
+    opened.wait_for(re.compile(r"Stopped after [\d,]+ steps and \d+\.\d seconds\."))
+    expect(opened.button("Stop the training")).to_be_hidden()
+    told = opened.status.inner_text()
+    assert 300 <= steps_of(opened.status) < 9000
+    opened.typed.fill("abc")
+    expect(opened.answers).to_have_count(1)
+    assert opened.status.inner_text() == told
+    opened.slider.press("Home")
+    expect(opened.status).to_contain_text("Step 0")
+
+
+def test_another_run_ends_the_workers_of_the_one_before(play):
+    opened = play(f"{LONG}&but=mask:false")
+    opened.train.click()
+    expect(opened.status.first).to_contain_text("Step")
+    count_workers(opened.page, 2)
+    opened.button("Train again").click()
+    count_workers(opened.page, 2)
+    opened.go(LONG)
+    opened.button("Train again").click()
+    count_workers(opened.page, 1)
+    expect(opened.status).to_have_count(1)
+    expect(opened.status).to_contain_text("Step")
+
+
+def hide(page: Page, is_hidden: bool) -> None:
+    page.evaluate(
+        """(hidden) => {
+            Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+            document.dispatchEvent(new Event("visibilitychange"));
+        }""",
+        is_hidden,
+    )
+
+
+def test_a_hidden_page_rests_and_then_goes_on_unless_the_reader_has_paused_it(play):
+    opened = play(LONG)
+    opened.train.click()
+    expect(opened.status).to_contain_text("Step")
+    hide(opened.page, True)
+    go_on, pause = opened.button("Go on"), opened.button("Pause")
+    expect(go_on).to_be_visible()
+    hide(opened.page, False)
+    expect(pause).to_be_visible()
+    pause.click()
+    hide(opened.page, True)
+    hide(opened.page, False)
+    expect(go_on).to_be_visible()
+    opened.page.wait_for_timeout(200)
+    expect(go_on).to_be_visible()
+    opened.button("Stop the training").click()
+    hide(opened.page, True)
+    hide(opened.page, False)
+    opened.wait_for("Stopped")
+
+
+STOPPED = """async ({ Training }, { stopAt }) => {
+    const { DESCRIPTIONS } = await import("./tasks/descriptions.js");
+    const { beginWith, makeSpec } = await import("./playground/settings.js");
+    const task = DESCRIPTIONS.find(({ name }) => name === "reverse");
+    const settings = { ...beginWith(task), width: 16, steps: 3 };
+    const said = [];
+    const training = new Training(makeSpec(task, settings, { seed: 0 }), (one) => said.push(one));
+    const { learner } = training;
+    let count = 0;
+    const { write } = learner;
+    learner.write = (...given) => {
+        if (learner.steps === stopAt[0] && ++count === stopAt[1]) training.stop();
+        return write.apply(learner, given);
+    };
+    await training.run();
+    return { said: said.map(({ kind, step }) => [kind, step]), typed: training.write("abc") };
+}"""
+
+
+@pytest.mark.parametrize(
+    ("stop_at", "kinds"),
+    [
+        # At each moment 64 examples are tried, 32 at a time, and 512 at the end.
+        ((0, 1), ["ready", "stopped"]),
+        ((2, 2), ["ready", "moment", "step", "moment", "step", "stopped"]),
+        ((3, 5), ["ready", *["moment", "step"] * 3, "moment", "stopped"]),
+    ],
+)
+def test_a_run_that_is_stopped_while_it_is_tried_says_nothing_half_counted(ask, stop_at, kinds):
+    found = ask("playground/training.js", STOPPED, {"stopAt": stop_at})
+    assert [kind for kind, _ in found["said"]] == kinds
+    assert found["said"][-1] == ["stopped", stop_at[0]]
+    assert isinstance(found["typed"], str)
+
+
+# ---------------------------------------------------------------- one's own texts
+
+
+def test_a_model_answers_what_somebody_types(play):
+    opened = play(f"{QUICK}&but=heads:1")
+    expect(opened.typed).to_be_hidden()
+    opened.finish()
+    opened.typed.fill("abcde")
+    expect(opened.answers).to_have_count(2)
+    first, second = opened.answers.all_inner_texts()
+    assert re.fullmatch(r"Your model: [a-z]+", first)
+    assert re.fullmatch(r"The other one: [a-z]+", second)
+    opened.typed.fill("a7<b>é")
+    expect(opened.answers.first).to_have_text("Your model: It has never seen “7”, “<”, “>”, “é”.")
+    assert opened.answers.locator("b").count() == 0
+    opened.typed.fill("a" * 62)
+    expect(opened.answers.first).to_contain_text("That's too long: it reads at most 61 letters")
+    opened.typed.fill("")
+    expect(opened.answers).to_have_count(0)
+
+
+def make_pairs(count: int) -> list[str]:
+    """Words, and the same words from the last letter to the first."""
+    letters = "abcdefgh"
+    words = [letters[i % 8] + letters[i // 8 % 8] + letters[i // 64 % 8] for i in range(count)]
+    return [f"{word}\t{word[::-1]}" for word in words]
+
+
+OWN = "#task=own&width=16&heads=2&steps=300"
+
+
+def test_ones_own_pairs_are_learned(play):
+    opened = play(OWN)
+    box, text = opened.page.get_by_label("Your pairs"), "\n".join(make_pairs(200))
+    file = {"name": "pairs.tsv", "mimeType": "text/plain", "buffer": text.encode()}
+    opened.page.get_by_label("Open a file of pairs").set_input_files(file)
+    expect(box).to_have_value(text)
+    opened.finish()
+    assert re.match(r"Done: \d+(\.\d+)?% of \d+ unseen examples", opened.status.inner_text())
+    for row in opened.page.locator(".examples tbody tr").all():
+        given, _, right = row.locator("td").all_inner_texts()
+        assert right in ("✓", given[::-1])
+    assert opened.axis("thead")[-1] == "end"
+
+
+def test_hostile_pairs_are_text(play):
+    opened = play(OWN)
+    bad = ["<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "a\u0000b\u202ec"]
+    pairs = [f"{bad[i % 3]}{word}" for i, word in enumerate(make_pairs(60))]
+    opened.page.get_by_label("Your pairs").fill("\n".join(pairs))
+    opened.finish()
+    assert opened.page.locator(".tl-playground :is(img, script)").count() == 0
+    given = opened.page.locator(".examples tbody td:first-child").all_inner_texts()
+    assert any("<" in text for text in given)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "Found 0 different pairs; expected at least 20."),
+        ("\n".join(make_pairs(5)), "Found 5 different pairs; expected at least 20."),
+        (
+            "\n".join([*make_pairs(30), "nothing here"]),
+            "line 31 has no tab; expected a source, a tab",
+        ),
+    ],
+)
+def test_what_is_wrong_with_ones_own_pairs_is_said_and_can_be_mended(play, text, message):
+    opened = play(OWN)
+    box = opened.page.get_by_label("Your pairs")
+    box.fill(text)
+    opened.train.click()
+    opened.wait_for(message)
+    expect(opened.status).to_be_in_viewport()
+    count_workers(opened.page, 0)
+    for part in (".chart", ".examples", ".maps", ".try", ".back", "[data-control=save]"):
+        expect(opened.page.locator(part)).to_be_hidden()
+    box.fill("\n".join(make_pairs(60)))
+    opened.finish()
+
+
+# ---------------------------------------------------------------- saving
+
+
+def test_python_loads_what_is_saved_and_answers_the_same(play, tmp_path):
+    opened = play("#task=reverse&steps=300")
+    opened.finish()
+    told = []
+    for text in ("gdkat", "abcabc", "zyx"):
+        opened.typed.fill(text)
+        expect(opened.answers).to_have_count(1)
+        opened.page.wait_for_timeout(100)
+        told.append(opened.answers.inner_text())
+    with opened.page.expect_download() as info:
+        opened.button("Save the model as a file").click()
+    assert info.value.suggested_filename == "reverse.safetensors"
+    path = tmp_path / "reverse.safetensors"
+    info.value.save_as(path)
+    translator = Translator.load(path, device="cpu")
+    found = translator.translate(["g d k a t", "a b c a b c", "z y x"], beam_size=1, max_length=10)
+    assert [one.translation for one in found] == told
+    assert translator.about["steps"] == 300
+
+
+UPLOAD = "Go on with a model that you have saved"
+
+
+def test_a_saved_model_goes_on_where_it_was(play, tmp_path):
+    opened = play()
+    opened.finish()
+    first, last = opened.cells(), opened.page.locator(".examples").inner_text()
+    with opened.page.expect_download() as info:
+        opened.button("Save the model as a file").click()
+    path = tmp_path / "reverse.safetensors"
+    info.value.save_as(path)
+    upload = opened.page.get_by_label(UPLOAD)
+    upload.set_input_files(path)
+    opened.wait_for("Step")
+    opened.wait_for("Done")
+    assert opened.page.locator(".examples").inner_text() != last
+    opened.slider.press("Home")
+    expect(opened.page.locator(".examples")).to_have_text(re.compile("Given"))
+    assert opened.page.locator(".examples").inner_text() == last
+    assert [w for row in opened.cells() for w in row] == pytest.approx(
+        [w for row in first for w in row], abs=1e-5
+    )
+    opened.go(QUICK.replace("reverse", "count"))
+    upload.set_input_files(path)
+    opened.wait_for("The model in this file knows other letters or words than this task has.")
+    upload.set_input_files({"name": "a.safetensors", "mimeType": "", "buffer": b"12345"})
+    opened.wait_for("not a safetensors file: it has no header")
+    opened.finish()
+
+
+def test_a_model_that_python_has_not_got_is_not_saved_and_the_page_says_why(play):
+    opened = play(f"{QUICK}&mask=false")
+    opened.finish()
+    opened.button("Save the model as a file").click()
+    expect(opened.page.get_by_role("alert")).to_have_text(
+        "It can't be saved: this model was trained without a causal mask; expected all of the "
+        "paper's parts, because Python's model has them."
+    )
+    opened.wait_for("Done")
+    opened.typed.fill("abc")
+    expect(opened.answers).to_have_count(1)
+    opened.finish()
+    expect(opened.page.get_by_role("alert")).to_have_text("")
+
+
+# ---------------------------------------------------------------- learn
+
+
+TINY = {"task": "reverse", "width": 16, "heads": 1, "steps": 3}
+LEARN = """async (options) => {
+    const moments = [];
+    try {
+        const watch = ({ step }) => moments.push(step);
+        const result = await transformerLab.learn({ ...options, watch });
+        return { result, moments };
+    } catch (error) {
+        return { problem: `${error.name}: ${error.message}` };
+    }
+}"""
+
+
+def test_learn_says_how_a_run_went_and_a_seed_gives_the_same(play):
+    page = play().page
+    found, again, other = (page.evaluate(LEARN, {**TINY, "seed": seed}) for seed in (1, 1, 2))
+    result = found["result"]
+    assert sorted(result) == ["exact", "loss", "seconds", "steps", "written"]
+    assert result["steps"] == 3
+    assert found["moments"] == [0, 1, 2, 3]
+    assert 2 < result["loss"] < 4, "about log 27"
+    assert all(0 <= result[name] <= 1 for name in ("exact", "written"))
+    for name in ("loss", "exact", "written"):
+        assert again["result"][name] == result[name]
+    assert other["result"]["loss"] != result["loss"]
+    count_workers(page, 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"task": "fly"}, 'Error: there is no task "fly"; expected copy, reverse,'),
+        ({"colour": 1}, "Error: there is no setting colour; expected positions, mask,"),
+        ({"heads": 3}, "Error: d_model is 16; expected a multiple of 12"),
+        ({"task": "own", "options": {"text": "a"}}, "Error: line 1 has no tab"),
+    ],
+)
+def test_learn_names_what_is_wrong(play, options, message):
+    page = play().page
+    assert page.evaluate(LEARN, {**TINY, **options})["problem"].startswith(message)
+    count_workers(page, 0)
+
+
+def test_without_webassembly_plain_loops_learn_the_same(play):
+    page = play().page
+    expected = page.evaluate(LEARN, TINY)["result"]
+    page.evaluate("""() => {
+        const Old = Blob;
+        globalThis.Blob = function (parts, options) {
+            return new Old(["globalThis.WebAssembly = undefined;", ...parts], options);
+        };
+    }""")
+    found = page.evaluate(LEARN, TINY)["result"]
+    assert found["loss"] == pytest.approx(expected["loss"], abs=1e-4)
+
+
+# ---------------------------------------------------------------- for everyone
+
+
+def test_by_keyboard_alone_a_run_is_made_and_looked_at(play):
+    opened = play()
+    page = opened.page
+    for _ in range(5):
+        page.keyboard.press("Tab")
+        if opened.train.evaluate("button => button === document.activeElement"):
+            break
+    expect(opened.train).to_be_focused()
+    page.keyboard.press("Enter")
+    opened.wait_for("Done")
+    expect(opened.train).to_be_focused()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if opened.slider.evaluate("slider => slider === document.activeElement"):
+            break
+    expect(opened.slider).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    expect(opened.status).to_contain_text("Step 290")
+    expect(opened.slider).to_be_focused()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_playground_can_be_used_by_everyone(play, scheme):
+    opened = play(f"{QUICK}&but=mask:false&experiment=answer", color_scheme=scheme, bypass_csp=True)
+    opened.page.locator("summary").click()
+    assert serious(opened.page) == []
+    opened.finish()
+    assert serious(opened.page) == []
+
+
+WIDE = "#task=dates&width=16&heads=2&steps=300&but=mask:false"
+
+
+@pytest.mark.parametrize("width", [390, 640])  # 640 is a screen of 1280 at 200%
+def test_on_a_narrow_screen_nothing_is_cut_off(play, width):
+    opened = play(WIDE, viewport={"width": width, "height": 800}, reduced_motion="reduce")
+    opened.page.locator("summary").click()
+    opened.train.click()
+    assert opened.page.evaluate("document.getAnimations().length") == 0
+    opened.wait_for("Done")
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+    for control in opened.page.locator("select, button, input, textarea").all():
+        if control.is_visible():
+            box = control.bounding_box()
+            assert 0 <= box["x"] <= box["x"] + box["width"] <= width
+
+
+def test_in_forced_colours_the_maps_can_be_seen(play):
+    opened = play(forced_colors="active")
+    opened.finish()
+    cells = opened.page.locator(".large tbody td").evaluate_all(
+        """all => all.map((cell) =>
+            [Number(cell.style.getPropertyValue("--weight")), getComputedStyle(cell).backgroundColor])"""
+    )
+    assert max(cells)[1] != min(cells)[1]
+    chosen = opened.page.locator("[aria-pressed=true]")
+    assert chosen.evaluate("button => getComputedStyle(button).outlineStyle") == "solid"
+
+
+# ---------------------------------------------------------------- experiments
+
+
+def test_an_experiment_asks_trains_and_tells_what_came_out(play):
+    opened = play()
+    page, card = opened.page, opened.page.get_by_role("region", name="An experiment")
+    expect(card).to_be_hidden()
+    opened.button("What if it can see the answer while it learns?").click()
+    expect(card).to_be_visible()
+    assert page.evaluate("location.hash") == "#task=reverse&but=mask%3Afalse&experiment=answer"
+    expect(card.get_by_role("radio")).to_have_count(3)
+    expect(page.get_by_label("Compare it with")).to_have_value(re.compile("without a mask"))
+    # The same, with fewer steps.
+    opened.go(f"{QUICK}&but=mask:false&experiment=answer")
+    expect(card).to_be_visible()
+    card.get_by_label("It makes no difference.").check()
+    card.get_by_role("button", name="Find out").click()
+    expect(card).to_contain_text("You expected: It makes no difference.")
+    opened.wait_for("Done")
+    shares = [re.search(r"Done: (\S+%)", text)[1] for text in opened.status.all_inner_texts()]
+    result = card.locator(".result")
+    expect(result).to_contain_text(
+        f"Your model got {shares[0]} of the unseen examples right, and the other one {shares[1]}"
+    )
+    page.locator("summary").click()
+    page.locator("[data-control=heads]").select_option("1")
+    expect(card).to_be_hidden()
+    assert "experiment" not in page.evaluate("location.hash")

@@ -1,0 +1,55 @@
+"""The playground's guided experiments: the study has those of the page, and the documents its numbers."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from transformer_lab.lab.page.join import FOLDER
+from transformer_lab.studies.common import store
+from transformer_lab.studies.in_the_playground import guided_experiments
+from transformer_lab.studies.in_the_playground.guided_experiments import (
+    CHANGES,
+    EXPERIMENTS,
+    GRID,
+    NAME,
+    SEEDS,
+    SMALL,
+    describe_results,
+    markdown_table,
+    run,
+)
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_what_is_stored_is_the_whole_grid():
+    stored = store.load(NAME)
+    assert [run["setting"] for run in stored["runs"]] == [*SMALL, *GRID]
+    assert stored["command"] == f"python -m {guided_experiments.__name__}"
+    assert len(SEEDS) == 10
+
+
+def test_the_experiments_are_those_of_the_page():
+    text = (FOLDER / "playground" / "experiments.js").read_text(encoding="utf-8")
+    assert list(EXPERIMENTS) == re.findall(r'^    name: "(\w+)"', text, re.MULTILINE)
+    assert list(CHANGES) == list(EXPERIMENTS)
+
+
+def test_a_table_says_the_spread_and_how_many_learned():
+    results = [{"written": share, "learned_at": at} for share, at in ((0.5, None), (1.0, 300))]
+    assert describe_results(results) == ["75.0% (50.0% to 100.0%)", "step 300, in 1 of 2"]
+    assert describe_results(results[:1]) == ["50.0% (50.0% to 50.0%)", "never"]
+
+
+def test_the_document_has_the_stored_table():
+    assert markdown_table() in (ROOT / "docs" / "own_task.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_a_small_run_gives_what_is_stored():
+    """On any processor: what trains is WebAssembly."""
+    stored = {run["hash"]: run["result"] for run in store.load(NAME)["runs"]}
+    found = run(SMALL[0])
+    kept = stored[guided_experiments.hash_setting(SMALL[0])]
+    assert found == pytest.approx(kept, abs=2e-4)
