@@ -13,6 +13,12 @@ def test_the_lines_of_python_translate_and_write_a_page(tmp_path, monkeypatch, c
     names = {}
     exec(lines, names)
     assert said.replace("*", "") in capsys.readouterr().out
-    assert "<html" in (tmp_path / "lab.html").read_text(encoding="utf-8")[:500]
-    exec(lines.replace("tired", "wide").replace("lab.html", "wide.html"), names)
+    for page in ("lab.html", "play.html"):
+        assert "<html" in (tmp_path / page).read_text(encoding="utf-8")[:500]
+    exec(
+        lines.replace("tired", "wide")
+        .replace("lab.html", "wide.html")
+        .replace("play.html", "2.html"),
+        names,
+    )
     assert "elle" in capsys.readouterr().out

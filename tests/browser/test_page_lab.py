@@ -939,7 +939,7 @@ def test_a_translator_from_a_file_takes_the_place_of_the_pages_own(page, tmp_pat
     page.locator("details.more > summary").click()
     file = page.locator("input[type=file]")
     file.set_input_files(tmp_path / "no.safetensors")
-    problem = page.locator(".saving .problem")
+    problem = page.locator(".saving .unreadable")
     expect(problem).to_have_text(re.compile("no.safetensors can’t be opened: .*no header"))
     expect(page.locator("textarea")).to_have_value(re.compile("animal"))
     file.set_input_files(tmp_path / "other.safetensors")

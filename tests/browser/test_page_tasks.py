@@ -400,7 +400,7 @@ def test_a_line_is_read(ask, text, pairs):
         ("", r"Found 0 different pairs; expected at least 20\."),
         (
             lines("x\t" + "y " * 61, "s3\tz", count=19),
-            r"There are 19 .* at least 20\. 1 pair was left out, because a side may have at most "
+            r"Found 19 .* at least 20\. 1 pair was left out, because a side may have at most "
             r"60 words or letters\. 1 pair was left out, because each source is used once\.",
         ),
         ("a" * 5_000_001, "the text has 5,000,001 characters; expected at most 5,000,000"),

@@ -19,7 +19,7 @@ class Play:
 
     def __init__(self, opened: Opened):
         self.opened, self.page = opened, opened.page
-        self.status = self.page.get_by_role("status")
+        self.status = self.page.locator(".status")
         self.train = self.button(re.compile("^Train"))
         self.slider = self.page.get_by_role("slider")
         self.typed = self.page.get_by_label("Try one of your own")
@@ -148,7 +148,7 @@ def test_the_maps_have_weights_that_sum_to_one_and_words_at_both_sides(play):
     asked, looked_at = [*given[::-1], "end"], [*given, "end"]
     sides = {
         "Decoder: what it was given": (asked, looked_at),
-        "Decoder: what it has written": (asked, asked),
+        "Decoder: what it has written": (asked, ["start", *given[::-1]]),
         "Encoder": (looked_at, looked_at),
     }
     seen = []

@@ -339,7 +339,7 @@ def test_the_lab_opens_in_the_first_page_and_in_one_of_its_own(read):
 def test_the_playground_has_a_page_of_its_own_which_trains(read):
     page = read("docs/playground.html#task=reverse&width=16&heads=2&steps=300")
     page.get_by_role("button", name="Train", exact=True).click()
-    expect(page.get_by_role("status")).to_contain_text("Done: ", timeout=60_000)
+    expect(page.locator(".status")).to_contain_text("Done: ", timeout=60_000)
     page.get_by_role("link", name="the course").click()
     expect(page.locator("h1")).to_contain_text("transformer_lab")
 

@@ -15,7 +15,7 @@ export class OpenFile {
   /** `show(engine, sentence)` shows the translator of a file. */
   constructor(show) {
     this.file = make("input", { type: "file", accept: ".safetensors" });
-    this.problem = make("p", { className: "problem", role: "alert" });
+    this.problem = make("p", { className: "unreadable", role: "alert" });
     this.file.addEventListener("change", () => this.open(show));
     this.element = make("div", { className: "saving" }, make("label", {}, "Open a translator that you have saved or trained in the playground: ", this.file), this.problem);
   }
