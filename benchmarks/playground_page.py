@@ -1,10 +1,6 @@
 """The playground in a browser: a training step beside PyTorch's, and how soon each task is learned."""
 
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -15,10 +11,9 @@ from playwright.sync_api import Page
 from benchmarks.machine import describe_run
 from benchmarks.report import Target, table, target_table
 from benchmarks.timing import Times, median_ratio
-from tools.browser import launch_chromium
 from transformer_lab.config import TransformerConfig
-from transformer_lab.lab.playground_page import playground
 from transformer_lab.model import Transformer
+from transformer_lab.studies.in_the_playground.guided_experiments import ENOUGH, open_playground
 
 STEPS = 120
 BATCH, LENGTH, VOCABULARY = 32, 10, 30
@@ -31,7 +26,6 @@ SIZES = {
     "128 wide, 1 + 1 layers": (128, 1),
 }
 SEEDS = (0, 1, 2)
-ENOUGH = 0.98
 TASKS: dict[str, dict[str, Any]] = {
     "reverse, nine letters": {**NINE, "steps": 1_000},
     "reverse": {"task": "reverse"},
@@ -56,18 +50,6 @@ LONGEST_TASK = """globalThis.longest = 0;
 new PerformanceObserver((list) => {
     for (const { duration } of list.getEntries()) longest = Math.max(longest, duration);
 }).observe({ type: "longtask" })"""
-
-
-@contextmanager
-def open_playground() -> Iterator[Page]:
-    """The playground in Chromium."""
-    with tempfile.TemporaryDirectory() as folder, launch_chromium() as browser:
-        path = playground().to_html(Path(folder) / "play.html")
-        page = browser.new_page()
-        page.set_default_timeout(0)
-        page.goto(path.as_uri())
-        page.wait_for_selector("[data-ready=true]")
-        yield page
 
 
 def measure_torch_step(width: int, layers: int) -> float:

@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.screen import Opened, serious
 from transformer_lab.lab.playground_page import playground
+from transformer_lab.studies.in_the_playground import guided_experiments
 from transformer_lab.translator import Translator
 
 QUICK = "#task=reverse&width=16&heads=2&steps=300"
@@ -682,3 +683,18 @@ def test_an_experiment_asks_trains_and_tells_what_came_out(play):
     page.locator("[data-control=heads]").select_option("1")
     expect(card).to_be_hidden()
     assert "experiment" not in page.evaluate("location.hash")
+
+
+def test_the_study_repeats_the_experiments_that_the_page_offers(ask):
+    """The same tasks, settings and changes, so that the stored runs are those of the page."""
+    offered = ask("playground/experiments.js", "({ EXPERIMENTS }) => EXPERIMENTS")
+    found = {
+        one["name"]: (
+            one["task"],
+            one.get("settings", {}),
+            {one["change"]["name"]: one["change"]["value"]} if "change" in one else {},
+        )
+        for one in offered
+    }
+    assert found == guided_experiments.EXPERIMENTS
+    assert all(0 <= one["usual"] < len(one["options"]) for one in offered)
