@@ -111,6 +111,7 @@ def test_each_command_runs_from_the_wheel_alone(run):
         "translate": run("translate", "the cat saw the red house"),
         "evaluate": run("evaluate", "--limit", "7", "--json"),
         "lab": run("lab", "--json"),
+        "playground": run("playground", "--json"),
         "corpora": run("corpora"),
         "progress": run("progress"),
         "train": run("train", "--max-steps", "2", "--out", "run", "--json"),
@@ -121,6 +122,7 @@ def test_each_command_runs_from_the_wheel_alone(run):
     assert asked["translate"] == "le chat a vu la maison rouge\n"
     assert last(asked["evaluate"])["exact_match"] == 1
     assert last(asked["lab"])["out"].endswith(".html")
+    assert last(asked["playground"])["out"].endswith("play.html")
     recorded = run("lab", "the animal didn't cross the street", "--record", "--overwrite", "--json")
     assert last(recorded)["translation"] == "l'animal n'a pas traversé la rue"
     assert last(asked["train"])["steps"] == 2
