@@ -71,7 +71,7 @@ def test_there_are_stored_records_drawings_playgrounds_and_one_lab():
         "07": ["flow", "zoom"],
         "08": ["playground"],
         "09": ["playground"],
-        "10": ["beam"],
+        "10": ["beam"] * 2,
         "10b": ["cache"],
         "11": ["record"] * 3,
         "12": ["hops"],
