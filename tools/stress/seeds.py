@@ -2,7 +2,7 @@
 
 `python -m tools.stress seeds` runs it. All lessons take about two hours with one thread:
 
-    python -m tools.stress seeds                        all lessons and evidence, five seeds, both processors
+    python -m tools.stress seeds                        lessons and evidence, five seeds, both processors
     python -m tools.stress seeds 05 09 --seeds 3        two lessons, three seeds
     python -m tools.stress seeds 05 --on avx2           as on a processor without AVX-512
 
