@@ -29,16 +29,16 @@ WANTED = calls(("embed", X), ("inner", Y), ("inner", X), ("norm", X + Y))
     [
         (calls(("embed", X)), "`inner` is never called"),
         (calls(("embed", Y)), "what `embed` gets is not right"),
-        (calls(("embed", X.T)), "its shape is (5, 3); asked is (3, 5) (right, but axes 0 and 1"),
+        (calls(("embed", X.T)), "its shape is (5, 3); expected (3, 5) (right, but axes 0 and 1"),
         (calls(("embed", 2 * X)), "all numbers are 2 times as large"),
-        (calls(("embed", X), ("inner", Y)), "`inner` is called once; 2 calls are asked"),
+        (calls(("embed", X), ("inner", Y)), "`inner` is called once, but 2 calls are needed"),
         (
             calls(("embed", X), ("inner", Y), ("inner", Y)),
             "what `inner`, in call 2, gets is not right; what is called before it gets the right "
             "things (embed, inner)",
         ),
-        (calls(("embed", X, X)), "2 arguments, where 1 are asked"),
-        (WANTED, "what `embed`, `inner`, `norm` get is right; look at what comes behind"),
+        (calls(("embed", X, X)), "2 arguments instead of 1"),
+        (WANTED, "what `embed`, `inner`, `norm` get is right; look at what comes after"),
     ],
 )
 def test_the_first_call_that_differs_is_named(got, said):

@@ -82,7 +82,7 @@ def takes_from_a_list(items):
 )
 def test_the_loop_is_named_with_what_to_look_for(short, answer, case, line, advice):
     said = complaint_of(answer, case)
-    assert said.startswith("it doesn't end: it was stopped after 0.2 seconds, in this loop\n")
+    assert said.startswith("it does not end: it was stopped after 0.2 seconds, in this loop\n")
     assert line in said
     assert said.count("\n  there") <= 1
     assert advice in said.splitlines()[-1]
@@ -118,7 +118,7 @@ def test_the_check_says_so_and_runs_no_further_case(short):
 
     verdict = MERGE.verdict(merge)
     assert not verdict.right
-    assert verdict.text.startswith("Not yet: it doesn't end: it was stopped after 0.2 seconds")
+    assert verdict.text.startswith("Not yet: it does not end: it was stopped after 0.2 seconds")
     assert "while i < len(pieces):\n  there i is 0, pieces has length" in verdict.text
     assert (
         "nothing in the loop changes i and pieces, so the condition stays as it is" in verdict.text

@@ -45,7 +45,7 @@ def test_a_list_says_what_is_there_and_how_large_it_is(cache, capsys):
     assert found[NAMES[0]].corpus == "/my/pairs.tsv"
     lines = lines_of(capsys)
     assert len(lines) == 5
-    assert lines[-1].endswith("To delete it all: python -m transformer_lab corpora --clear")
+    assert lines[-1].endswith("To delete all of it: python -m transformer_lab corpora --clear")
     assert sum("/my/pairs.tsv" in line for line in lines) == 2
     told = json.loads(lines_of(capsys, "--json")[-1])
     assert sorted(one["size"] for one in told) == sorted(one.size for one in found.values())
