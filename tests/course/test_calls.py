@@ -49,7 +49,7 @@ def test_what_gets_the_right_thing_and_gives_another_is_named_before_what_follow
     want = [Call("inner", (X,), returned=Y), Call("norm", (X + Y,))]
     got = [Call("inner", (X,), returned=1.1 * Y), Call("norm", (X + 1.1 * Y,))]
     said = find_first_wrong_call(got, want)
-    assert "what `inner` gets is right, and what it gives is not" in said
+    assert "what `inner` gets is right, but what it returns is not" in said
     assert "norm" not in said
 
 
@@ -66,7 +66,7 @@ def test_a_call_too_many_with_something_else_is_said_to_be_needless():
 def test_another_layer_of_pytorch_is_named_by_its_class():
     want = [Call("norm", (X,), layer="LayerNorm")]
     got = [Call("norm", (X.T,), layer="BatchNorm1d")]
-    assert find_first_wrong_call(got, want) == "`norm` is a BatchNorm1d; a LayerNorm is asked"
+    assert find_first_wrong_call(got, want) == "`norm` is a BatchNorm1d, but should be a LayerNorm"
     assert find_first_wrong_call([Call("norm", (X,), layer="GroupNorm")], want).startswith(
         "what `norm` gets is right"
     )

@@ -120,7 +120,7 @@ PROVOKED = [
     (lambda: PAIR.shape, "np.array or torch.tensor"),
     (lambda: Empty()(), "nothing has been put into .w_q"),
     (lambda: needs(1), "'b' must be given"),
-    (unpacked, "more or fewer names than things"),
+    (unpacked, "more or fewer names on the left"),
     (lambda: PAIR - 1, "one side is a list, the other a int: these cannot"),
     (lambda: PAIR + 1, "one side is a list, the other a int: these cannot"),
     (lambda: len(HALF), "are two arguments swapped?"),

@@ -81,7 +81,7 @@ SAID = [
     ),
     (probes.find_wrong_sums, 3 * ROWS, ROWS, "divided by them, it would be right"),
     (probes.find_wrong_sums, np.log(ROWS) + 2, ROWS, "before the softmax along axis 1"),
-    (probes.find_wrong_sums, ROWS / 5, ROWS, "all of it together sums to 1"),
+    (probes.find_wrong_sums, ROWS / 5, ROWS, "everything together sums to 1"),
     (
         probes.find_row_factors,
         X * random_array(3, 5, 1),
@@ -95,7 +95,7 @@ SAID = [
         "all along axis 0 are like the first one, which is right",
     ),
     (probes.find_wrong_booleans, ~TRUTH, TRUTH, "True and False are swapped"),
-    (probes.find_wrong_booleans, TRUTH | np.eye(5, k=1, dtype=bool), TRUTH, "at 4 other places"),
+    (probes.find_wrong_booleans, TRUTH | np.eye(5, k=1, dtype=bool), TRUTH, "in 4 other places as well"),
     (probes.find_wrong_booleans, TRUTH & ~np.eye(5, dtype=bool), TRUTH, "5 are missing"),
     (probes.find_running_sums, X.cumsum(1), X, "running sums along axis 1"),
     (
