@@ -149,7 +149,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--precision",
         choices=("auto", "fp32", "bf16"),
         default=None,
-        help="of the products (default: as the preset says; auto takes bf16 if the device can)",
+        help="how exactly matrices are multiplied (default: as the preset says; auto: bf16 if possible)",
     )
     train.add_argument(
         "--out", type=Path, default=None, help="the run's folder (default runs/CORPUS-PRESET)"
