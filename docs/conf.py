@@ -41,7 +41,8 @@ copyright = "text and figures CC BY 4.0, code MIT"  # noqa: A001 - Sphinx's own 
 
 # Sphinx's source folder is the repository, so that links between notebooks and documents are the
 # same on the site, on GitHub and in JupyterLab.
-include_patterns = ["docs/*.md", "notebooks/*.ipynb", "CHANGELOG.md", "CONTRIBUTING.md"]
+include_patterns = ["docs/*.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+include_patterns += ["notebooks/*.ipynb", "notebooks/evidence/*.ipynb"]
 root_doc = "docs/index"
 extensions = ["myst_nb", "sphinx-mathjax-offline"]
 
@@ -76,7 +77,7 @@ html_theme_options = {
 }
 
 
-FINDING = re.compile(r"\[(finding \d+)\]\((\.\./docs/findings)\.md(#finding-\d+)\)")
+FINDING = re.compile(r"\[(finding \d+)\]\(((?:\.\./)+docs/findings)\.md(#finding-\d+)\)")
 
 
 def plain_anchors(_: Sphinx, name: str, source: list[str]) -> None:
@@ -116,13 +117,17 @@ def share_pages(_: Sphinx, name: str, source: list[str]) -> None:
     if not name.startswith("notebooks/"):
         return
     notebook = json.loads(source[0])
+    lab, record, playground = (
+        text.replace("../", "../" * name.count("/"))  # the evidence lies one folder further down
+        for text in (OPENED, SHARED_RECORD, SHARED_PLAYGROUND)
+    )
     for cell in notebook["cells"]:
         for output in cell.get("outputs", ()):
             html = "".join(output.get("data", {}).get("text/html", ""))
             if html:
-                html = LAB.sub(lambda page: OPENED.format(picture=page[1]), html)
-                html = PLAYGROUND.sub(SHARED_PLAYGROUND, html)
-                output["data"]["text/html"] = RECORD.sub(SHARED_RECORD, html)
+                html = LAB.sub(lambda page: lab.format(picture=page[1]), html)
+                html = PLAYGROUND.sub(playground, html)
+                output["data"]["text/html"] = RECORD.sub(record, html)
     source[0] = json.dumps(notebook)
 
 

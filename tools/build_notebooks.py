@@ -1,7 +1,8 @@
 """Run the notebooks and write them back as they are committed: executed, and the same each time.
 
     python -m tools.build_notebooks                  all of them
-    python -m tools.build_notebooks 03 11_explore    those whose names begin so
+    python -m tools.build_notebooks 03 11_explore    those whose names begin so, with their evidence
+    python -m tools.build_notebooks evidence/09      the evidence alone
     python -m tools.build_notebooks --rerun 03       run it although none of its code has changed
     python -m tools.build_notebooks --measure        renew the outputs of cells tagged `measures`
 
@@ -36,7 +37,7 @@ from tools.findings.citations import write_verdicts
 from tools.stills import take_stills
 from tools.stored_scores import shows_old_scores
 from transformer_lab.course.diary import SWITCH
-from transformer_lab.course.keys import find_lessons, lesson_key
+from transformer_lab.course.keys import EVIDENCE, find_lessons, lesson_key
 from transformer_lab.lab.sliders import STORE_FRAMES
 from transformer_lab.storage.files import write_atomically
 
@@ -102,6 +103,21 @@ def setup_cell() -> str:
 def lessons() -> list[Path]:
     """The notebooks with a key, in order: every tool and every test asks here."""
     return find_lessons(NOTEBOOKS)
+
+
+def evidence() -> list[Path]:
+    """The notebooks with the evidence: each belongs to the lesson of the same name."""
+    return sorted((NOTEBOOKS / EVIDENCE).glob("*.ipynb"))
+
+
+def every_notebook() -> list[Path]:
+    """All that are built and tested: lessons, what has no key, and the evidence."""
+    return [*sorted(NOTEBOOKS.glob("*.ipynb")), *evidence()]
+
+
+def page_name(path: Path) -> str:
+    """What tells a notebook from all others, such as "09_training" or "evidence/09_training"."""
+    return path.relative_to(NOTEBOOKS).with_suffix("").as_posix()
 
 
 def read(path: Path) -> NotebookNode:
@@ -339,6 +355,12 @@ def written(notebook: NotebookNode) -> str:
     return nbformat.writes(notebook).rstrip("\n") + "\n"
 
 
+def is_named(path: Path, name: str) -> bool:
+    """Whether a notebook's name begins so, in its folder or, as in evidence/09, with its folder."""
+    name = name.rpartition("notebooks/")[2]
+    return any(f"{one}.ipynb".startswith(name) for one in (page_name(path), path.stem))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Build all notebooks or those named; 1 and one message if a cell fails."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
@@ -348,14 +370,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--measure", action="store_true", help="renew stored times and memory")
     options = parser.parse_args(arguments)
-    paths = sorted(NOTEBOOKS.glob("*.ipynb"))
+    paths = every_notebook()
     for name in options.names:
-        if not any(path.name.startswith(Path(name).name) for path in paths):
+        if not any(is_named(path, name) for path in paths):
             parser.error(f"no notebook's name begins with {name!r}")
-    names = tuple(Path(name).name for name in options.names) or ("",)
+    names = options.names or [""]
     built = {}
-    for path in (path for path in paths if path.name.startswith(names)):
-        print(path.name, flush=True)
+    for path in (path for path in paths if any(is_named(path, name) for name in names)):
+        print(page_name(path), flush=True)
         try:
             built[path] = build(path, measure=options.measure, rerun=options.rerun)
         except BuildError as error:

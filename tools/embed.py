@@ -12,7 +12,7 @@ from functools import partial
 
 from nbformat import NotebookNode
 
-from tools.build_notebooks import NOTEBOOKS, read, written
+from tools.build_notebooks import every_notebook, page_name, read, written
 from tools.stills import take_stills, without_still
 from tools.stored_pages import STORED
 from transformer_lab.course.quiz import quiz
@@ -61,12 +61,12 @@ def main() -> None:
         "--train", action="store_true", help="take the pictures of playgrounds again, too"
     )
     options = parser.parse_args()
-    for path in sorted(NOTEBOOKS.glob("*.ipynb")):
+    for path in every_notebook():
         notebook = read(path)
         count = embed(notebook, train=options.train)
         if count:
             write_atomically(path, written(notebook).encode())
-            print(f"{path.name}: {count}")
+            print(f"{page_name(path)}: {count}")
 
 
 if __name__ == "__main__":

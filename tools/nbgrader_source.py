@@ -114,5 +114,5 @@ def moved_links(text: str, assignments: Container[str], repository: str) -> str:
         folder = f"../{name}" if name in assignments else f"{repository}/blob/main/notebooks"
         return f"]({folder}/{name}.ipynb"
 
-    text = re.sub(r"\]\((\w+)\.ipynb", moved, text)
+    text = re.sub(r"\]\(((?:evidence/)?\w+)\.ipynb", moved, text)
     return re.sub(rf"\]\(\.\./(?!{KEY}_)", f"]({repository}/blob/main/", text)

@@ -23,8 +23,10 @@ from tools.build_notebooks import (
     CODE,
     NOTEBOOKS,
     ROOT,
+    evidence,
     lessons,
     normalise,
+    page_name,
     read,
     repository,
     written,
@@ -103,9 +105,10 @@ def student_edition(*, outputs: bool = True, definitions: bool = False) -> dict[
             for cell in edition.cells:
                 if cell.cell_type == "code":
                     cell.outputs, cell.execution_count = [], None
-        files[f"notebooks/{path.name}"] = written(edition)
-        number = f"{key} " if (key := lesson_key(path)) else ""
-        table.append(f"- {number}[{title(edition)}](notebooks/{path.name}){minutes(edition)}")
+        files[f"notebooks/{page_name(path)}.ipynb"] = written(edition)
+        if path not in evidence():
+            number = f"{key} " if (key := lesson_key(path)) else ""
+            table.append(f"- {number}[{title(edition)}](notebooks/{path.name}){minutes(edition)}")
     # The other pages of docs are the website's, or for instructors.
     for name in ("LICENSE", "LICENSE-TEXT", "constraints.txt", "docs/findings.md"):
         files[name] = (ROOT / name).read_text(encoding="utf-8")
@@ -137,8 +140,8 @@ def link_to_repository(text: str, where: str) -> str:
 
 
 def notebooks() -> list[Path]:
-    """The lessons, and the page of stubs, which has no solutions and no number."""
-    return [*lessons(), NOTEBOOKS / "from_memory.ipynb"]
+    """The lessons, the page of stubs, which has no solutions and no number, and the evidence."""
+    return [*lessons(), NOTEBOOKS / "from_memory.ipynb", *evidence()]
 
 
 def title(notebook: NotebookNode) -> str:

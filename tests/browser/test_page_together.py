@@ -7,7 +7,7 @@ from nbconvert import HTMLExporter
 from playwright.sync_api import Page, expect
 
 from tests.thorough import thorough_from
-from tools.build_notebooks import NOTEBOOKS, read
+from tools.build_notebooks import NOTEBOOKS, every_notebook, page_name, read
 from tools.embed import KINDS, with_todays_script
 from tools.stored_pages import STORED
 from transformer_lab.lab.page.join import FOLDER
@@ -19,9 +19,7 @@ PROPERTIES = sorted(
 )
 WIDGETS = ", ".join(f"[data-{kind}]" for kind in KINDS)
 HELD = sorted(
-    path.stem
-    for path in NOTEBOOKS.glob("*.ipynb")
-    if path.read_text("utf-8").count("<div data-") > 1
+    page_name(path) for path in every_notebook() if path.read_text("utf-8").count("<div data-") > 1
 )
 """Notebooks that hold more than one widget."""
 CHANGED = """
@@ -68,7 +66,7 @@ ALONE = """
 @pytest.fixture(scope="module")
 def stored() -> dict[str, str]:
     """The first page of each kind that the notebooks hold, with today's script and style."""
-    cells = [cell for path in sorted(NOTEBOOKS.glob("*.ipynb")) for cell in read(path).cells]
+    cells = [cell for path in every_notebook() for cell in read(path).cells]
     outputs = [output for cell in cells for output in cell.get("outputs", ())]
     found: dict[str, str] = {}
     for output in outputs:

@@ -17,7 +17,7 @@ from tests.browser.conftest import HERE
 from tests.browser.planted import plant
 from tests.browser.screen import serious, try_sliders_and_quizzes
 from tests.thorough import thorough_from
-from tools.build_notebooks import NOTEBOOKS, ROOT, lessons
+from tools.build_notebooks import NOTEBOOKS, ROOT, every_notebook, evidence, lessons, page_name
 from transformer_lab.attention.record import Head
 from transformer_lab.course.keys import lesson_key
 from transformer_lab.data.world.grammar import FAMOUS
@@ -33,7 +33,7 @@ def load(name):
 
 
 search_sections, first_page = load("search_sections"), load("first_page")
-PAGES = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
+PAGES = [page_name(path) for path in every_notebook()]
 
 
 @pytest.fixture(scope="session")
@@ -120,7 +120,9 @@ def test_what_is_planted_in_a_page_of_the_site_does_nothing(
 
 
 def test_every_notebook_has_its_page(site):
-    assert sorted(path.stem for path in (site / "notebooks").glob("*.html")) == PAGES
+    folder = site / "notebooks"
+    found = [path.relative_to(folder).with_suffix("") for path in folder.rglob("*.html")]
+    assert sorted(path.as_posix() for path in found) == sorted(PAGES)
 
 
 def test_every_link_of_the_site_leads_somewhere(pages):
@@ -144,7 +146,7 @@ def test_every_picture_has_words(pages):
 
 
 def test_a_lesson_is_at_most_a_megabyte_and_has_no_weights(site):
-    sizes = {path.name: path.stat().st_size for path in (site / "notebooks").glob("*.html")}
+    sizes = {path: path.stat().st_size for path in (site / "notebooks").rglob("*.html")}
     assert len(sizes) == len(PAGES)
     assert max(sizes.values()) < 1_000_000, sizes
 
@@ -371,6 +373,17 @@ def test_one_reads_on_and_back(read):
     expect(page).to_have_url(f"{page.url.rpartition('/')[0]}/{PAGES[1]}.html")
     page.locator(".related-pages .prev-page").click()
     expect(page).to_have_url(f"{page.url.rpartition('/')[0]}/{PAGES[0]}.html")
+
+
+@pytest.mark.parametrize("name", thorough_from(1, [page_name(path) for path in evidence()]))
+def test_a_lesson_leads_to_its_evidence_and_back(read, name):
+    lesson = name.removeprefix("evidence/")
+    page = read(f"notebooks/{lesson}.html")
+    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+    page.locator(f"article a[href^='{name}.html']").first.click()
+    expect(page).to_have_url(re.compile(rf"/notebooks/{name}\.html"))
+    page.locator(f"article a[href^='../{lesson}.html']").first.click()
+    expect(page).to_have_url(re.compile(rf"/notebooks/{lesson}\.html"))
 
 
 def test_the_front_door_leads_to_the_course(read):

@@ -13,7 +13,7 @@ from PIL import Image
 
 from tests.drawings import DRAWINGS
 from tools import browser as chromium
-from tools.build_notebooks import NOTEBOOKS, read
+from tools.build_notebooks import every_notebook, read
 from tools.stills import WIDTH, take_stills, without_still
 from tools.stored_pages import STORED
 from transformer_lab.lab import playground
@@ -92,7 +92,7 @@ def test_without_a_browser_it_says_so(monkeypatch):
 
 def test_every_stored_drawing_has_a_still_with_its_words():
     seen = set()
-    for path in NOTEBOOKS.glob("*.ipynb"):
+    for path in every_notebook():
         for cell in read(path).cells:
             for output in cell.get("outputs", ()):
                 data = output.get("data", {})

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.build_notebooks import NOTEBOOKS, ROOT, lessons, read
-from transformer_lab.course.keys import lesson_key
+from tools.build_notebooks import ROOT, every_notebook, lessons, read
+from transformer_lab.course.keys import find_key, lesson_key
 from transformer_lab.course.lessons import lesson as package_of
 from transformer_lab.course.lessons import lesson_numbers
 from transformer_lab.course.quiz.review import (
@@ -19,7 +19,7 @@ from transformer_lab.course.quiz.review import (
     lesson_questions,
 )
 
-PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
+PATHS = every_notebook()
 LESSONS = lessons()[1:]
 CLAIM = re.compile(r"#\| package: (transformer_lab(?:\.\w+)+)\n")
 
@@ -49,7 +49,7 @@ def claims(path):
     return [(match.group(1), source) for match, source in found if match]
 
 
-CLAIMS = [(lesson_key(path), name, source) for path in PATHS for name, source in claims(path)]
+CLAIMS = [(find_key(path), name, source) for path in PATHS for name, source in claims(path)]
 
 
 # ---------------------------------------------------------------- claimed cells

@@ -9,16 +9,20 @@ import pytest
 from tools import build_notebooks
 from tools.build_notebooks import (
     CODE,
-    NOTEBOOKS,
     ROOT,
     code_sums,
+    every_notebook,
+    evidence,
+    lessons,
     normalise,
+    page_name,
     read,
     setup_cell,
     written,
 )
+from transformer_lab.course.keys import lesson_key
 
-PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
+PATHS = every_notebook()
 TAGS = {
     "answers", "card", "drawing", "exercise", "hints", "measures", "nbval-ignore-output", "nbval-skip",
     "picture-only", "raises-exception", "slide", "solution",
@@ -28,7 +32,7 @@ MACHINE = re.compile(
 )
 
 
-@pytest.fixture(params=PATHS, ids=lambda path: path.stem)
+@pytest.fixture(params=PATHS, ids=page_name)
 def path(request):
     return request.param
 
@@ -53,8 +57,8 @@ def prose(notebook):
 
 
 def test_the_course_has_notebooks():
-    keys = [path.name.partition("_")[0] for path in PATHS]
-    assert keys == sorted(set(keys))
+    keys = [page_name(path).partition("_")[0] for path in PATHS]
+    assert sorted(keys) == sorted(set(keys))
     assert PATHS[0].name == "00_start_here.ipynb"
 
 
@@ -159,3 +163,23 @@ def test_no_output_tells_of_the_machine(notebook):
         for text in texts:
             # In base64 any word may come up.
             assert not MACHINE.search(re.sub(r"base64,[\w+/=]+", "", "".join(text)))
+
+
+# ---------------------------------------------------------------- lessons and their evidence
+
+
+@pytest.mark.parametrize("path", evidence(), ids=page_name)
+def test_a_lesson_and_its_evidence_lead_to_each_other(path):
+    (lesson,) = (one for one in lessons() if one.name == path.name)
+    assert f"](evidence/{path.name}" in "\n".join(prose(read(lesson)))
+    assert f"](../{path.name}" in "\n".join(prose(read(path)))
+
+
+@pytest.mark.parametrize("path", evidence(), ids=page_name)
+def test_evidence_is_no_lesson(path):
+    assert lesson_key(path) == ""
+    assert path not in lessons()
+    notebook = read(path)
+    tags = {tag for cell in notebook.cells for tag in cell.metadata.get("tags", ())}
+    assert not tags & {"exercise", "hints", "solution", "answers", "card", "slide"}
+    assert "transformer_lab.course" not in "".join(cell.source for cell in code(notebook)[1:])

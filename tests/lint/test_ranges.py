@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from tools.build_notebooks import lessons, read
+from tools.build_notebooks import evidence, lessons, page_name, read
 from tools.findings.citations import write_verdicts
 from tools.findings.finding import ENOUGH_RUNS, FOLDER, read_findings
-from transformer_lab.course.keys import lesson_key
+from transformer_lab.course.keys import find_key
 
 NUMBER = r"[−+-]?\d[\d,]*(?:\.\d+)?"
 RANGE = re.compile(rf"({NUMBER}) ?%? to ({NUMBER})( ?%)?")
@@ -43,14 +43,14 @@ NO_RUNS = {
 
 
 def list_ranges():
-    """Each range of the lessons' prose: the lesson, the cell, the range and its sentences."""
-    for path in lessons():
+    """Each range in the prose of a lesson and its evidence: lesson, cell, range and its sentences."""
+    for path in [*lessons(), *evidence()]:
         for cell in read(path).cells:
             if cell.cell_type == "markdown" and "hints" not in cell.metadata.get("tags", ()):
                 for paragraph in cell.source.split("\n\n"):
                     for found in RANGE.finditer(paragraph):
                         if found.group(3) or "." in found.group(1) + found.group(2):
-                            yield lesson_key(path), cell.id, found.group(), paragraph
+                            yield find_key(path), cell.id, found.group(), paragraph
 
 
 def plain(number):
@@ -88,7 +88,7 @@ def test_every_reason_is_needed():
     assert NO_RUNS.keys() <= found
 
 
-@pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*lessons(), *evidence()], ids=page_name)
 def test_the_verdicts_that_a_lesson_cites_are_those_of_today(path):
     for cell in read(path).cells:
         if cell.cell_type == "markdown":

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 from tools import student_edition
-from tools.build_notebooks import CODE, lessons, normalise, read, written
+from tools.build_notebooks import CODE, evidence, lessons, normalise, page_name, read, written
 from tools.nbgrader_source import exercises, moved_links
 from tools.student_edition import CLAIM, DEFINITION, MANIFEST, EditionError, write_edition
 from transformer_lab.course.keys import KEY, lesson_key
@@ -174,6 +174,14 @@ def test_the_page_of_stubs_is_in_it_as_it_is_and_holds_no_line_of_any_solution(e
     assert not known & there
 
 
+@pytest.mark.parametrize("path", evidence(), ids=page_name)
+def test_the_evidence_is_in_it_as_it_is_and_not_among_the_lessons(edition, path):
+    as_it_is = read(path)
+    del as_it_is.metadata[CODE]
+    assert edition[f"notebooks/{page_name(path)}.ipynb"] == written(as_it_is)
+    assert page_name(path) not in edition["README.md"]
+
+
 @pytest.mark.parametrize("name", ["edition", "grading"])
 def test_links_lead_somewhere(name, request):
     files = request.getfixturevalue(name)
@@ -194,12 +202,13 @@ def test_links_lead_somewhere(name, request):
 def test_links_of_an_assignment_lead_to_the_next_folder_or_to_the_repository():
     text = (
         "[02](02_why_sqrt_dk.ipynb#Break-it), [all](../docs/findings.md), "
-        "[stubs](from_memory.ipynb), [x](https://x.org)"
+        "[stubs](from_memory.ipynb), [sure?](evidence/02_why_sqrt_dk.ipynb), [x](https://x.org)"
     )
     assert moved_links(text, {"02_why_sqrt_dk"}, "https://g.org/r") == (
         "[02](../02_why_sqrt_dk/02_why_sqrt_dk.ipynb#Break-it), "
         "[all](https://g.org/r/blob/main/docs/findings.md), "
-        "[stubs](https://g.org/r/blob/main/notebooks/from_memory.ipynb), [x](https://x.org)"
+        "[stubs](https://g.org/r/blob/main/notebooks/from_memory.ipynb), "
+        "[sure?](https://g.org/r/blob/main/notebooks/evidence/02_why_sqrt_dk.ipynb), [x](https://x.org)"
     )
 
 

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tools.build_notebooks import lessons, read
+from tools.build_notebooks import evidence, lessons, page_name, read
 from transformer_lab.course.keys import lesson_key
 from transformer_lab.lab import drawings
 
@@ -19,8 +19,8 @@ VISIBLE = {
 DRAWS = {"show", "show_live", "playground"}
 
 
-@pytest.fixture(params=lessons(), ids=lambda path: path.stem)
-def lesson(request):
+@pytest.fixture(params=[*lessons(), *evidence()], ids=page_name)
+def page(request):
     return request.param
 
 
@@ -47,11 +47,12 @@ def called(source):
     return {function.id for function in calls if isinstance(function, ast.Name)}
 
 
-def test_no_cell_is_long(lesson):
-    for cell in code(lesson):
+def test_no_cell_is_long(page):
+    for cell in code(page):
         assert lines(cell) <= LONGEST, cell.id
 
 
+@pytest.mark.parametrize("lesson", lessons(), ids=page_name)
 def test_a_lesson_shows_no_more_code_than_its_ideas_need(lesson):
     assert sum(map(lines, visible(lesson))) <= VISIBLE[lesson_key(lesson)]
 
@@ -60,13 +61,13 @@ def test_each_lesson_has_its_bound():
     assert list(VISIBLE) == [lesson_key(path) for path in lessons()]
 
 
-def test_what_draws_is_folded(lesson):
-    for cell in visible(lesson):
+def test_what_draws_is_folded(page):
+    for cell in visible(page):
         assert not called(cell.source) & DRAWS, cell.id
 
 
-def test_what_is_folded_as_a_drawing_draws_or_prints(lesson):
-    for cell in code(lesson):
+def test_what_is_folded_as_a_drawing_draws_or_prints(page):
+    for cell in code(page):
         if "drawing" in tags(cell):
             assert cell.metadata.jupyter.source_hidden
             names = called(cell.source)

@@ -9,7 +9,18 @@ import nbformat
 import pytest
 
 from tools import build_notebooks
-from tools.build_notebooks import ROOT, BuildError, build, normalise, read, setup_cell, written
+from tools.build_notebooks import (
+    ROOT,
+    BuildError,
+    build,
+    every_notebook,
+    is_named,
+    normalise,
+    page_name,
+    read,
+    setup_cell,
+    written,
+)
 from tools.stored_scores import shows_old_scores
 from transformer_lab.attention.scores import SCORES
 
@@ -106,6 +117,7 @@ def folder(tmp_path, monkeypatch):
     def put(name, *cells):
         notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": list(cells)}
         path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(notebook), encoding="utf-8")
         return path
 
@@ -233,6 +245,22 @@ def test_a_cell_that_is_new_or_gone_runs_what_is_below(folder):
     path.write_text(written(notebook), encoding="utf-8")
     path.write_text(build(path), encoding="utf-8")
     assert [o.text for o in outputs(read(path))] == ["stored 0\n", "3\n"]
+
+
+@pytest.mark.parametrize(
+    ("name", "built"),
+    [
+        ("01", ["01_x", "evidence/01_x"]),
+        ("evidence/01", ["evidence/01_x"]),
+        ("notebooks/evidence/01_x.ipynb", ["evidence/01_x"]),
+        ("02_y.ipynb", ["02_y"]),
+        ("evidence", ["evidence/01_x"]),
+    ],
+)
+def test_a_name_is_a_lessons_and_its_evidences_or_the_evidences_alone(folder, name, built):
+    for one in ("01_x.ipynb", "02_y.ipynb", "evidence/01_x.ipynb"):
+        folder(one)
+    assert [page_name(path) for path in every_notebook() if is_named(path, name)] == built
 
 
 def test_an_unknown_name_is_an_error(folder, capsys):

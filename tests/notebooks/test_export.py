@@ -6,10 +6,10 @@ import re
 import pytest
 from nbconvert import get_exporter
 
-from tools.build_notebooks import NOTEBOOKS, read
+from tools.build_notebooks import every_notebook, page_name, read
 from transformer_lab.course.keys import lesson_key
 
-PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
+PATHS = every_notebook()
 ENDINGS = {"html": ".html", "slides": ".slides.html", "markdown": ".md"}
 SLOW = {"html", "slides"}
 """What takes seconds. `make test` tries it on a notebook with a record, and on one with a drawing to
@@ -19,7 +19,7 @@ PAGES = [
     pytest.param(
         kind,
         path,
-        id=f"{path.stem}-{kind}",
+        id=f"{page_name(path)}-{kind}",
         marks=[ALL] * (kind in SLOW and lesson_key(path) not in ("00", "06")),
     )
     for kind in ENDINGS
@@ -29,7 +29,7 @@ COMMAND = re.compile(r"^\s*[%!]", re.M)
 """A line for IPython, which a script has as a call."""
 
 
-@pytest.fixture(params=PATHS, ids=lambda path: path.stem)
+@pytest.fixture(params=PATHS, ids=page_name)
 def path(request):
     return request.param
 

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from tests.records import make_record
-from tools.build_notebooks import NOTEBOOKS, read, written
+from tools.build_notebooks import NOTEBOOKS, every_notebook, page_name, read, written
 from tools.embed import embed, with_todays_script
 from tools.stored_pages import STORED
 from tools.stored_scores import shows_old_scores
@@ -16,7 +16,7 @@ from transformer_lab.course.keys import lesson_key
 from transformer_lab.lab import lab, lab_page, playground, playground_page
 from transformer_lab.lab.guide import famous_guide
 
-PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
+PATHS = every_notebook()
 
 
 def stored_pages(path) -> list[str]:
@@ -26,7 +26,7 @@ def stored_pages(path) -> list[str]:
     return [html for html in pages if "<script" in html]
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", PATHS, ids=page_name)
 def test_stored_pages_have_the_script_and_the_style_of_today(path):
     for html in stored_pages(path):
         assert STORED.fullmatch(html), "all of the page is looked at"
@@ -36,13 +36,13 @@ def test_stored_pages_have_the_script_and_the_style_of_today(path):
         )
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", PATHS, ids=page_name)
 def test_a_stored_slider_is_light_enough_for_a_page(path):
     found = [page for html in stored_pages(path) for page in STORED.finditer(html)]
     assert [len(page[3]) for page in found if page[1] == "frames" and len(page[3]) > 300_000] == []
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", PATHS, ids=page_name)
 def test_stored_pages_have_the_scores_of_today(path):
     old = [cell.id for cell in read(path).cells if shows_old_scores(cell)]
     assert old == [], "`make notebooks` builds them anew, and leaves all other outputs as they are"
@@ -51,7 +51,7 @@ def test_stored_pages_have_the_scores_of_today(path):
 def test_there_are_stored_records_drawings_playgrounds_and_one_lab():
     everywhere = ("frames", "quiz")
     found = {
-        lesson_key(path): [
+        lesson_key(path) or page_name(path): [
             kind
             for html in stored_pages(path)
             for kind, *_ in STORED.findall(html)
@@ -134,7 +134,7 @@ def test_a_playground_gets_the_script_of_today_and_keeps_its_picture(monkeypatch
     assert embed(notebook) == 0
 
 
-@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", PATHS, ids=page_name)
 def test_a_stored_playground_shows_a_whole_run_in_which_no_clock_has_a_say(path):
     for html in stored_pages(path):
         for kind, seen, data in STORED.findall(html):

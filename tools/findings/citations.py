@@ -8,7 +8,10 @@ from functools import cache
 
 from tools.findings.finding import Finding, read_findings
 
-CITED = re.compile(r"\[finding (\d+)\]\(\.\./docs/findings\.md#finding-\d+\)(?: \(\*[^)]*\))?")
+CITED = re.compile(
+    r"\[finding (\d+)\]\(((?:\.\./)+)docs/findings\.md#finding-\d+\)(?: \(\*[^)]*\))?"
+)
+"""A link to a finding, from a lesson or from the folder of the evidence, and perhaps its verdict."""
 
 
 def write_verdicts(text: str) -> str:
@@ -17,7 +20,7 @@ def write_verdicts(text: str) -> str:
     Raises:
         ValueError: If there's no such finding.
     """
-    return CITED.sub(lambda link: cite(number_findings(), int(link.group(1))), text)
+    return CITED.sub(lambda link: cite(number_findings(), int(link.group(1)), link.group(2)), text)
 
 
 @cache
@@ -26,11 +29,11 @@ def number_findings() -> dict[int, Finding]:
     return {finding.number: finding for finding in read_findings()}
 
 
-def cite(findings: dict[int, Finding], number: int) -> str:
+def cite(findings: dict[int, Finding], number: int, root: str = "../") -> str:
     """Return the link to a finding, and in brackets its verdict and how many runs it rests on."""
     if number not in findings:
         raise ValueError(f"finding {number} is cited; expected one of 1 to {max(findings)}")
     found = findings[number]
     few = ", few runs" if any(test.has_few_runs for test in found.measurements) else ""
     runs = f", n = {found.num_runs:,}{few}" if found.num_runs else ""
-    return f"[finding {number}](../docs/findings.md#finding-{number}) (*{found.verdict}*{runs})"
+    return f"[finding {number}]({root}docs/findings.md#finding-{number}) (*{found.verdict}*{runs})"

@@ -6,14 +6,16 @@ The same Markdown is read on GitHub and on the website, where findings.js adds a
 verdict. Every finding has an anchor that stays: finding-N, after the number of its file.
 """
 
+import re
 from collections import Counter
+from pathlib import Path
 from urllib.parse import quote
 
-from tools.build_notebooks import ROOT, lessons
+from tools.build_notebooks import ROOT, every_notebook, lessons, page_name, read
 from tools.findings.chart import FOLDER as CHARTS
 from tools.findings.chart import choose_measurements, draw_chart
 from tools.findings.finding import ENOUGH_RUNS, VERDICTS, Finding, Measurement, read_findings
-from transformer_lab.course.keys import lesson_key
+from transformer_lab.course.keys import find_key, lesson_key
 from transformer_lab.studies.common.store import study_command
 
 PAGE = ROOT / "docs" / "findings.md"
@@ -93,12 +95,22 @@ def describe_test(test: Measurement) -> str:
     )
 
 
+def headings(path: Path) -> list[str]:
+    """The headings of a notebook."""
+    texts = [cell.source for cell in read(path).cells if cell.cell_type == "markdown"]
+    return re.findall(r"^#+ (.*)$", "\n".join(texts), re.MULTILINE)
+
+
 def describe_place(lesson: str, heading: str) -> str:
-    """A link to a lesson's heading."""
-    (path,) = (path for path in lessons() if lesson_key(path) == lesson)
+    """A link to a heading of a lesson or, if the lesson hasn't got it, of its evidence."""
+    pages = [path for path in every_notebook() if find_key(path) == lesson]
+    found = [path for path in pages if heading in headings(path)]
+    if not found:
+        raise ValueError(f"neither lesson {lesson} nor its evidence has the heading {heading!r}")
+    path = found[0]
     anchor = quote(heading.replace("`", "").replace(" ", "-"), safe="!$&'()*+,;=:@/~-._")
     anchor = anchor.replace("(", "%28").replace(")", "%29")
-    return f"[{lesson}, {heading}](../notebooks/{path.name}#{anchor})"
+    return f"[{lesson}, {heading}](../notebooks/{page_name(path)}.ipynb#{anchor})"
 
 
 def describe_runs(finding: Finding) -> str:

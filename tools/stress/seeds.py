@@ -2,7 +2,7 @@
 
 `python -m tools.stress seeds` runs it. All lessons take about two hours with one thread:
 
-    python -m tools.stress seeds                        all lessons, five seeds, both processors
+    python -m tools.stress seeds                        lessons and evidence, five seeds, both processors
     python -m tools.stress seeds 05 09 --seeds 3        two lessons, three seeds
     python -m tools.stress seeds 05 --on avx2           as on a processor without AVX-512
 
@@ -34,9 +34,16 @@ import nbformat
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
-from tools.build_notebooks import CELL_TIMEOUT, ROOT, lessons, plain, read
+from tools.build_notebooks import (
+    CELL_TIMEOUT,
+    ROOT,
+    every_notebook,
+    is_named,
+    page_name,
+    plain,
+    read,
+)
 from transformer_lab.course.diary import SWITCH
-from transformer_lab.course.keys import lesson_key
 
 RESULTS = ROOT / "build" / "seeds"
 SHIFT = 1_000
@@ -249,18 +256,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=5, help="how many runs each")
     parser.add_argument("--on", nargs="+", choices=PROCESSORS, default=list(PROCESSORS))
     options = parser.parse_args(arguments)
-    RESULTS.mkdir(parents=True, exist_ok=True)
     bad = 0
-    for path in lessons():
-        if not path.name.startswith(tuple(options.names) or ("",)):
+    for path in every_notebook():
+        if not any(is_named(path, name) for name in options.names or [""]):
             continue
         runs = []
         for processor in options.on:
             for run in range(options.seeds):
                 found = run_lesson(path, run, processor)
-                (RESULTS / f"{path.stem}.{processor}.{run}.json").write_text(json.dumps(found))
+                stored = RESULTS / f"{page_name(path)}.{processor}.{run}.json"
+                stored.parent.mkdir(parents=True, exist_ok=True)
+                stored.write_text(json.dumps(found))
                 runs.append(found)
-        bad += summary(lesson_key(path), runs)
+        bad += summary(page_name(path), runs)
         sys.stdout.flush()
     print(f"{bad} failed" if bad else "all hold")
     return 1 if bad else 0

@@ -1,7 +1,8 @@
 """A lesson's key: what its notebook's name has in front of the first underscore, such as "01" or "01b".
 
 A lesson's package, its tests and its row in every table have the same key. A letter marks a lesson
-for those who want more of the one before it; no other lesson needs it.
+that goes on from the one before it, such as "01b". A lesson's evidence has the lesson's own name, in the
+folder `evidence`, and is no lesson itself.
 """
 
 import re
@@ -9,10 +10,17 @@ from pathlib import Path
 
 KEY = r"\d\d[a-z]?"
 """The pattern of a key."""
+EVIDENCE = "evidence"
+"""The folder, next to the lessons, of the notebooks that say how sure we are."""
 
 
 def lesson_key(path: Path) -> str:
-    """Return the key of a notebook or of a lesson's folder; empty if its name has none."""
+    """Return the key of a notebook or of a lesson's folder; empty if it is no lesson."""
+    return "" if path.parent.name == EVIDENCE else find_key(path)
+
+
+def find_key(path: Path) -> str:
+    """Return the key of the lesson that a page belongs to: the lesson itself, or its evidence."""
     found = re.match(rf"(?:lesson_)?({KEY})(?:_|$)", path.name)
     return found.group(1) if found else ""
 
