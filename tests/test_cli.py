@@ -246,7 +246,7 @@ def test_bad_lines_are_named_or_counted(capsys, tsv, tmp_path):
         (["--corpus", "debian:"], "corpus is 'debian:'; expected"),
         (["--max-steps", "0"], "max_steps is 0; expected an integer of at least 1"),
         (["--max-minutes", "-1"], "max_minutes is -1.0; expected a finite number above 0"),
-        (["--device", "abacus"], "device is 'abacus'; expected auto or one that is here"),
+        (["--device", "abacus"], "device is 'abacus'; expected auto or one that this machine has"),
     ],
 )
 def test_arguments_that_do_not_fit_are_named(capsys, tmp_path, arguments, message):

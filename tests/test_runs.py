@@ -86,7 +86,7 @@ def test_a_translator_from_elsewhere_says_nothing_and_is_no_run(tmp_path):
     translator.about = {"checkpoint": "somebody/something"}
     assert About.of(translator) == About()
     translator.save(tmp_path)
-    with pytest.raises(ValueError, match="was not begun by train: it says nothing of 'corpus'"):
+    with pytest.raises(ValueError, match="was not begun by train, because it does not say 'corpus'"):
         resume_run(tmp_path)
 
 

@@ -173,7 +173,7 @@ def test_two_widgets_are_linked(link, fake):
         ("head", 3, "head is 3; expected 0 to 2 in cross layer 0"),
         ("pinned", [6, 0], r"pinned is \[6, 0\]; expected \[\] or .* below \(6, 6\)"),
         ("pinned", [0, 6], r"pinned is \[0, 6\]; expected"),
-        ("pinned", [None, 3], r"pinned is \[None, 3\]; expected .* as key None for a whole row"),
+        ("pinned", [None, 3], r"pinned is \[None, 3\]; expected .* key None stands for a whole row"),
         ("pinned", [1], r"pinned is \[1\]; expected"),
         ("layer", "first", "an int"),
     ],
@@ -275,7 +275,7 @@ def test_a_pointed_row_becomes_a_patch_of_its_head(widget, fake, ask):
         ({"key": -1}, "point is (3, -1); expected query from 0, and key below 6."),
         (
             {"kind": "decoder", "key": 5},
-            "point is (3, 5); expected key from 0 to query: the decoder sees no later word.",
+            "point is (3, 5); expected key from 0 to query, because the decoder sees no later word.",
         ),
         ({"layer": 3}, "layer is 3; expected 0 to 2 for kind 'cross'."),
         ({"kind": "sideways"}, "kind is 'sideways'; expected one of"),

@@ -510,7 +510,7 @@ def test_a_referent_that_lies_outside_is_named():
         ({"languages": "ab"}, r"languages is 'ab'; expected two names, as"),
         ({"snapshots": make_record()}, r"snapshots is .*; expected a list of AttentionRecord"),
         ({"snapshots": [7]}, r"snapshots is \[7\]; expected a list of AttentionRecord"),
-        ({"kernel": True}, r"kernel is True; expected False beside a record: nobody is asked"),
+        ({"kernel": True}, r"kernel is True; expected False with a record, because it answers by itself"),
         ({"start": "head=c1.1&row=²"}, r"row of start is '²'; expected a whole number below"),
     ],
 )

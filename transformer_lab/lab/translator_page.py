@@ -69,7 +69,7 @@ def translator_page(
     for name, address in (("start", start), *asked_at):
         read_address(name, address, record.heads())
     taken = sorted({"", UNTRAINED} & set(others or ()))
-    check("names of others", taken, f"others than '' and {UNTRAINED!r}, which is there", not taken)
+    check("names of others", taken, f"names other than '' and {UNTRAINED!r}, which is there already", not taken)
     data |= {
         "sentences": asked,
         "start": start,
@@ -111,7 +111,7 @@ def measure_names(
 def names_by_code(names: Mapping[Head, str] | None, heads: Collection[Head]) -> dict[str, str]:
     """Return what heads are called, by their codes; a ValueError if one is not among `heads`."""
     strange = [head for head in names or () if head not in heads]
-    check("heads of names", strange, "none but heads of the model, each a Head", not strange)
+    check("heads of names", strange, "heads of the model, each a Head", not strange)
     return {head.code: name for head, name in (names or {}).items()}
 
 

@@ -37,7 +37,7 @@ def expand_path(name: str | Path) -> Path:
         return Path(name).expanduser()
     except RuntimeError as error:  # of a user who is not there
         raise ValueError(
-            f"path is {str(name)!r}; expected one that can be found: {error}"
+            f"path is {str(name)!r}; expected one that exists: {error}"
         ) from error
 
 
