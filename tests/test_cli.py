@@ -100,7 +100,7 @@ def test_a_run_is_not_overwritten_and_can_be_resumed(capsys, tsv, tmp_path):
     code, _, err = train(capsys, tsv, out, "--max-steps", "2")
     assert code == 1
     assert is_one_line(err)
-    assert "is not empty; resume (--resume) to go on" in err
+    assert "is not empty; continue the run with --resume" in err
     assert (out / "model.safetensors").read_bytes() == before
 
 

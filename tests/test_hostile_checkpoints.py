@@ -133,9 +133,7 @@ def test_a_home_in_a_path_is_found(folder, monkeypatch):
     translator.save("~/again")
     assert (folder.parent / "again" / "config.json").is_file()
     assert Translator.snapshots("~/again") == {}
-    with pytest.raises(
-        ValueError, match="path is '~nobody.at.all'; expected one that exists"
-    ):
+    with pytest.raises(ValueError, match="path is '~nobody.at.all'; expected one that exists"):
         expand_path("~nobody.at.all")
 
 

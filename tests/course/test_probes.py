@@ -95,7 +95,12 @@ SAID = [
         "all along axis 0 are like the first one, which is right",
     ),
     (probes.find_wrong_booleans, ~TRUTH, TRUTH, "True and False are swapped"),
-    (probes.find_wrong_booleans, TRUTH | np.eye(5, k=1, dtype=bool), TRUTH, "in 4 other places as well"),
+    (
+        probes.find_wrong_booleans,
+        TRUTH | np.eye(5, k=1, dtype=bool),
+        TRUTH,
+        "in 4 other places as well",
+    ),
     (probes.find_wrong_booleans, TRUTH & ~np.eye(5, dtype=bool), TRUTH, "5 are missing"),
     (probes.find_running_sums, X.cumsum(1), X, "running sums along axis 1"),
     (

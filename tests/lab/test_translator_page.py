@@ -87,7 +87,7 @@ def test_a_file_that_is_there_stays(translator, tmp_path):
 def test_another_model_needs_a_name_of_its_own(translator):
     for name in ("", "an untrained model"):
         with pytest.raises(
-            ValueError, match=rf"names of others is \['{name}'\]; expected others than"
+            ValueError, match=rf"names of others is \['{name}'\]; expected names other than"
         ):
             lab(translator, TEXTS, others={name: translator})
 

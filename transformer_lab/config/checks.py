@@ -102,9 +102,7 @@ def convert_to_share(values: object, name: str) -> None:
         ValueError: Unless it is a number of at least 0 and below 1.
     """
     value = getattr(values, name)
-    check(
-        name, value, "a number of at least 0 and below 1", is_number(value) and 0 <= value < 1
-    )
+    check(name, value, "a number of at least 0 and below 1", is_number(value) and 0 <= value < 1)
     object.__setattr__(values, name, float(value))
 
 

@@ -105,7 +105,9 @@ class TransformerConfig:
             )
         if self.tie_source_target:
             same = self.source_vocab_size == self.target_vocab_size
-            expected = f"target_vocab_size={self.target_vocab_size}, because tie_source_target is set"
+            expected = (
+                f"target_vocab_size={self.target_vocab_size}, because tie_source_target is set"
+            )
             check("source_vocab_size", self.source_vocab_size, expected, same)
         smallest = min(self.source_vocab_size, self.target_vocab_size)
         special = (self.pad_id, self.bos_id, self.eos_id, self.unk_id)

@@ -112,7 +112,9 @@ def find_text_folder(
             files.setdefault(split_from_path(inside) or "train", []).append(path)
     if ignored:
         known = "its tables next to each other, or in folders called train, validation and test"
-        raise ValueError(f"{folder} has {ignored[0]}, whose folder is not the name of a part; expected {known}")
+        raise ValueError(
+            f"{folder} has {ignored[0]}, whose folder is not the name of a part; expected {known}"
+        )
     if not files:
         refuse_unnamed_sides(folder)
         return None

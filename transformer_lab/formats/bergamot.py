@@ -133,7 +133,12 @@ def read_vocabulary(path: Path) -> SentencePieceTokenizer:
         pieces = [processor.id_to_piece(i) for i in range(processor.get_piece_size())]
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
-    check(f"pieces of {path}", "with <pad>", "none, because it comes after them", "<pad>" not in pieces)
+    check(
+        f"pieces of {path}",
+        "with <pad>",
+        "none, because it comes after them",
+        "<pad>" not in pieces,
+    )
     return SentencePieceTokenizer(model, {name: i for i, name in enumerate([*pieces, "<pad>"])})
 
 

@@ -69,7 +69,12 @@ def translator_page(
     for name, address in (("start", start), *asked_at):
         read_address(name, address, record.heads())
     taken = sorted({"", UNTRAINED} & set(others or ()))
-    check("names of others", taken, f"names other than '' and {UNTRAINED!r}, which is there already", not taken)
+    check(
+        "names of others",
+        taken,
+        f"names other than '' and {UNTRAINED!r}, which is there already",
+        not taken,
+    )
     data |= {
         "sentences": asked,
         "start": start,

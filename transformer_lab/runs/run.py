@@ -287,7 +287,9 @@ def resume_run(
             ):
                 said = ("corpus", "data", "preset", "training")
                 lacks = next(name for name in said if not getattr(about, name))
-                raise ValueError(f"{folder} was not begun by train, because it does not say {lacks!r}")
+                raise ValueError(
+                    f"{folder} was not begun by train, because it does not say {lacks!r}"
+                )
             for name, value, begun in (
                 ("preset", preset, about.preset),
                 ("seed", seed, about.seed),
