@@ -155,7 +155,9 @@ def test_a_folder_with_files_of_others_is_left_as_it_is(tsv, tmp_path):
 def test_two_runs_in_one_folder_are_one_run_and_a_refusal(tsv, tmp_path, endless):
     run = begin_run(tmp_path / "run", str(tsv), max_steps=1, **QUIET)
     for again in (begin_run, lambda folder, *_, **__: resume_run(folder)):
-        with pytest.raises(ValueError, match="run is in use; expected a folder in which nobody else"):
+        with pytest.raises(
+            ValueError, match="run is in use; expected a folder in which nobody else"
+        ):
             again(tmp_path / "run", str(tsv), **QUIET)
     with pytest.raises(ValueError, match="run is in use"):
         make_translator().save(tmp_path / "run", overwrite=True)

@@ -255,7 +255,9 @@ def folders(root: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("damage", thorough_from(3, DAMAGES.values()), ids=DAMAGES)
-def test_what_is_not_as_it_was_made_is_prepared_again_and_said_to_be(whole, tmp_path, damage, capsys):
+def test_what_is_not_as_it_was_made_is_prepared_again_and_said_to_be(
+    whole, tmp_path, damage, capsys
+):
     tried = 0
     for inner in ("", "pieces-*", "ids-*"):
         (original,) = whole[0].glob(inner) if inner else (whole[0],)
@@ -267,7 +269,9 @@ def test_what_is_not_as_it_was_made_is_prepared_again_and_said_to_be(whole, tmp_
                 verify_folder(path.parent)
             capsys.readouterr()
             assert all_made(tmp_path / "a") == whole[1]
-            said = [line for line in capsys.readouterr().err.splitlines() if "prepared again" in line]
+            said = [
+                line for line in capsys.readouterr().err.splitlines() if "prepared again" in line
+            ]
             was_finished = path.parent.joinpath("about.json") != path or damage != Path.unlink
             assert said == [f"{error.value} It is prepared again."] * was_finished
             assert all_made(tmp_path / "a") == whole[1]
