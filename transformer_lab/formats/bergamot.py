@@ -149,8 +149,8 @@ def from_bergamot(weights: MarianFile, vocabulary: SentencePieceTokenizer) -> Tr
     Its features are in another order than in the file, see `from_marian`.
 
     Raises:
-        ValueError: If the file's settings describe a model that ours cannot be, or a weight does
-            not fit.
+        ValueError: If the file's settings describe a model that this package cannot build, or a
+            weight does not fit.
     """
     says = weights.settings()
     for name, value in EXPECTED.items():

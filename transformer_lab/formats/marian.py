@@ -96,7 +96,7 @@ def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
 
     Raises:
         ValueError: If `transformers` or `sentencepiece` is not installed, a file is missing, or the
-            checkpoint describes a model that ours cannot be; the message names the field.
+            checkpoint describes a model that this package cannot build; the message names the field.
     """
     try:
         import transformers  # noqa: F401

@@ -12,7 +12,7 @@ from transformer_lab.lab.lab_page import LabPage
 from transformer_lab.lab.model_data import Runnable, model_data
 
 UNTRAINED = "an untrained model"
-"""What `page/lab/answerers/other_models.js` calls the model that always stands beside the page's own."""
+"""What `page/lab/answerers/other_models.js` calls the model that is always there for comparison."""
 NAMED_FROM = 20
 """So many examples are enough to name the heads; more would only take longer."""
 

@@ -53,7 +53,7 @@ def weights_as_bytes(
 ) -> bytes:
     """Return a model's weights in this precision, as the bytes of a safetensors file.
 
-    `description` are the fields that the file holds beside its format.
+    `description` has the fields that the file holds in addition to its format.
 
     Raises:
         ValueError: If the model differs from its configuration (see `check_plain`), or a weight is

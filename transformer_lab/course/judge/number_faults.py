@@ -103,7 +103,7 @@ SOME, MANY_BOOLEANS = 4, 8
 def _is_true_of_all(said: str, probe: probes.Probe, attempt: Attempt, place: int) -> bool:
     """Return whether a probe says the same of all wrong cases, numbers aside.
 
-    The freshly drawn cases count as well, and in one of the cases the lists must be long enough.
+    This includes the freshly drawn cases. In at least one case the lists must be long enough.
     """
     pairs = [
         (given.results[place], expected.results[place])
