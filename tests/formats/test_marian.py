@@ -495,7 +495,7 @@ def same_translations(folder, both, texts=None):
 def test_a_home_in_a_path_is_found(both, folder, monkeypatch):
     monkeypatch.setenv("HOME", str(folder.parent))
     assert same_translations("~/copy", both)
-    with pytest.raises(ValueError, match="path is '~nobody.at.all/opus'; expected one that can be"):
+    with pytest.raises(ValueError, match="path is '~nobody.at.all/opus'; expected one that exists"):
         load_marian("~nobody.at.all/opus")
 
 
