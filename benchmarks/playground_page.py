@@ -52,10 +52,11 @@ FIRST_STEP = """(given) => new Promise((done) => {
     transformerLab.learn({ ...given, steps: 30, watch });
 })"""
 """Seconds until the page has shown the first step; a run of 30 steps shows each of them."""
-LONGEST_TASK = """globalThis.longest = 0;
-new PerformanceObserver((list) => {
-    for (const { duration } of list.getEntries()) longest = Math.max(longest, duration);
-}).observe({ type: "longtask" })"""
+LONG_TASKS = """globalThis.longTasks = 0;
+new PerformanceObserver((list) => longTasks += list.getEntries().length).observe({ type: "longtask" })"""
+"""Counts what keeps the page from answering for more than 50 ms: what browsers call a long task."""
+WATCHED = ("#task=reverse", "#task=reverse&layers=4&but=mask:false&steps=300")
+"""Addresses of runs that are drawn while they train."""
 
 
 def measure_torch_step(width: int, layers: int) -> float:
@@ -115,6 +116,16 @@ def measure_first_step(page: Page, rounds: int) -> dict[str, float]:
     }
 
 
+def count_long_tasks(page: Page) -> int:
+    """How many tasks of the page took more than 50 ms while it trained, and drew what it learned."""
+    page.evaluate(LONG_TASKS)
+    for address in WATCHED:
+        page.evaluate("(hash) => { location.hash = hash; }", address)
+        page.locator("[data-control=train]").click()
+        page.locator(".status").last.filter(has_text="Done").wait_for()
+    return int(page.evaluate("longTasks"))
+
+
 def find_when_learned(run: dict[str, Any]) -> float | None:
     """Seconds of training until 98% of the unseen examples were right; None if that never was."""
     return next((seconds for _, seconds, written in run["moments"] if written >= ENOUGH), None)
@@ -123,11 +134,10 @@ def find_when_learned(run: dict[str, Any]) -> float | None:
 def section(rounds: int) -> str:
     """The part of RESULTS.md on the playground."""
     with open_playground() as page:
-        page.evaluate(LONGEST_TASK)
+        long_tasks = count_long_tasks(page)
         first = measure_first_step(page, rounds)
         steps = measure_steps(page, rounds)
         tasks = measure_tasks(page)
-        longest = page.evaluate("longest")
     rows = [
         (
             name,
@@ -159,14 +169,14 @@ def section(rounds: int) -> str:
         f"after how many of them {ENOUGH:.0%} of 64 unseen examples were right for the first time.\n\n"
     )
     text += table(["task", "steps", "right, by seed", "all steps", "98% after"], learned)
-    return text + "\n" + target_table(make_targets(steps, tasks, first, longest), "limit")
+    return text + "\n" + target_table(make_targets(steps, tasks, first, long_tasks), "limit")
 
 
 def make_targets(
     steps: dict[str, tuple[Times, Times]],
     tasks: dict[str, list[dict[str, Any]]],
     first: dict[str, float],
-    longest: float,
+    long_tasks: int,
 ) -> list[Target]:
     """What was promised, beside what was measured."""
     ours, theirs = steps["64 wide, 1 + 1 layers"]
@@ -176,7 +186,7 @@ def make_targets(
         Target("reverse nine letters to 98%, in s", median(soon), 5.0, at_most=True),
         Target("first step of reversing, in s", first["reverse"], 0.5, at_most=True),
         Target("first step in the world, in s", first["world"], 0.5, at_most=True),
-        Target("longest task of the page while it trains, in ms", longest, 50.0, at_most=True),
+        Target("tasks of the page above 50 ms while it trains", long_tasks, 0, at_most=True),
     ]
     for name, seconds, share in (
         ("the world, 3,600 steps", 60.0, 0.95),

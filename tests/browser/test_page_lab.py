@@ -512,6 +512,21 @@ def test_the_dots_say_what_each_head_costs(page, shipped):
     assert word == record.written_tokens[int(np.argmax(losses))]
 
 
+def test_the_whole_sentence_is_seen_where_a_field_does_not_fit_itself_to_its_text(page):
+    """As in WebKit and Firefox, which can't size a field by its text."""
+    page.add_init_script("CSS.supports = () => false")
+    page.reload()
+    field = page.locator("textarea")
+    for width in (1280, 390, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        for text in (TIRED, "a cat sleeps", TIRED):
+            field.evaluate("(field) => { field.style.fieldSizing = 'fixed'; }")
+            field.fill(text)
+            heights = field.evaluate("(field) => [field.scrollHeight, field.clientHeight]")
+            assert heights[0] == heights[1]
+            assert (heights[1] > 50) == (width == 390 and text == TIRED), "two lines, or one"
+
+
 @pytest.mark.parametrize("width", thorough_from(1, [390, 736, 1280]))
 def test_nothing_is_wider_than_the_screen(visit_page, lab_page, width):
     page = visit_page(lab_page, viewport={"width": width, "height": 800}).page

@@ -213,6 +213,98 @@ def test_two_runs_have_the_same_seed_and_the_same_data(play):
     assert opened.cells(0) != opened.cells(1)
 
 
+def test_the_arrows_go_from_head_to_head_and_tab_goes_past_them(play):
+    opened = play()
+    opened.finish()
+    first = opened.button("Encoder, layer 1, head 1")
+    first.click()
+    chosen = opened.page.locator("[aria-pressed=true]")
+    for key, name in (
+        ("ArrowRight", "Encoder, layer 1, head 2"),
+        ("ArrowDown", "Decoder: what it has written, layer 1, head 1"),
+        ("ArrowUp", "Encoder, layer 1, head 2"),
+        ("ArrowLeft", "Encoder, layer 1, head 1"),
+        ("ArrowLeft", "Encoder, layer 1, head 1"),  # there is none before it
+    ):
+        opened.page.keyboard.press(key)
+        expect(chosen).to_have_attribute("aria-label", name)
+        expect(chosen).to_be_focused()
+    opened.page.keyboard.press("Tab")
+    expect(opened.page.locator(".large")).to_be_focused()
+
+
+def test_layers_have_numbers_where_there_are_several(play):
+    opened = play("#task=reverse&width=16&heads=2&layers=2&steps=300")
+    opened.train.click()
+    layers = opened.page.locator(".layer > span")
+    expect(layers).to_have_text(["layer 1", "layer 2"] * 3)
+
+
+def test_the_chart_has_a_scale_for_the_loss(play):
+    opened = play()
+    opened.finish()
+    top = max(float(text) for text in opened.page.locator(".chart .scale").all_text_contents())
+    assert 3 < top < 6, "about log 30 before anything is learned"
+
+
+# ---------------------------------------------------------------- the reader's own
+
+
+def test_an_answer_follows_the_model_while_it_learns(play):
+    opened = play()
+    opened.train.click()
+    expect(opened.status).to_contain_text("Step")
+    opened.typed.fill("gdkat")
+    opened.wait_for("Done")
+    told = opened.answers.inner_text()
+    opened.typed.fill("")
+    opened.typed.fill("gdkat")
+    expect(opened.answers).to_have_text(told)
+    note = opened.page.locator(".try > .note")
+    expect(note).to_have_text("")
+    opened.slider.press("Home")
+    expect(note).to_have_text(
+        "These are the answers of the model as it is now, not as it was at that step."
+    )
+    expect(opened.answers).to_have_text(told)
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("abcdefghij", "That's longer than anything it has learned from."),
+        ("ab", "That's shorter than anything it has learned from."),
+        ("abc", None),
+        ("abcdefghi", None),
+    ],
+)
+def test_a_word_of_another_length_than_those_it_knows_gets_a_note(play, text, note):
+    opened = play()
+    opened.finish()
+    opened.typed.fill(text)
+    expect(opened.answers).to_have_count(1)
+    expect(opened.answers.locator("small")).to_have_text([f" {note}"] if note else [])
+
+
+UNKNOWN = """async ({ Training }) => {
+    const lines = Array.from({ length: 60 }, (_, i) => `${"abcde"[i % 5]}${"fghij"[i % 7 % 5]}${i},word${i} end`);
+    const training = new Training({ task: "own", options: { text: lines.join(" \\n") }, train: null, seed: 0, steps: 1, batch: 4,
+        curve: "line", model: { d_model: 16, num_heads: 1 }, training: {} }, () => {});
+    const { learner, data } = training;
+    learner.write = (sources) => sources.map((source) => data.test.find((pair) => pair.source === source).target);
+    const { written, ids } = await training.try(10);
+    return { written, unknown: ids.map((one) => one.includes(3)), names: training.describe().words.right };
+}"""
+
+
+def test_a_word_that_the_model_does_not_know_is_never_right(ask):
+    """Every `word…` of the test is one that training lacks, even where it writes what it should."""
+    found = ask("playground/training.js", UNKNOWN)
+    assert found["unknown"] == [True] * 10
+    assert found["written"] == 0
+    assert found["names"] == ["?", "end", "end"]
+
+
 # ---------------------------------------------------------------- the address
 
 
@@ -258,6 +350,37 @@ def test_what_an_address_names_wrongly_is_as_at_the_beginning(play, address):
     expect(opened.page.locator("[data-control=heads]")).to_have_value("4")
     expect(opened.page.locator("[data-control=steps]")).to_have_value("1,500")
     expect(opened.page.locator(".experiment")).to_be_hidden()
+
+
+POSSIBLE = """async ({ SETTINGS, isPossible }) => {
+    const { completeModel } = await import("./learning/config.js");
+    const found = [];
+    for (const [width] of SETTINGS.width.options) {
+        for (const [heads] of SETTINGS.heads.options) {
+            let works = true;
+            try {
+                completeModel({ d_model: width, num_heads: heads, source_vocab_size: 7, target_vocab_size: 5 });
+            } catch { works = false; }
+            found.push([isPossible({ width, heads }), works]);
+        }
+    }
+    return found;
+}"""
+
+
+def test_only_models_that_can_be_made_can_be_chosen(ask, play):
+    found = ask("playground/settings.js", POSSIBLE)
+    assert len(found) == 16
+    assert [True, False] not in found
+    assert [False, True] not in found
+    opened = play("#task=reverse&width=16")
+    page = opened.page
+    page.locator("summary").first.click()
+    heads = page.locator("[data-control=heads] option")
+    assert heads.evaluate_all("all => all.map(({ disabled }) => disabled)") == [False] * 3 + [True]
+    compared = page.get_by_label("Compare it with").locator("option").all_inner_texts()
+    assert "the same model, with two heads" in compared
+    assert "the same model, with eight heads" not in compared
 
 
 # ---------------------------------------------------------------- pause, stop, again
@@ -350,6 +473,20 @@ def test_a_hidden_page_rests_and_then_goes_on_unless_the_reader_has_paused_it(pl
     opened.wait_for("Stopped")
 
 
+def test_a_run_that_is_stopped_in_a_long_step_says_that_its_model_is_gone(play):
+    opened = play("#task=reverse&width=128&layers=4&steps=300")
+    opened.train.click()
+    expect(opened.status).to_contain_text(re.compile("Step [1-9]"), timeout=60_000)
+    opened.page.evaluate("""() => {
+        const { setTimeout } = globalThis;
+        globalThis.setTimeout = (act, wait) => setTimeout(act, wait === 100 ? 0 : wait);
+    }""")
+    opened.button("Stop the training").click()
+    opened.wait_for("so there’s no model left to try or to save.")
+    expect(opened.typed).to_be_hidden()
+    expect(opened.button("Save the model as a file")).to_be_hidden()
+
+
 STOPPED = """async ({ Training }, { stopAt }) => {
     const { DESCRIPTIONS } = await import("./tasks/descriptions.js");
     const { beginWith, makeSpec } = await import("./playground/settings.js");
@@ -382,7 +519,7 @@ def test_a_run_that_is_stopped_while_it_is_tried_says_nothing_half_counted(ask, 
     found = ask("playground/training.js", STOPPED, {"stopAt": stop_at})
     assert [kind for kind, _ in found["said"]] == kinds
     assert found["said"][-1] == ["stopped", stop_at[0]]
-    assert isinstance(found["typed"], str)
+    assert isinstance(found["typed"]["text"], str)
 
 
 # ---------------------------------------------------------------- one's own texts

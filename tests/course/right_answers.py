@@ -320,27 +320,27 @@ RIGHT = [
     ("08.paper_rate", lambda s, d, w: torch.tensor(min(s**-0.5, s * w**-1.5) / d**0.5)),
     ("06.decoder_layer", wired_by_names),
     ("06.decoder_layer", wired_without_add_norm),
-    ("10.cached_step", step_by_einsum),
-    ("10.cached_step", step_of_each_sentence),
-    ("10.continued", continued_by_recursion),
-    ("10.continued", continued_in_numpy),
-    ("10.next_places", places_by_loops),
-    ("10.next_places", places_of_the_first_word),
-    ("10.reordered", reordered_by_gather),
-    ("10.reordered", reordered_by_loops),
+    ("10b.cached_step", step_by_einsum),
+    ("10b.cached_step", step_of_each_sentence),
+    ("10b.continued", continued_by_recursion),
+    ("10b.continued", continued_in_numpy),
+    ("10b.next_places", places_by_loops),
+    ("10b.next_places", places_of_the_first_word),
+    ("10b.reordered", reordered_by_gather),
+    ("10b.reordered", reordered_by_loops),
     (
-        "10.cache_numbers",
+        "10b.cache_numbers",
         lambda l, d, h, g, s, w: np.int64(2 * l) * torch.tensor(d * g // h * (w + s)),
     ),
     (
-        "10.cache_numbers",
+        "10b.cache_numbers",
         lambda l, d, h, g, s, w: sum(2 * g * (d // h) for _ in range(l * (s + w))),
     ),
-    ("10.keep_or_redraw", kept_by_where),
-    ("10.keep_or_redraw", kept_by_rows),
+    ("10c.keep_or_redraw", kept_by_where),
+    ("10c.keep_or_redraw", kept_by_rows),
     ("10.beam_step", topk_of_all),
     ("10.greedy_words", lambda f, bos, eos, limit: list(words_of(f, bos, eos, limit))),
-    ("10.accept", lambda proposed, best: best[: 1 + agreed(proposed, best)]),
+    ("10c.accept", lambda proposed, best: best[: 1 + agreed(proposed, best)]),
     ("11.looks_at", lambda w, a, b, x: (np.str_(b[np.argmax(w[a.index(x)])]), max(w[a.index(x)]))),
     (
         "11.mean_distance",
@@ -403,15 +403,15 @@ RIGHT_IN_ANOTHER_WAY = {
             strict=True,
         )
     ],
-    "10.keep_top_p": lambda logits, p: torch.stack([top_p_by_a_loop(row, p) for row in logits]),
-    "10.keep_top_p: log-probabilities are logits too": lambda logits, p: torch.stack(
+    "10c.keep_top_p": lambda logits, p: torch.stack([top_p_by_a_loop(row, p) for row in logits]),
+    "10c.keep_top_p: log-probabilities are logits too": lambda logits, p: torch.stack(
         [top_p_by_a_loop(row, p) for row in logits.log_softmax(-1)]
     ),
-    "10.keep_top_p: shares of the kept words, as logarithms": lambda logits, p: torch.stack(
+    "10c.keep_top_p: shares of the kept words, as logarithms": lambda logits, p: torch.stack(
         [top_p_by_a_loop(row, p).softmax(-1).log() for row in logits]
     ),
     "09.training_step": step_in_numbers,
-    "10.accept": lambda proposed, best: [
+    "10c.accept": lambda proposed, best: [
         word for n, word in enumerate(best) if proposed[:n] == best[:n]
     ],
     "07.encoder_input": lambda ids, table, positions: (

@@ -212,7 +212,7 @@ def test_whoever_changes_what_the_sub_layer_gave_may_change_x():
 
 
 def test_lists_of_tensors_are_shown_by_their_kind():
-    verdict = lesson("10").check.reordered.verdict(lambda cache, parents: cache)
+    verdict = lesson("10b").check.reordered.verdict(lambda cache, parents: cache)
     assert (
         "cache a list of 1 thing (a tuple of 2 things (a tensor of shape (3, 2, 2, 5)"
         in verdict.text

@@ -18,7 +18,6 @@ HOW_FEW = re.compile(
 )
 NO_RUNS = {
     ("09", "2.8 to 3.7"): "what a paper reports",
-    ("10", "0.3 to 0.1"): "a proportion",
     ("11", "0.46 to 0.49"): "three heads of one model",
     ("11", "57 to 63 %"): "three heads of one model",
     ("11", "1.5 to 1.9"): "the heads of one model",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tools.findings.finding import read_findings
 from transformer_lab.lab.page.join import FOLDER
 from transformer_lab.studies.common import store
 from transformer_lab.studies.in_the_playground import guided_experiments
@@ -18,6 +19,8 @@ from transformer_lab.studies.in_the_playground.guided_experiments import (
     SEEDS,
     SMALL,
     describe_results,
+    find_results,
+    list_models,
     markdown_table,
     run,
 )
@@ -46,6 +49,23 @@ def test_a_table_says_the_spread_and_how_many_learned():
 
 def test_the_document_has_the_stored_table():
     assert markdown_table() in (ROOT / "docs" / "own_task.md").read_text(encoding="utf-8")
+
+
+def test_the_findings_have_the_stored_values():
+    """Each list has the runs of one model, or says when it had learned compared with the usual one."""
+    models = {str(model): find_results(*model) for model in list_models()}
+    usual = [result["learned_at"] for result in models[str(("reverse", {}))]]
+    lists = []
+    for results in models.values():
+        lists += [[round(100 * r[name], 1) for r in results] for name in ("written", "exact")]
+        if all(at := [result["learned_at"] for result in results]):
+            pairs = list(zip(at, usual, strict=True))
+            lists += [[round(a / b, 3) for a, b in pairs], [b - a for a, b in pairs]]
+    findings = [finding for finding in read_findings() if finding.study == NAME]
+    assert len(findings) == 12
+    for finding in findings:
+        for test in finding.measurements:
+            assert list(test.values) in lists, (finding.number, test.what)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""What the study of lesson 10 chooses and counts, beside plain loops."""
+"""What the study of lesson 10c chooses and counts, beside plain loops."""
 
 import numpy as np
 import pytest

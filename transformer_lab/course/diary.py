@@ -167,9 +167,15 @@ def hold_lock(folder: Path) -> Iterator[None]:
 
 # ---------------------------------------------------------------- what is in it
 
-MOVED = {"softmax_backward": ("01", "01b"), "attention_backward": ("01", "01b")}
+MOVED = {
+    **dict.fromkeys(("softmax_backward", "attention_backward"), ("01", "01b")),
+    **dict.fromkeys(
+        ("cached_step", "continued", "next_places", "reordered", "cache_numbers"), ("10", "10b")
+    ),
+    **dict.fromkeys(("keep_top_p", "accept", "keep_or_redraw"), ("10", "10c")),
+}
 """Exercises that were moved: their lesson when they were recorded, and the one of today."""
-EXERCISES_AFTER_MOVE = {"01": 2, "01b": 2}
+EXERCISES_AFTER_MOVE = {"01": 2, "01b": 2, "10": 3, "10b": 5, "10c": 3}
 """How many exercises the lessons named in `MOVED` have."""
 
 

@@ -1,6 +1,6 @@
 """Decoding with a KV cache: `prefill` encodes the source, `decode_step` writes one word more.
 
-Greedy decoding, beam search, sampling and lesson 10 use it.
+Greedy decoding, beam search, sampling and lesson 10b use it.
 """
 
 from dataclasses import dataclass

@@ -110,7 +110,7 @@ class Transformer(TransformerParts):
 
         Padding stands at the end of the target, where the causal mask already
         hides it from every word: it needs no mask of its own. With a `cache`
-        (lesson 10), target and memory hold only new positions, which follow those in the cache.
+        (lesson 10b), target and memory hold only new positions, which follow those in the cache.
         """
         start, new = cached_length(cache), target.size(1)
         x = self.target_positions(self.embed(self.target_embedding, target), start)

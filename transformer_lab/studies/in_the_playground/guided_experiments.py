@@ -53,6 +53,10 @@ OTHERS: list[tuple[str, dict[str, Any]]] = [
     ("reverse", {"warmup": False}),
     ("reverse", {"smoothing": 0.1}),
     ("reverse", {"curve": "root"}),
+    ("partner", {}),
+    ("partner", {"heads": 1}),
+    ("brackets", {}),
+    ("brackets", {"heads": 1}),
 ]
 """What the experiments say of other settings, which the reader may try next."""
 
@@ -158,7 +162,8 @@ def markdown_table() -> str:
     for task, changes in OTHERS:
         text = ", ".join(f"`{key}: {json.dumps(value)}`" for key, value in changes.items())
         cells = describe_results(find_results(task, changes))
-        lines.append(f"| {task} with {text} | {' | '.join(cells)} | | |")
+        model = f"{task} with {text}" if text else f"{task} as usual"
+        lines.append(f"| {model} | {' | '.join(cells)} | | |")
     return "\n".join(lines) + "\n"
 
 

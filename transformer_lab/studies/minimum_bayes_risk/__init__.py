@@ -1,1 +1,1 @@
-"""Lesson 10: is the translation that the others agree with better than the beam's?"""
+"""Lesson 10c: is the translation that the others agree with better than the beam's?"""

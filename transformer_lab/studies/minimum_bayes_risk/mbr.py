@@ -1,4 +1,4 @@
-"""Lesson 10's study: is the translation that the others agree with better than the beam's?
+"""Lesson 10c's study: is the translation that the others agree with better than the beam's?
 
     python -m transformer_lab.studies.minimum_bayes_risk.mbr
 

@@ -25,7 +25,7 @@ def _work_out_padding(sequences: Sequence[list[int]], pad_id: int, at: tuple) ->
     row, lengths = at[0], [*map(len, sequences)]
     missing = max(lengths) - lengths[row]
     yield "how many words each sentence has", lengths
-    yield "the most of these, which is how wide the batch is", max(lengths)
+    yield "the largest of these, which is how wide the batch is", max(lengths)
     yield f"the words of sentence {row} (counted from 0)", sequences[row]
     yield f"how many places are left for pad_id, which is {pad_id}", missing
     yield f"row {row} of the batch", [*sequences[row], *[pad_id] * missing]
@@ -49,17 +49,17 @@ pad = Check(
     mistakes=[
         Mistake(
             lambda sequences, pad_id: batching.pad([s[::-1] for s in sequences], pad_id).flip(1),
-            "padding stands on the left; on the right the causal mask hides it at no extra cost.",
+            "padding stands on the left. On the right the causal mask hides it at no extra cost.",
         ),
         Mistake(
             lambda sequences, pad_id: batching.pad(sequences, 0),
-            "0 is written in; fill up with `pad_id`.",
+            "0 is written in, but padding is `pad_id`.",
         ),
         Mistake(
             lambda sequences, pad_id: torch.tensor(
                 [s[: min(map(len, sequences))] for s in sequences]
             ),
-            "cut to the shortest: words are lost. Fill up to the longest.",
+            "cut to the shortest sentence, so words are lost. Fill up to the longest.",
         ),
         Mistake(
             lambda sequences, pad_id: batching.pad([[*s, pad_id] for s in sequences], pad_id),
@@ -71,11 +71,11 @@ pad = Check(
         ),
         Mistake(
             lambda sequences, pad_id: batching.pad(sorted(sequences, key=len), pad_id),
-            "the sentences have changed places: row i is sentence i.",
+            "the sentences have changed places, but row i should be sentence i.",
         ),
         Mistake(
             lambda sequences, pad_id: batching.pad(sequences, pad_id).T,
-            "one column for each sentence; here the batch comes first.",
+            "each sentence is a column, but here the batch comes first.",
         ),
     ],
 )
@@ -122,16 +122,16 @@ smoothed_target = Check(
     mistakes=[
         Mistake(
             lambda w, v, e: _spread_probability(w, v, 1 - e, e / (v - 1)),
-            "this spreads ε over the wrong words alone. It sums to 1, and some programs do it so; "
-            "here, as in PyTorch, ε is spread over all words, the right one included.",
+            "this spreads ε over the wrong words alone. It sums to 1, and some programs do it that way, "
+            "but here, as in PyTorch, ε is spread over all words, the right one included.",
         ),
         Mistake(
             lambda w, v, e: _spread_probability(w, v, 1 - e, e / v),
-            "it sums to less than 1: the right word has lost its own share of ε.",
+            "it sums to less than 1, because the right word has lost its own share of ε.",
         ),
         Mistake(
             lambda w, v, e: _spread_probability(w, v, 1.0 + e / v, e / v),
-            "it sums to 1 + ε: the right word gets 1 − ε on top of its share, not 1.",
+            "it sums to 1 + ε, because the right word gets 1 on top of its share. It should be 1 − ε.",
         ),
         Mistake(
             lambda w, v, e: _spread_probability(w, v, 1.0, e / v),
@@ -139,11 +139,11 @@ smoothed_target = Check(
         ),
         Mistake(
             lambda w, v, e: _spread_probability(w, v, 1.0, 0.0),
-            "nothing is smoothed: ε is not used.",
+            "nothing is smoothed, because ε is not used.",
         ),
         Mistake(
             lambda w, v, e: _spread_probability(w, v, 1 - e, e),
-            "ε for every word sums to far more than 1: divide it among them.",
+            "every word gets all of ε, which sums to far more than 1. So divide it among them.",
         ),
         Mistake(
             lambda w, v, e: _spread_probability(w, v, e + (1 - e) / v, (1 - e) / v),
@@ -188,7 +188,7 @@ paper_rate = Check(
     mistakes=[
         Mistake(
             lambda s, d, w: d**-0.5 * max(s**-0.5, s * w**-1.5),
-            "max where the paper has min: this begins high, and rises without end.",
+            "max where the paper has min, so this begins high and rises without end.",
         ),
         Mistake(
             lambda s, d, w: min(s**-0.5, s * w**-1.5),
@@ -196,15 +196,15 @@ paper_rate = Check(
         ),
         Mistake(
             lambda s, d, w: d**0.5 * min(s**-0.5, s * w**-1.5),
-            "multiplied by √d_model; the paper divides.",
+            "multiplied by √d_model, but the paper divides.",
         ),
         Mistake(
             lambda s, d, w: d**-0.5 * s**-0.5,
-            "there is no warm-up: the first step has the largest rate of all.",
+            "there is no warm-up, so the first step has the largest rate of all.",
         ),
         Mistake(
             lambda s, d, w: d**-0.5 * s * w**-1.5,
-            "it rises for ever: after the warm-up the rate falls with 1/√step.",
+            "it rises for ever, but after the warm-up the rate should fall with 1/√step.",
         ),
         Mistake(
             lambda s, d, w: d**-0.5 * min(s**-0.5, s / w),
@@ -212,11 +212,11 @@ paper_rate = Check(
         ),
         Mistake(
             lambda s, d, w: d**-0.5 * min(w**-0.5, s * w**-1.5),
-            "after the warm-up the rate stays; it should fall with 1/√step.",
+            "after the warm-up the rate stays the same, but it should fall with 1/√step.",
         ),
         Mistake(
             lambda s, d, w: d**-0.5 * min(s**-0.5, (s - 1) * w**-1.5),
-            "the first step has the rate 0; steps count from 1.",
+            "the first step has the rate 0, because you count from 0. Here steps count from 1.",
         ),
     ],
 )

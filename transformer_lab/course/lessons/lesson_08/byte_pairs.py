@@ -58,7 +58,7 @@ def _sort_pairs(answer: Callable[..., Any], words: dict[Word, int]) -> Any:
         return None
     if not isinstance(counts, dict):
         raise UnusableError(
-            f"it returns {describe_kind(counts)}; a dict (left, right) → count is asked"
+            f"it returns {describe_kind(counts)}, but should return a dict (left, right) → count"
         )
     rows = sorted((str(pair), times) for pair, times in counts.items() if times)
     return np.array([pair for pair, _ in rows], dtype=str), np.array([times for _, times in rows])
@@ -97,30 +97,30 @@ count_pairs = Check(
         ),
         Mistake(
             _edit_counting(("itertools.pairwise(pieces)", "set(itertools.pairwise(pieces))")),
-            "a pair that stands twice in a word counts twice for each time the word occurs.",
+            "if a pair stands twice in a word, it counts twice each time the word occurs.",
         ),
         Mistake(
             _edit_counting(("counts[pair]", "counts[min(pair), max(pair)]")),
-            "(a, b) and (b, a) are two pairs: the order matters.",
+            "(a, b) and (b, a) are two different pairs, because the order matters.",
         ),
         Mistake(
             _edit_counting(("counts[pair]", "counts[''.join(pair)]")),
-            "the keys are pairs (left, right); joined to one string, they lose the border.",
+            "the keys are joined to one string, so they lose the border: keep pairs (left, right).",
         ),
         Mistake(
             _count_across_words,
-            "the last piece of a word and the first of the next are no pair: merges stay inside "
-            "words.",
+            "the last piece of a word and the first of the next are counted as a pair, but merges "
+            "stay inside words.",
         ),
         Mistake(
             _edit_counting(("+= times", "= times")),
-            "a pair's count is overwritten each time; add to it.",
+            "a pair's count is overwritten by the next word. Add to it instead.",
         ),
         Mistake(
             _edit_counting(
                 ("itertools.pairwise(pieces)", "zip(pieces[::2], pieces[1::2], strict=False)")
             ),
-            "only every second pair is looked at; each piece but the last has a right neighbour.",
+            "only every second pair is counted, but each piece except the last has a right neighbour.",
         ),
     ],
 )
@@ -145,7 +145,7 @@ def _work_out_merging(pieces: Word, pair: Pair, at: tuple) -> Iterator[Step]:
     for n in begins:
         taken += [n] if n - 1 not in taken else []
     yield "the places, counted from 0, at which the pair begins", begins
-    yield "of these, the ones that are merged (no piece is merged twice)", taken
+    yield "those of them that are merged (no piece is merged twice)", taken
     if merged:
         yield f"piece {at[0]} of the new list (counted from 0)", merged[at[0]]
     yield "the new list", merged
@@ -188,7 +188,9 @@ def _make_array(answer: Callable[..., Any], pieces: Word, pair: Pair) -> Any:
     if merged is None:
         return None
     if not (isinstance(merged, list | tuple) and all(isinstance(p, str) for p in merged)):
-        raise UnusableError(f"it returns {describe_kind(merged)}; a list of texts is asked")
+        raise UnusableError(
+            f"it returns {describe_kind(merged)}, but should return a list of texts"
+        )
     return np.array(merged, dtype=str)
 
 
@@ -222,26 +224,26 @@ merge = Check(
     mistakes=[
         Mistake(
             _edit_merging(("tuple(pieces[i : i + 2])", "pieces[i : i + 2]")),
-            "right for a tuple; of a list nothing is merged, as no list is equal to the tuple `pair`.",
+            "right for a tuple, but of a list nothing is merged, because a list never equals a tuple.",
         ),
         Mistake(
             _edit_merging(("i += 2", "return [*merged, *pieces[i + 2 :]]")),
-            "only the first pair is merged; merge all of them.",
+            "only the first pair is merged, but all of them should be.",
         ),
         Mistake(
             _merge_overlapping,
-            "a a a with (a, a) gives aa a: a piece that has been merged is not merged again.",
+            "a a a with (a, a) gives aa a, because a piece that has been merged is not merged again.",
         ),
         Mistake(
             _merge_letters,
-            "the letters are the same, but the pieces are not: compare pieces, not strings.",
+            "the letters match, but the pieces do not: compare pieces, not strings.",
         ),
         Mistake(_merge_from_right, "go from left to right: a a a gives aa a, not a aa."),
         Mistake(
             _edit_merging(
                 ("tuple(pieces[i : i + 2]) == pair", "sorted(pieces[i : i + 2]) == sorted(pair)")
             ),
-            "(b, a) is merged too; only (a, b), in this order, should be.",
+            "(b, a) is merged too, but only (a, b) should be, in this order.",
         ),
         Mistake(lambda pieces, pair: list(pieces), "nothing is merged."),
     ],

@@ -122,17 +122,17 @@ beam_step = Check(
                     "for log_p, word in [max((p, n) for n, p in enumerate(row))]",
                 )
             ),
-            "each beginning goes on with its best word alone. Two continuations of one beginning "
-            "may both be among the best k.",
+            "each beginning goes on with its best word alone, but two continuations of the same "
+            "beginning may both be among the best k.",
         ),
         Mistake(
             _edit_step(*K_OF_EACH),
-            "k continuations of each beginning are k·k: the beam grows with every step. Keep the "
-            "best k of all.",
+            "you keep k continuations of each beginning, which makes k·k, so the beam grows "
+            "with every step. Keep the best k of all.",
         ),
         Mistake(
             _edit_step(("value + log_p", "log_p")),
-            "only the last word's log-probability counts; add that of the beginning.",
+            "only the last word's log-probability counts here. Add that of the beginning.",
         ),
         Mistake(
             _edit_step(
@@ -142,66 +142,72 @@ beam_step = Check(
                     "return [pair for _, *pair in sorted(every, reverse=True)[:k]]",
                 ),
             ),
-            "sorted by the last word alone; sort by the whole beginning's log-probability.",
+            "these are sorted by the last word alone. Sort them by the log-probability of the "
+            "whole beginning.",
         ),
         Mistake(
             _edit_step(("value + log_p", "value * log_p")),
-            "log-probabilities are added: log(a·b) = log a + log b.",
+            "log-probabilities are added, because log(a·b) = log a + log b.",
         ),
         Mistake(
             _edit_step(("value + log_p", "value + math.exp(log_p)")),
-            "a log-probability and a probability are added; stay with logarithms.",
+            "you add a log-probability and a probability. Stay with logarithms.",
         ),
         Mistake(
             _edit_step((", reverse=True", "")),
-            "these are the worst k: a log-probability is better when it is nearer to 0.",
+            "these are the worst k, because a log-probability is better when it's nearer to 0.",
         ),
         Mistake(
             _edit_step(("[:k]", "[:k][::-1]")),
-            "the right ones, the worst first; the best comes first.",
+            "these are the right ones with the worst first, but the best comes first.",
         ),
         Mistake(
             _edit_step(("(*ids, word)", "(word,)")),
-            "only the new word is there: append it to its beginning.",
+            "only the new word is there. Append it to its beginning.",
         ),
         Mistake(
             _edit_step(BEST_BEAM_ONLY),
-            "only the best beginning is continued; continue all of them.",
+            "only the best beginning is continued, but all of them should be.",
         ),
         Mistake(
             _edit_step(BEST_BEAM_ONLY, TOPK_OF_EACH_ROW),
-            "only the best beginning is continued; continue all of them. And where k is more than "
-            "the vocabulary, `topk` of one row stops.",
+            "only the best beginning is continued, but all of them should be. And if k is more "
+            "than the vocabulary, `topk` of one row stops.",
         ),
         Mistake(
             _edit_step(*K_OF_EACH, TOPK_OF_EACH_ROW),
-            "k continuations of each beginning are k·k: the beam grows with every step. Keep the "
-            "best k of all. And where k is more than the vocabulary, `topk` of one row stops.",
+            "you keep k continuations of each beginning, which makes k·k, so the beam grows "
+            "with every step. Keep the best k of all. And if k is more than the vocabulary, "
+            "`topk` of one row stops.",
         ),
         Mistake(
             _edit_step(TOPK_OF_EACH_ROW),
-            "right until k is more than the vocabulary: there `topk` of one row stops. Take the "
+            "right until k is more than the vocabulary, where `topk` of one row stops. Take the "
             "best k of all rows together, or min(k, vocabulary) of each.",
         ),
         Mistake(
             lambda beams, rows, k: [(math.nan, ())] * k,
-            "the sums are nan. Is a logarithm taken twice? log_probabilities are logarithms already.",
+            "the sums are nan. Is a logarithm taken twice? log_probabilities holds logarithms "
+            "already.",
         ),
         Mistake(
             _edit_step(("(*ids, word)", "(word, *ids)")),
-            "the new word stands in front; it comes behind its beginning.",
+            "the new word stands in front, but it belongs behind its beginning.",
         ),
         Mistake(
             _edit_step(("value + log_p", "(value + log_p) / 2")),
-            "this is the mean of two log-probabilities. The beginning's is a sum already: add to it.",
+            "this is the mean of two log-probabilities. The beginning's is a sum already, so "
+            "just add to it.",
         ),
         Mistake(
             _edit_step(("value + log_p", "(value + log_p) / (len(ids) + 1)")),
-            "divided by the number of ids: a sum is asked for. Length is dealt with later.",
+            "this is divided by the number of ids, but it should be a plain sum. Length comes "
+            "later.",
         ),
         Mistake(
             _edit_step(("value + log_p", "(value + log_p) / len(ids)")),
-            "divided by the number of words: a sum is asked for. Length is dealt with later.",
+            "this is divided by the number of words, but it should be a plain sum. Length comes "
+            "later.",
         ),
     ],
 )
@@ -241,16 +247,16 @@ beam_score = Check(
     mistakes=[
         Mistake(
             lambda v, n, a: v * beam.length_penalty(n, a),
-            "multiplied: log-probabilities are negative, so this favours short sentences even more. "
-            "Divide.",
+            "you multiply, but log-probabilities are negative, so this favours short sentences "
+            "even more. Divide.",
         ),
         Mistake(
             lambda v, n, a: v - beam.length_penalty(n, a),
-            "subtracted; the paper's reference divides.",
+            "the penalty is subtracted, but you should divide by it.",
         ),
         Mistake(
             lambda v, n, a: v / n**a,
-            "this is the plain length to the power α. It is used too; here it is (5 + length)/6.",
+            "this is the plain length to the power α. Some use that, but here it's (5 + length)/6.",
         ),
         Mistake(
             lambda v, n, a: v / ((5 + n) ** a / 6),
@@ -258,17 +264,17 @@ beam_score = Check(
         ),
         Mistake(
             lambda v, n, a: v / (a * (5 + n) / 6),
-            "α is an exponent, not a factor: α = 0 must mean no penalty.",
+            "α is an exponent and not a factor, so that α = 0 means no penalty.",
         ),
         Mistake(
             lambda v, n, a: -v / beam.length_penalty(n, a),
-            "the sign is turned: the best score would belong to the least probable sentence.",
+            "the sign is turned, so the least probable sentence would get the best score.",
         ),
         Mistake(
             lambda v, n, a: v / beam.length_penalty(n, a) / n,
-            "divided by the length and by the penalty; the penalty alone is enough.",
+            "this is divided by the length as well as by the penalty. The penalty alone is enough.",
         ),
-        Mistake(lambda v, n, a: v, "the length is not used."),
+        Mistake(lambda v, n, a: v, "the length isn't used."),
         Mistake(
             lambda v, n, a: v / (5 + n / 6) ** a,
             "mind the brackets: (5 + length)/6, not 5 + length/6.",
@@ -279,19 +285,20 @@ beam_score = Check(
         ),
         Mistake(
             lambda v, n, a: v / ((5 + n) / 6**a),
-            "the power goes over the 6 alone: ((5 + length)/6)^α has it over the whole fraction.",
+            "the power goes over the 6 alone, but it should go over the whole fraction: ((5 + "
+            "length)/6)^α.",
         ),
         Mistake(
             lambda v, n, a: v / (5 + n) / 6**a,
-            "two divisions in a row divide by both: put brackets around the whole penalty.",
+            "two divisions in a row divide by both. Put brackets around the whole penalty.",
         ),
         Mistake(
             lambda v, n, a: math.exp(v) / beam.length_penalty(n, a),
-            "this is a probability; the logarithm is divided, as it is.",
+            "this is a probability. Divide the logarithm just as it is.",
         ),
         Mistake(
             lambda v, n, a: v / ((4 + n) / 6) ** a,
-            "one word is not counted: `length` has eos in it, and it stays in.",
+            "one word is not counted. `length` includes eos, and eos stays in.",
         ),
     ],
 )

@@ -109,47 +109,48 @@ greedy_words = Check(
     mistakes=[
         Mistake(
             _edit_writing(("return words", "return [bos, *words]")),
-            "bos is no word of the translation: it is read, and not returned.",
+            "bos is no word of the translation. The model reads it, but you don't return it.",
         ),
         Mistake(
             _edit_writing(("return words", "return [word for word in words if word != eos]")),
-            "eos is missing. It belongs to what was written: its probability counts too.",
+            "eos is missing. It belongs to what was written, because its probability counts too.",
         ),
         Mistake(
             _edit_writing(("[bos, *words]", "[bos, *words][-1:]")),
-            "only the last word is read; the model wants all words so far.",
+            "only the last word is read, but the model wants all words so far.",
         ),
         Mistake(
             _edit_writing(("[bos, *words]", "words or [bos]")),
-            "bos is not read; the model has always begun with it.",
+            "bos is not read, but the model has always begun with it.",
         ),
         Mistake(
-            _edit_writing((" and eos not in words", "")), "it writes on behind eos; stop there."
+            _edit_writing((" and eos not in words", "")),
+            "it writes on behind eos, but it should stop there.",
         ),
         Mistake(
             _edit_writing(("argmax", "argmin")), "this takes the least probable word each time."
         ),
         Mistake(
             _edit_writing(("< limit", "< limit - 1")),
-            "one word too few at the limit: bos does not count.",
+            "one word too few at the limit, because bos doesn't count.",
         ),
         Mistake(
             _edit_writing(("< limit", "<= limit")),
-            "one word too many at the limit: stop when there are `limit` words.",
+            "one word too many at the limit. Stop when there are `limit` words.",
         ),
         Mistake(
             _edit_writing(("< limit", "< limit - 1"), ("return words", "return [bos, *words]")),
-            "bos is returned, and counted as a word: leave it out, and there is room for one more.",
+            "bos is returned, and counted as a word. Leave it out, and there's room for one more.",
         ),
         Mistake(
             _edit_writing(
                 ("return words", "return [bos, *(word for word in words if word != eos)]")
             ),
-            "the two ends have changed places: eos belongs to what was written, bos does not.",
+            "the two ends have changed places: eos belongs to what was written, and bos doesn't.",
         ),
         Mistake(
             _edit_writing(("< limit", "< 10_000")),
-            "the limit is not kept: a model may never write eos.",
+            "the limit is not kept, but a model may never write eos.",
         ),
     ],
 )

@@ -128,14 +128,14 @@ failure = Check(
     mistakes=[
         Mistake(
             _compare_lengths,
-            "this compares the lengths. What stands at the first wrong word decides: an answer that "
-            "goes wrong early and also ends early has failed by a word.",
+            "this compares the lengths, but the first wrong word decides. An answer that goes wrong "
+            "early and also ends early has failed by a word.",
         ),
         Mistake(
             _edit_classification(
                 ('"stopped"', '"other"'), ('"went on"', '"stopped"'), ('"other"', '"went on"')
             ),
-            "“stopped” and “went on” are exchanged: eos written where a word is due is “stopped”.",
+            "“stopped” and “went on” are exchanged: an eos where a word is due is “stopped”.",
         ),
         Mistake(
             _edit_classification(
@@ -148,7 +148,7 @@ failure = Check(
         ),
         Mistake(
             _edit_classification(('"word"', '"went on"')),
-            "a word for another word is “word”; “went on” is a word where eos is due.",
+            "a word for another word is “word”. “Went on” means a word where eos is due.",
         ),
         Mistake(
             _compare_ends, "this looks at where eos stands, not at the first place that differs."
@@ -159,12 +159,12 @@ failure = Check(
         ),
         Mistake(
             _excuse_last_word,
-            "an answer that was cut off “went on” only if all of it is right; here its last word is "
+            "an answer that was cut off “went on” only if all of it is right. Here its last word is "
             "wrong, and that word decides.",
         ),
         Mistake(
             _edit_classification(("same == len(got) or ", "")),
-            "an answer that is right up to where it was cut off “went on”, also if it was cut off "
+            "an answer that is right up to where it was cut off “went on”, even if it was cut off "
             "before the right one ends.",
         ),
     ],
@@ -227,22 +227,23 @@ reach = Check(
             "the first that falls below.",
         ),
         Mistake(
-            _edit_reach(("< 0.5", "<= 0.5")), "a share of exactly 0.5 is half: it still counts."
+            _edit_reach(("< 0.5", "<= 0.5")), "a share of exactly 0.5 is half, so it still counts."
         ),
         Mistake(
             _edit_reach(("break", "return length")),
-            "this is the first length that is too long; the one before it is asked.",
+            "this is the first length that is too long. The answer is the one before it.",
         ),
         Mistake(
             _edit_reach(("zip(lengths, exact, strict=True)", "enumerate(exact)")),
-            "this is the place in the list; the length that stands there is asked.",
+            "this is the place in the list. The answer is the length that stands there.",
         ),
         Mistake(
             lambda lengths, exact: sum(share >= 0.5 for share in exact),
-            "this is how many lengths are half right; the length itself is asked.",
+            "this is how many lengths are half right. The answer is the length itself.",
         ),
         Mistake(
-            _edit_reach(("< 0.5", "< 0.99")), "this asks for (nearly) all right; half is enough."
+            _edit_reach(("< 0.5", "< 0.99")),
+            "this wants (nearly) all of them right, but half is enough.",
         ),
     ],
 )
@@ -287,46 +288,46 @@ smallest_difference = Check(
     mistakes=[
         Mistake(
             lambda a, b: 2 * np.sqrt((np.var(a) + np.var(b)) / 2) * np.sqrt(2 / len(a)),
-            "the variances are divided by n. With so few seeds n − 1 matters: ddof=1.",
+            "the variances are divided by n, but with so few seeds n − 1 matters: ddof=1.",
         ),
         Mistake(
             lambda a, b: _compute_smallest_difference(a, b) / 2,
-            "this is one standard error of the difference; two are asked.",
+            "this is one standard error of the difference, but it should be two.",
         ),
         Mistake(
             lambda a, b: _compute_smallest_difference(a, b) / np.sqrt(2),
-            "this is the uncertainty of one mean. A difference has that of both: √(2/n).",
+            "this is the uncertainty of one mean, but a difference has that of both: √(2/n).",
         ),
         Mistake(
             lambda a, b: 2 * np.std(np.concatenate([a, b]), ddof=1) * np.sqrt(2 / len(a)),
-            "the two groups are thrown together: then the difference between them counts as spread.",
+            "the two groups are thrown together, so the difference between them counts as spread.",
         ),
         Mistake(
             lambda a, b: (np.std(a, ddof=1) + np.std(b, ddof=1)) * np.sqrt(2 / len(a)),
-            "this takes the mean of the two standard deviations; take the mean of the variances, "
+            "this takes the mean of the two standard deviations. Take the mean of the variances, "
             "and then the root.",
         ),
         Mistake(
             lambda a, b: 2 * np.std(a - b, ddof=1) * np.sqrt(2 / len(a)),
-            "this is the spread of the differences, run by run; the two groups are not paired, so "
+            "this is the spread of the differences, run by run. But the two groups are not paired, so "
             "take the mean of their variances.",
         ),
         Mistake(
             lambda a, b: 2 * np.std(np.concatenate([a, b])) * np.sqrt(2 / len(a)),
-            "the two groups are thrown together, and the variance is divided by n: take each "
+            "the two groups are thrown together, and the variance is divided by n. Take each "
             "group's own variance with ddof=1, and then their mean.",
         ),
         Mistake(
             lambda a, b: abs(np.mean(a) - np.mean(b)),
-            "this is the difference that was found; asked is how large one must be to be seen.",
+            "this is the difference that was found. The question is how large one must be to be seen.",
         ),
         Mistake(
             lambda a, b: (np.var(a, ddof=1) + np.var(b, ddof=1)) * np.sqrt(2 / len(a)),
-            "this is made of variances; the standard deviation is their root.",
+            "this is made of variances, but the standard deviation is their root.",
         ),
         Mistake(
             lambda a, b: 2 * np.sqrt((np.var(a, ddof=1) + np.var(b, ddof=1)) / 2),
-            "this does not get smaller with more seeds: the √(2/n) is missing.",
+            "this does not get smaller with more seeds, because the √(2/n) is missing.",
         ),
     ],
 )

@@ -47,19 +47,19 @@ full_turns = Check(
     mistakes=[
         Mistake(
             lambda last, d: _find_full_turns(last, d, np.pi),
-            "this asks for half a turn; a whole one is 2π.",
+            "this asks for half a turn, but a whole one is 2π.",
         ),
         Mistake(
             lambda last, d: _find_full_turns(last, d, 360.0),
-            "the angle is in radians: a whole turn is 2π, not 360.",
+            "the angle is in radians, so a whole turn is 2π, not 360.",
         ),
         Mistake(
             lambda last, d: last * 10_000.0 ** (-np.arange(d // 2) / d) >= 2 * np.pi,
-            "the exponent is 2i/d_model, with 2i = 0, 2, 4, …; you used i/d_model.",
+            "you used i/d_model, but the exponent is 2i/d_model, with 2i = 0, 2, 4, …",
         ),
         Mistake(
             lambda last, d: _find_full_turns(last, d).repeat(2),
-            "one answer for each pair, not for each number of the vector.",
+            "each number of the vector has an answer, but there should be one for each pair, not two.",
         ),
         Mistake(
             lambda last, d: ~_find_full_turns(last, d),
@@ -67,11 +67,11 @@ full_turns = Check(
         ),
         Mistake(
             lambda last, d: _find_full_turns(last, d).sum(),
-            "this is how many there are; which ones is asked.",
+            "this is how many there are. The question is which ones.",
         ),
         Mistake(
             lambda last, d: last * 10_000.0 ** (np.arange(0, d, 2) / d) >= 2 * np.pi,
-            "the exponent has a minus: pair 0 is the fastest, later pairs are slower.",
+            "the exponent has a minus, because pair 0 is the fastest and later pairs are slower.",
         ),
     ],
 )
@@ -134,21 +134,21 @@ reached_rows = Check(
     mistakes=[
         Mistake(
             lambda before, after: np.flatnonzero((before != after).all(axis=1)),
-            "a row was reached if *any* of its numbers moved; you ask that all did.",
+            "you want all numbers of a row to have moved, but *any* of its numbers is enough.",
         ),
         Mistake(
             lambda before, after: np.flatnonzero((before == after).all(axis=1)),
-            "these are the rows that no gradient reached; the others are asked.",
+            "these are the rows that no gradient reached. The answer is the others.",
         ),
         Mistake(
             lambda before, after: (before != after).any(axis=1),
-            "this is a truth value for each row; np.flatnonzero gives their places.",
+            "this is a truth value for each row. np.flatnonzero gives you the places.",
         ),
         Mistake(
             lambda before, after: np.flatnonzero(
                 ~np.isclose(before.sum(axis=1), after.sum(axis=1))
             ),
-            "the sums of the rows are compared: two moves of opposite sign cancel.",
+            "the sums of the rows are compared, but two moves of opposite sign cancel.",
         ),
         Mistake(
             lambda before, after: np.flatnonzero(
@@ -159,27 +159,27 @@ reached_rows = Check(
                     atol=0,
                 )
             ),
-            "the lengths of the rows are compared: a row can turn and stay as long as it was.",
+            "the lengths of the rows are compared, but a row can turn and stay as long as it was.",
         ),
         Mistake(
             lambda before, after: np.flatnonzero(
                 (np.sort(before, axis=1) != np.sort(after, axis=1)).any(axis=1)
             ),
-            "the numbers of a row are compared without their places: two of them that change places "
-            "have changed the row.",
+            "the numbers of a row are compared without their places. If two of them change places, "
+            "the row has changed.",
         ),
         Mistake(
             lambda before, after: np.flatnonzero((np.abs(before) != np.abs(after)).any(axis=1)),
-            "the signs are left away before the rows are compared: a number that becomes its "
+            "the signs are dropped before the rows are compared, but a number that becomes its "
             "negative has changed.",
         ),
         Mistake(
             lambda before, after: np.flatnonzero((before != after).any(axis=0)),
-            "rows and columns are swapped: a place of the sentence is a row, axis 1 runs along it.",
+            "rows and columns are swapped: a place of the sentence is a row, and axis 1 runs along it.",
         ),
         Mistake(
             lambda before, after: (before != after).any(axis=1).sum(),
-            "this is how many there are; their places are asked.",
+            "this is how many there are. The answer is their places.",
         ),
     ],
 )

@@ -10,6 +10,15 @@ const MANY = 40; // words
 const MOST_FRESH = 3; // of so many words one may have changed to be marked
 const UNKNOWN_TOKEN = "<unk>"; // what a word is read as that the model doesn't know
 
+const FITS_ITSELF = CSS.supports("field-sizing", "content"); // WebKit and Firefox have only just begun to
+
+/** Make a field as high as its text, or on a phone you would see only the beginning of the sentence. */
+function fitHeight(field) {
+  if (FITS_ITSELF) return;
+  field.style.height = "auto";
+  field.style.height = `${field.scrollHeight + field.offsetHeight - field.clientHeight}px`;
+}
+
 export class Sentence {
   constructor(state, presets) {
     this.state = state;
@@ -26,7 +35,11 @@ export class Sentence {
       event.preventDefault();
       ask();
     });
-    this.input.addEventListener("input", () => this.markStale());
+    this.input.addEventListener("input", () => {
+      fitHeight(this.input);
+      this.markStale();
+    });
+    if (!FITS_ITSELF) new ResizeObserver(() => fitHeight(this.input)).observe(this.input);
     const ends = presets.map((text) => text.split(" ").at(-1));
     const named = new Set(ends).size === ends.length ? ends : presets.map((_, i) => `sentence ${i + 1}`);
     this.go = action("ask", "Translate", "Translate this sentence", ask);
@@ -63,7 +76,10 @@ export class Sentence {
     const { state } = this;
     const { text } = state.answered;
     // Only a sentence of somebody else may replace what stands in the field: the reader may be writing the next one.
-    if (this.shown !== text && !this.asked.has(text)) this.input.value = text;
+    if (this.shown !== text && !this.asked.has(text)) {
+      this.input.value = text;
+      fitHeight(this.input);
+    }
     this.shown = text;
     if (this.input.value.trim() === text) this.asked.clear();
     this.markStale();

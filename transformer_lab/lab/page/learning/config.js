@@ -53,7 +53,7 @@ function complete(given, defaults) {
 export function completeModel(given) {
   const config = complete({ d_ff: 4 * (given.d_model ?? MODEL.d_model), ...given }, { ...MODEL, ...SWITCHES });
   const width = MULTIPLE * config.num_heads;
-  if (config.d_model % width) throw new Error(`d_model is ${config.d_model}; expected a multiple of ${width}, ${MULTIPLE} times num_heads`);
+  if (config.d_model % width) throw new Error(`d_model is ${config.d_model}; expected a multiple of ${width}, so that each of the num_heads = ${config.num_heads} heads gets a multiple of ${MULTIPLE} numbers`);
   return config;
 }
 

@@ -3,7 +3,7 @@
 import { make, svg } from "../elements.js";
 
 const [WIDTH, HEIGHT] = [320, 120];
-const MARGIN = { left: 34, right: 10, top: 8, bottom: 20 };
+const MARGIN = { left: 34, right: 26, top: 8, bottom: 20 };
 const LOSSES = 200; // points of the loss that are drawn
 
 const across = (share) => MARGIN.left + share * (WIDTH - MARGIN.left - MARGIN.right);
@@ -15,7 +15,7 @@ export class Chart {
     this.picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" });
     this.element = make("figure", { className: "chart" }, this.picture, make("figcaption", {},
       make("span", { className: "written" }, "right as it writes"), make("span", { className: "told" }, "right when it’s given the right words to look at"),
-      make("span", { className: "loss" }, "loss: how surprised it is by the right words, on a scale of its own")));
+      make("span", { className: "loss" }, "loss (scale on the right): how surprised it is by the right words")));
   }
 
   /** `most` is the highest loss of all runs that stand side by side; `chosen` is the moment that's looked at. */
@@ -27,6 +27,7 @@ export class Chart {
     const axis = [0, 0.5, 1].flatMap((share) => [
       svg("line", { class: "grid", x1: across(0), x2: across(1), y1: up(share), y2: up(share) }),
       svg("text", { x: MARGIN.left - 5, y: up(share) + 4, "text-anchor": "end" }, `${100 * share}%`),
+      svg("text", { class: "scale", x: across(1) + 5, y: up(share) + 4 }, losses.length ? (most * share).toFixed(share ? 1 : 0) : ""),
     ]);
     const ends = [0, steps].map((step) =>
       svg("text", { x: at(step), y: HEIGHT - 5, "text-anchor": step ? "end" : "start" }, step ? `${step.toLocaleString("en")} steps` : "0"));

@@ -11,13 +11,16 @@ function tellResult([first, second]) {
   return `Your model got ${formatPercent(first.written)} of the unseen examples right, and the other one ${formatPercent(second.written)}${told}.`;
 }
 
+let cards = 0; // on the page, so that each has radio buttons of its own
+
 export class ExperimentCard {
-  /** `start()` trains, as the button does. */
-  constructor(choice, start) {
-    Object.assign(this, { choice, start, guess: null });
+  /** `start()` trains, as the button does; where the page `isAlone`, all experiments are in sight. */
+  constructor(choice, start, isAlone) {
+    Object.assign(this, { choice, start, guess: null, group: `guess ${++cards}` });
     this.element = make("section", { className: "experiment", "aria-label": "An experiment", tabIndex: -1 });
     this.outcome = make("div", { className: "result", role: "status" });
-    this.list = make("section", { className: "experiments" }, make("h3", {}, "Try one of these"),
+    const title = "Try one of these experiments";
+    this.list = make(isAlone ? "section" : "details", { className: "experiments" }, isAlone ? make("h3", {}, title) : make("summary", {}, title),
       make("ol", {}, ...EXPERIMENTS.map((experiment) => make("li", {}, action(`experiment ${experiment.name}`, experiment.question, experiment.question, () => this.open(experiment))))));
   }
 
@@ -48,15 +51,19 @@ export class ExperimentCard {
     this.element.replaceChildren(make("h3", {}, experiment.question), make("p", {}, experiment.setting),
       isOwn ? make("p", {}, this.guess === null ? "" : `You expected: ${experiment.options[this.guess]}`) : this.makeGuess(experiment),
       this.outcome);
+    // Whoever has pressed the button and waited here sees the outcome, on a phone too.
+    if (isDone && this.element.contains(document.activeElement)) this.outcome.scrollIntoView({ block: "nearest" });
   }
 
   tellOutcome({ options, usual, because }, results) {
-    return [make("p", {}, tellResult(results)), make("p", {}, `In our ten runs: ${options[usual]}`), make("p", {}, because)];
+    const verdict = { [usual]: "You expected just that. ", null: "" }[this.guess] ?? "You expected something else. ";
+    return [make("p", {}, tellResult(results)),
+      make("p", {}, verdict, "In our ten runs it came out like this: ", make("strong", {}, options[usual])), make("p", {}, because)];
   }
 
   makeGuess({ options }) {
     const choices = options.map((text, i) => {
-      const input = make("input", { type: "radio", name: "guess", ...OWN_KEYS });
+      const input = make("input", { type: "radio", name: this.group, ...OWN_KEYS });
       input.addEventListener("change", () => (this.guess = i));
       return make("label", {}, input, " ", text);
     });

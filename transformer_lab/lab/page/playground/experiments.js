@@ -59,7 +59,7 @@ export const EXPERIMENTS = [
     setting: "The second model has a single head in each attention. It's as wide as the four together.",
     options: ["Yes, with one head it fails.", "With one head it's a little slower.", "It makes no difference at all."],
     usual: 1,
-    because: "Each letter that it writes comes from one place, so one look is enough, and it just takes longer to find out where. Is there a task here that really needs several heads? Try the brackets.",
+    because: "Each letter that it writes comes from one place, so one look is enough, and it just takes longer to find out where. We looked for a task on this page that needs several heads, and found none. Lesson 03 has one.",
   },
   {
     name: "norm", task: "reverse", settings: { layers: 4 }, change: { name: "norm", value: "none" },

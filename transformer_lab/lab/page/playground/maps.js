@@ -22,13 +22,14 @@ function toColour(weight, palette) {
 }
 
 export class Maps {
-  /** `choose(head)` is called when one is pressed. */
-  constructor(palettes, choose) {
+  /** `choose(head)` is called when one is pressed; `title` says whose heads they are. */
+  constructor(title, palettes, choose) {
     Object.assign(this, { palettes, choose });
     this.small = make("div", { className: "heads" });
+    this.small.addEventListener("keydown", (event) => this.goOn(event));
     this.large = make("div", { className: "large", tabIndex: 0, role: "group", "aria-label": "The chosen head" });
-    const legend = make("p", { className: "note" }, "Press a picture to see it large. The brighter, the more the head looks there.");
-    this.element = make("section", { className: "maps", "aria-label": "Where every head looks" }, legend, this.small, this.large);
+    const legend = make("p", { className: "note" }, "Press a picture to see it large, or go from one to the next with the arrow keys. The brighter, the more the head looks there.");
+    this.element = make("section", { className: "maps", "aria-label": "Where every head looks" }, make("h4", { className: "whose" }, title), legend, this.small, this.large);
     this.buttons = new Map();
   }
 
@@ -41,7 +42,9 @@ export class Maps {
     this.build(maps);
     for (const [name, { button, canvas, head }] of this.buttons) {
       paintMap(canvas, toPicture({ weights: maps[head.kind][head.layer][head.head] }), this.palettes.weight);
-      button.setAttribute("aria-pressed", String(name === toName(chosen)));
+      const isChosen = name === toName(chosen);
+      button.setAttribute("aria-pressed", String(isChosen));
+      button.tabIndex = isChosen ? 0 : -1; // Tab reaches the chosen one, and the arrows the others
     }
     this.drawLarge(maps, words, chosen);
   }
@@ -54,7 +57,8 @@ export class Maps {
     this.buttons.clear();
     const rows = Object.entries(KINDS).flatMap(([kind, title]) => [
       make("h4", {}, title),
-      ...maps[kind].map((heads, layer) => make("div", { className: "layer" }, ...heads.map((_, head) => this.makeButton({ kind, layer, head })))),
+      ...maps[kind].map((heads, layer) => make("div", { className: "layer" },
+        maps[kind].length > 1 ? make("span", {}, `layer ${layer + 1}`) : null, ...heads.map((_, head) => this.makeButton({ kind, layer, head })))),
     ]);
     this.small.replaceChildren(...rows);
   }
@@ -66,6 +70,18 @@ export class Maps {
     button.addEventListener("click", () => this.choose(head));
     this.buttons.set(toName(head), { button, canvas, head });
     return button;
+  }
+
+  /** Choose the next head, or the one before, in the order in which they stand. */
+  goOn(event) {
+    const side = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key];
+    if (!side) return;
+    event.preventDefault();
+    const names = [...this.buttons.keys()];
+    const next = this.buttons.get(names[names.indexOf(event.target.dataset.control) + side]);
+    if (!next) return;
+    this.choose(next.head);
+    next.button.focus();
   }
 
   drawLarge(maps, words, { kind, layer, head }) {

@@ -11,19 +11,19 @@ import { makeLearn } from "./learn.js";
 import { OwnPairs } from "./own_pairs.js";
 import { Run } from "./run.js";
 import { RunPanel } from "./run_panel.js";
-import { listChanges, makeSpec, SETTINGS } from "./settings.js";
+import { isPossible, listChanges, makeSpec, SETTINGS } from "./settings.js";
 import { TryIt } from "./try_it.js";
 
 const PATIENCE = 90; // seconds that a reader may like to wait
 const SMALLEST = { width: 16, heads: 4, layers: 1 };
 
-/** A menu of [value, words]; `choose` gets the value. */
+/** A menu; `choose` gets the number of the chosen option. */
 function menu(label, control, choose) {
   const select = make("select", { "data-control": control, ...OWN_KEYS });
   select.addEventListener("change", () => choose(select.selectedIndex));
   const element = make("label", {}, make("span", {}, label), select);
-  element.refresh = (options, chosen) => {
-    select.replaceChildren(...options.map((text) => make("option", {}, text)));
+  element.refresh = (options, chosen, isOpen = () => true) => {
+    select.replaceChildren(...options.map((text, i) => make("option", { disabled: !isOpen(i) }, text)));
     select.selectedIndex = chosen;
   };
   return element;
@@ -35,8 +35,8 @@ function rename(button, text) {
 }
 
 class Playground {
-  constructor({ script, colours, address = "" }) {
-    this.script = script;
+  constructor({ script, colours, address, isAlone }) {
+    Object.assign(this, { script, isAlone });
     this.palettes = makePalettes(decodeBase64(colours));
     this.choice = new Choice(address);
     this.runs = [];
@@ -74,7 +74,7 @@ class Playground {
     this.own = new OwnPairs();
     this.tryIt = new TryIt();
     this.saving = make("p", { className: "saving" }, action("save", "Save the model", "Save the model as a file", () => this.saveModel()),
-      " You can open the file in the lab, where you’ll find the button under “Go deeper”, and in Python.");
+      " You can open the file in the lab, where you’ll find the button under “Go deeper”, and in Python with Translator.load.");
     this.problem = make("p", { className: "problem", role: "alert" });
     this.left = make("span", {});
     this.smallest = action("smallest", "Take the smallest model", "Take the smallest model, and train it", () => {
@@ -82,17 +82,17 @@ class Playground {
       this.start();
     });
     this.notice = make("p", { className: "notice" }, this.left, " ", this.smallest);
-    this.card = new ExperimentCard(choice, () => this.start());
+    this.card = new ExperimentCard(choice, () => this.start(), this.isAlone);
     this.element = make("div", { className: "tl-page tl-playground" },
       make("header", {},
-        make("h2", {}, "Teach a Transformer while you watch"),
+        this.isAlone ? make("h2", {}, "Teach a Transformer while you watch") : null,
         make("p", {}, "A Transformer has an encoder, which reads, and a decoder, which writes one letter or word after the other. Its heads decide where each of them looks. Choose a task and press Train: the model starts from random numbers, and everything happens on your device.")),
       make("div", { className: "ask" }, this.task, this.second, this.train, this.hold, this.end),
       this.example, this.own.element, this.notice,
       make("details", { className: "settings" }, make("summary", {}, "Change the model, its training or its data"),
         make("div", {}, ...this.settings.map(({ element }) => element)),
         make("label", {}, make("span", {}, "Go on with a model that you have saved, on the same task"), this.file)),
-      this.card.element, this.panels, this.back, this.tryIt.element, this.saving, this.problem, this.card.list);
+      this.card.element, this.back, this.panels, this.tryIt.element, this.saving, this.problem, this.card.list);
   }
 
   drawChoice() {
@@ -102,7 +102,10 @@ class Playground {
     this.changes = listChanges(settings);
     const chosen = this.changes.findIndex(({ name, value }) => name === change?.name && value === change.value);
     this.second.refresh(["nothing", ...this.changes.map(({ text }) => `the same model, ${text}`)], chosen + 1);
-    for (const { name, options, element } of this.settings) element.refresh(options.map(([, text]) => text), options.findIndex(([value]) => value === settings[name]));
+    for (const { name, options, element } of this.settings) {
+      const isOpen = (i) => options[i][0] === settings[name] || isPossible({ ...settings, [name]: options[i][0] });
+      element.refresh(options.map(([, text]) => text), options.findIndex(([value]) => value === settings[name]), isOpen);
+    }
     this.drawExample();
     this.own.element.hidden = task.name !== "own";
     if (this.runs.some(({ spec }) => spec.task !== task.name)) this.forgetRuns();
@@ -186,7 +189,7 @@ class Playground {
     const most = Math.max(0.1, ...runs.flatMap(({ losses }) => losses.slice(0, 20).map(({ loss }) => loss)).filter(Number.isFinite));
     runs.forEach((run, i) => this.views[i].draw(run, { most, chosen: Math.min(this.moment, run.moments.length - 1), head: this.head }));
     this.card.draw(runs);
-    this.tryIt.draw();
+    this.tryIt.draw(this.moment < last);
     this.saving.hidden = !runs[0]?.worker || runs[0].isRunning;
     this.drawNotice(running);
   }
@@ -222,7 +225,7 @@ export async function mountPlaygrounds(name, { script, colours }) {
   for (const place of document.querySelectorAll(`[data-playground="${name}"]`)) {
     if (place.dataset.mounted) continue;
     place.dataset.mounted = true;
-    const playground = new Playground({ script, colours, address: isAlone && location.hash ? location.hash : start });
+    const playground = new Playground({ script, colours, isAlone, address: isAlone && location.hash ? location.hash : start });
     place.replaceChildren(playground.element);
     if (isAlone) {
       playground.choice.watch(() => history.replaceState(null, "", playground.choice.address));

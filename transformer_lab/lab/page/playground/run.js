@@ -63,7 +63,11 @@ export class Run {
     this.isStopping = true;
     this.send("stop");
     const { worker } = this;
-    setTimeout(() => this.isStopping && this.end(worker), GRACE);
+    setTimeout(() => {
+      if (!this.isStopping) return;
+      this.end(worker);
+      this.changed("ended");
+    }, GRACE);
     this.changed("stopped");
   }
 
@@ -72,7 +76,7 @@ export class Run {
     this.worker = null;
   }
 
-  /** Ask what the model makes of a text; `answer` has it later: { text }, or a { problem }. */
+  /** Ask what the model makes of a text; `answer` has it later: { text, note }, or a { problem }. */
   write(text) {
     this.send("write", text);
   }

@@ -8,11 +8,12 @@ import { Maps } from "./maps.js";
 const tellSteps = (step, seconds) => `after ${step.toLocaleString("en")} steps and ${seconds.toFixed(1)} seconds`;
 
 /** How far a run is; of an earlier moment, how far it was. */
-function tellStatus({ state, problem, result, tried, step, seconds, moments }, moment) {
+function tellStatus({ state, problem, result, tried, step, seconds, moments, worker }, moment) {
   const isLast = moment === moments.at(-1);
   if (state === "failed") return problem;
   if (isLast && state === "done") return `Done: ${formatPercent(result.written)} of ${tried} unseen examples are right ${tellSteps(step, seconds)}.`;
-  if (isLast && state === "stopped") return `Stopped ${tellSteps(step, seconds)}.`;
+  const gone = worker ? "" : " It was in the middle of a step and didn’t wait for the end of it, so there’s no model left to try or to save.";
+  if (isLast && state === "stopped") return `Stopped ${tellSteps(step, seconds)}.${gone}`;
   if (!moment) return "Getting ready …";
   return `Step ${moment.step.toLocaleString("en")}: ${formatPercent(moment.written)} right as it writes, after ${moment.seconds.toFixed(1)} seconds.`;
 }
@@ -30,8 +31,9 @@ export class RunPanel {
     this.notes = make("p", { className: "note" });
     this.chart = new Chart();
     this.table = make("table", {});
+    this.caption = make("caption", {}, title);
     this.examples = make("div", { className: "examples" }, this.table);
-    this.maps = new Maps(palettes, choose);
+    this.maps = new Maps(title, palettes, choose);
     this.element = make("section", { className: "run", "aria-label": title }, this.title, this.status, this.notes, this.chart.element, this.examples, this.maps.element);
   }
 
@@ -64,7 +66,7 @@ export class RunPanel {
       return make("tr", { className: isRight ? "right" : "" }, make("td", {}, word(given)), make("td", {}, ...written, tooShort),
         make("td", {}, isRight ? make("span", { role: "img", "aria-label": "right" }, "✓") : word(right.join("").trim())));
     };
-    this.table.replaceChildren(
+    this.table.replaceChildren(this.caption,
       make("thead", {}, make("tr", {}, ...["Given", "It writes", "Should be"].map((text) => make("th", { scope: "col" }, text)))),
       make("tbody", {}, ...run.shown.map(row)));
   }

@@ -53,8 +53,14 @@ export function makeSpec(task, settings, { seed, options = {}, file = null }) {
   return spec;
 }
 
+/** Whether a model can be made with these settings: each of its heads needs at least four numbers of the width. */
+export const isPossible = ({ width, heads }) => width >= 4 * heads;
+
 /** All that can be different about a second run: { name, value, text }. */
 export function listChanges(settings) {
   return Object.entries(SETTINGS).flatMap(([name, { but, options }]) =>
-    options.flatMap(([value]) => (value === settings[name] || !but[value] ? [] : [{ name, value, text: but[value] }])));
+    options.flatMap(([value]) => {
+      const isOne = value !== settings[name] && but[value] && isPossible({ ...settings, [name]: value });
+      return isOne ? [{ name, value, text: but[value] }] : [];
+    }));
 }

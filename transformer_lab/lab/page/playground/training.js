@@ -37,7 +37,10 @@ function writePieces(words, ids) {
 }
 
 /** The tokens, and a word for the end. */
-const nameTokens = (words, ids) => ids.map((id) => (id === EOS ? "end" : words.tokens([id])[0]));
+const nameTokens = (words, ids) => ids.map((id) => ({ [EOS]: "end", [UNKNOWN]: "?" })[id] ?? words.tokens([id])[0]);
+
+/** Whether a model can write this at all: a word that it doesn't know is never right, whatever it writes instead. */
+const canBeWritten = ({ target }) => !target.includes(UNKNOWN);
 
 export class Training {
   /**
@@ -57,6 +60,8 @@ export class Training {
     this.random = makeRandom(seed + 1);
     this.every = Math.max(1, Math.round(steps / MOMENTS));
     this.limit = 2 + Math.max(...this.data.test.map(({ target }) => target.length));
+    const lengths = this.data.test.map(({ source }) => source.length);
+    [this.shortest, this.longest] = [Math.min(...lengths), Math.max(...lengths)];
     this.seconds = 0; // of learning, without what is shown
     this.state = "paused";
   }
@@ -150,20 +155,22 @@ export class Training {
     for (let at = 0; at < pairs.length && this.state !== "stopped"; at += AT_ONCE) {
       const some = pairs.slice(at, at + AT_ONCE);
       ids.push(...learner.write(some.map(({ source }) => source), limit));
-      told += learner.countRight(some);
+      const known = some.filter(canBeWritten);
+      if (known.length) told += learner.countRight(known);
       await listen();
     }
-    const right = ids.filter((own, i) => String(own) === String(pairs[i].target)).length;
+    const right = ids.filter((own, i) => canBeWritten(pairs[i]) && String(own) === String(pairs[i].target)).length;
     return { exact: told / pairs.length, written: right / pairs.length, ids };
   }
 
-  /** Write what the model makes of a text that somebody typed. An Error says what it can't read. */
+  /** Write what the model makes of a text that somebody typed, and note what's unusual about it. An Error says what it can't read. */
   write(text) {
     const { ids, unknown } = this.data.read(text);
     if (unknown.length) throw new Error(`It has never seen ${unknown.map((token) => `“${token}”`).join(", ")}.`);
     if (ids.length > MOST_TYPED) throw new Error(`That's too long: it reads at most ${MOST_TYPED - 1} letters or words.`);
     const [written] = this.learner.write([ids], this.limit);
-    return writePieces(this.data.target, withoutEnd(written)).join("").trim();
+    const note = ids.length > this.longest ? "That's longer than anything it has learned from." : ids.length < this.shortest ? "That's shorter than anything it has learned from." : "";
+    return { text: writePieces(this.data.target, withoutEnd(written)).join("").trim(), note };
   }
 
   /** The model as a file that Python reads, too. */

@@ -14,7 +14,7 @@ const ANSWERS = {
   stop: () => training.stop(),
   write(text) {
     try {
-      postMessage({ kind: "answer", text: training.write(text) });
+      postMessage({ kind: "answer", ...training.write(text) });
     } catch (error) {
       postMessage({ kind: "answer", problem: error.message });
     }

@@ -21,7 +21,9 @@ export const makeJoinedVocabulary = (words) => makeVocabulary(words, words);
 /** Return the tokens that occur, the most frequent first. */
 export function rankTokens(sequences) {
   const counts = new Map();
-  for (const token of sequences.flat()) counts.set(token, (counts.get(token) ?? 0) + 1);
+  for (const sequence of sequences) {
+    for (const token of sequence) counts.set(token, (counts.get(token) ?? 0) + 1);
+  }
   return [...counts.keys()].sort((a, b) => counts.get(b) - counts.get(a) || (a < b ? -1 : 1));
 }
 

@@ -1,6 +1,6 @@
 // The bilingual world as a task: English sentences and their French translations.
 
-import { splitText, trainVocabulary } from "../vocabulary.js";
+import { makeVocabulary, rankTokens } from "../vocabulary.js";
 import { makeWorld } from "./grammar.js";
 
 export const WORLD = {
@@ -11,12 +11,13 @@ export const WORLD = {
     /** 20,000 pairs for training, if nothing else is asked. Half of the test states what training never shows, such as a tired animal. */
     split({ train, test, seed }) {
       const pairs = makeWorld({ train: train ?? 20_000, validation: 0, test, seed });
-      const splitPair = ({ source, target }) => ({ source: splitText(source, "words"), target: splitText(target, "words") });
+      const takeTokens = ({ sourceTokens, targetTokens }) => ({ source: sourceTokens, target: targetTokens });
+      const trained = pairs.train.map(takeTokens);
       return {
-        source: trainVocabulary(pairs.train.map((pair) => pair.source)),
-        target: trainVocabulary(pairs.train.map((pair) => pair.target)),
-        train: pairs.train.map(splitPair),
-        test: pairs.test.map(splitPair),
+        source: makeVocabulary(rankTokens(trained.map(({ source }) => source)), [",", "?"]),
+        target: makeVocabulary(rankTokens(trained.map(({ target }) => target)), [","]), // a space stands before a French question mark
+        train: trained,
+        test: pairs.test.map(takeTokens),
         notes: [],
       };
     },

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 10: one step with a cache."""
+"""Checks of the exercises of lesson 10b: one step with a cache."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -92,110 +92,118 @@ cached_step = Check(
     mistakes=[
         Mistake(
             _edit_step(*PAST_ONLY),
-            "the new word does not see itself: append its key and value first, then attend.",
+            "the new word does not see itself. Append its key and value first, and then attend.",
         ),
         Mistake(
             _edit_step(("[:, 0], keys, values", "[:, 0], keys[:, :-1], values[:, :-1]")),
-            "the new key and value are used and not kept: return the longer tables.",
+            "the new key and value are used, but they aren't kept: return the longer tables.",
         ),
         Mistake(
             _edit_step(
                 *PAST_ONLY, ("[:, 0], keys, values", "[:, 0], keys[:, :-1], values[:, :-1]")
             ),
-            "the new word's key and value appear nowhere: it must see itself, and be seen later.",
+            "the new word's key and value appear nowhere, but it has to see itself, and later "
+            "words have to see it.",
         ),
         Mistake(
             _edit_step(
                 ("[keys, (x @ w_k)[:, None]]", "[(x @ w_k)[:, None], keys]"),
                 ("[values, (x @ w_v)[:, None]]", "[(x @ w_v)[:, None], values]"),
             ),
-            "the new word stands in front; it comes behind those before it.",
+            "the new word stands in front, but it belongs behind the words before it.",
         ),
         Mistake(
             _edit_step((" / keys.size(-1) ** 0.5", "")),
-            "the scale is missing: scores are divided by √d_k.",
+            "the scale is missing. Divide the scores by √d_k.",
         ),
         Mistake(
             _edit_step(("keys.size(-1)", "x.size(-1)")),
-            "divided by √d_model; the scale is √d_k, the width of a key.",
+            "the scores are divided by √d_model, but the scale is √d_k, from the width of a key.",
         ),
-        Mistake(_edit_step((" ** 0.5", "")), "divided by d_k; it is the root of it."),
+        Mistake(
+            _edit_step((" ** 0.5", "")),
+            "the scores are divided by d_k, but it should be its square root.",
+        ),
         Mistake(
             _edit_step(("keys.size(-1)", "keys.size(1)")),
-            "divided by the root of the number of words; the scale is √d_k, the width of a key.",
+            "the scores are divided by the root of the number of words, but the scale is √d_k, "
+            "from the width of a key.",
         ),
         Mistake(
-            _edit_step(("keys.size(-1)", "5")), "√5 is written in; keys are not always 5 wide."
+            _edit_step(("keys.size(-1)", "5")), "√5 is written in, but keys aren't always 5 wide."
         ),
         Mistake(
             _edit_step(("(scores.softmax(dim=-1) @ values)[:, 0]", "values[:, 0]")),
-            "only the first word is seen. A causal mask of one row hides all but it: the newest "
-            "word is the last row of the triangle, and needs no mask.",
+            "only the first word is seen. A causal mask of one row hides all the others. The "
+            "newest word is the last row of the triangle, and that one hides nothing.",
         ),
         Mistake(
             _edit_step(("(scores.softmax(dim=-1) @ values)[:, 0]", "values[:, -1]")),
-            "the new word sees itself alone: its query must meet all keys, those kept included.",
+            "the new word sees only itself, but its query has to meet all keys, including those "
+            "that were kept.",
         ),
         Mistake(
             _edit_step(
                 ("[keys, (x @ w_k)[:, None]]", "[(x @ w_k)[:, None]]"),
                 ("[values, (x @ w_v)[:, None]]", "[(x @ w_v)[:, None]]"),
             ),
-            "the kept keys and values are thrown away: the new ones go behind them.",
+            "the kept keys and values are thrown away. The new ones belong behind them.",
         ),
         Mistake(
             _edit_step(("softmax(dim=-1)", "softmax(dim=0)")),
-            "the softmax runs over the batch (dim 0); each sentence's row over its keys sums to 1.",
+            "the softmax runs over the batch (dim 0), but each sentence's row should sum to 1 "
+            "over its keys.",
         ),
         Mistake(
             _edit_step(
                 (" / keys.size(-1) ** 0.5", ""),
                 ("softmax(dim=-1)", "softmax(dim=-1) / keys.size(-1) ** 0.5"),
             ),
-            "divided by √d_k after the softmax, so that the weights do not sum to 1; divide the "
-            "scores, before it.",
+            "you divide by √d_k after the softmax, so the weights don't sum to 1. Divide the "
+            "scores before it.",
         ),
         Mistake(
             _edit_step(("keys.size(-1)", "values.size(-1)")),
-            "divided by √d_v; the scale is √d_k, the width of a key.",
+            "the scores are divided by √d_v, but the scale is √d_k, from the width of a key.",
         ),
         Mistake(
             _edit_step(("[:, 0], keys, values", "[:, 0], keys[:, -1:], values[:, -1:]")),
-            "the output is right, and only the new key and value come back: the next step needs "
+            "the output is right, but only the new key and value come back. The next step needs "
             "those before it, too.",
         ),
         Mistake(
             _edit_step(("(scores.softmax(dim=-1) @ values)[:, 0]", "values.mean(dim=1)")),
-            "this is the mean of all values: no query has met a key.",
+            "this is the mean of all values, so no query has met a key.",
         ),
         Mistake(
             _edit_step(("(x @ w_q)[:, None]", "(x @ w_q)"), ("[:, 0]", "")),
-            "all queries of the batch meet the keys of each sentence: (batch, d_k) @ (batch, d_k, "
-            "words) is (batch, batch, words). One word more is a dimension: query[:, None].",
+            "all queries of the batch meet the keys of each sentence, because (batch, d_k) @ "
+            "(batch, d_k, words) is (batch, batch, words). Give the one word a dimension: "
+            "query[:, None].",
         ),
         Mistake(
             _edit_step(("(x @ w_q)[:, None]", "(x @ w_q)")),
-            "right for one sentence alone: the first sentence's query meets the keys of all. Give the "
-            "one word its dimension, query[:, None], before the product.",
+            "right for one sentence alone. In a batch the first sentence's query meets the keys "
+            "of all. Give the one word its dimension, query[:, None], before the product.",
         ),
         Mistake(
             _edit_step(
                 ("scores.softmax(dim=-1)", "(scores.exp() / scores.exp().sum(-1, keepdim=True))")
             ),
-            "right for small scores, NaN for large ones, as e to them is infinite: use `softmax`, "
-            "which subtracts the largest score of the row.",
+            "right for small scores, but NaN for large ones, because e to them is infinite. Use "
+            "`softmax`, which subtracts the largest score of the row.",
         ),
         Mistake(
             _edit_step((".softmax(dim=-1)", "")),
-            "the softmax is missing: these are scores times values.",
+            "the softmax is missing, so these are scores times values.",
         ),
         Mistake(
             _edit_step(
                 ("(x @ w_q)[:, None]", "torch.cat([keys[:, :-1], (x @ w_q)[:, None]], dim=1)"),
                 ("[:, 0]", ""),
             ),
-            "there is an output for each past word, too. Nobody needs them, and kept keys are no "
-            "queries: the new word alone asks.",
+            "there's an output for each past word, too. Nobody needs those, because only the "
+            "new word asks. And kept keys aren't queries.",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 10: speculative decoding."""
+"""Checks of the exercises of lesson 10c: speculative decoding."""
 
 from collections.abc import Iterator
 
@@ -61,16 +61,16 @@ accept = Check(
     mistakes=[
         Mistake(
             lambda proposed, best: proposed[: _count_agreeing(proposed, best)],
-            "the large model's own word is missing: it has been computed, so it comes free, and "
-            "without it a bad draft would never get on.",
+            "the large model's own word is missing. It has been computed, so it comes free, and "
+            "without it a bad draft would never get anywhere.",
         ),
         Mistake(
             lambda proposed, best: [
                 *(a for a, b in zip(proposed, best, strict=False) if a == b),
                 best[_count_agreeing(proposed, best)],
             ],
-            "words behind the first difference are taken too. They were checked as continuations "
-            "of a word that is not written.",
+            "words behind the first difference are taken too, but they were checked as "
+            "continuations of a word that isn't written.",
         ),
         Mistake(
             lambda proposed, best: list(best),
@@ -79,14 +79,15 @@ accept = Check(
         ),
         Mistake(
             _accept_all_or_nothing,
-            "one difference and all is thrown away; what stands before it is right.",
+            "after one difference all is thrown away, but what stands before it is right.",
         ),
         Mistake(
             lambda proposed, best: [
                 *proposed[: _count_agreeing(proposed, best)],
                 *proposed[_count_agreeing(proposed, best) :][:1],
             ],
-            "at the first difference the draft's word is written; the large model decides.",
+            "at the first difference the draft's word is written, but there the large model "
+            "decides.",
         ),
         Mistake(
             lambda proposed, best: best[
@@ -97,26 +98,27 @@ accept = Check(
         ),
         Mistake(
             lambda proposed, best: [*(w for w in proposed if w in best), best[-1]],
-            "it is compared whether a word occurs; compare place by place.",
+            "you compare whether a word turns up at all. Compare place by place.",
         ),
         Mistake(
             lambda proposed, best: [*proposed[: _count_agreeing(proposed, best)], best[-1]],
-            "the word taken is the last of `best`; take the one at the first difference.",
+            "the word that you take is the last of `best`. Take the one at the first difference.",
         ),
         Mistake(
             lambda proposed, best: [
                 *proposed[: _count_agreeing(proposed, best) + 1],
                 best[_count_agreeing(proposed, best)],
             ],
-            "the draft's wrong word is written too; the large model's word stands in its place.",
+            "the draft's wrong word is written too, but the large model's word should stand in "
+            "its place.",
         ),
         Mistake(
             lambda proposed, best: [
                 *proposed[: _count_agreeing(proposed, best)],
                 best[_count_agreeing(proposed, best) + 1],
             ],
-            "one place too far in `best`: its word at the first difference is the one that follows "
-            "what agrees.",
+            "this is one place too far in `best`. Its word at the first difference is the one "
+            "that follows what agrees.",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Checks of the exercise of lesson 10 on left padding: positions and mask of the next word."""
+"""Checks of the exercise of lesson 10b on left padding: positions and mask of the next word."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -52,31 +52,31 @@ next_places = Check(
     mistakes=[
         Mistake(
             _edit_positions(("seen.sum(dim=1)", "torch.full_like(ids[:, 0], ids.size(1))")),
-            "the position is the length of the cache, in which the padding counts: a sentence "
-            "would be another one for standing beside a longer one.",
+            "the position is the length of the cache, and that counts the padding. A sentence "
+            "would change just because a longer one is in the batch.",
         ),
         Mistake(
             _edit_positions(("seen.sum(dim=1)", "seen.sum(dim=1) - 1")),
-            "this is the position of the last word that was read; the new word's is the next.",
+            "this is the position of the last word that was read, and the new word comes after it.",
         ),
         Mistake(
             _edit_positions(("seen.sum(dim=1)", "seen.sum(dim=1) + 1")),
-            "one too far: positions count from 0.",
+            "this is one too far, because positions count from 0.",
         ),
         Mistake(
             _edit_positions(("seen.sum(dim=1)", "(ids == pad_id).sum(dim=1)")),
-            "the padding is counted, and not the words.",
+            "this counts the padding instead of the words.",
         ),
         Mistake(
             _edit_positions(("torch.cat([seen, own], dim=1)", "seen")),
-            "the mask has no column for the new word, which sees itself: past + 1.",
+            "the mask has no column for the new word, which sees itself. It's past + 1 wide.",
         ),
         Mistake(
             _edit_positions(("ones_like", "zeros_like")), "the new word is hidden from itself."
         ),
         Mistake(
             _edit_positions(("[seen, own]", "[own, seen]")),
-            "the new word's column stands in front; its key comes behind those that are kept.",
+            "the new word's column stands in front, but its key comes behind those that were kept.",
         ),
         Mistake(
             _edit_positions(("[seen, own]", "[~seen, own]")),
@@ -84,25 +84,27 @@ next_places = Check(
         ),
         Mistake(
             _edit_positions(("torch.cat", "~torch.cat")),
-            'the mask is turned round: True means "may be seen", and words are.',
+            'the mask is inside out: True means "may be seen", and words may.',
         ),
         Mistake(
             _edit_positions(("[seen, own]", "[torch.ones_like(seen), own]")),
-            "nothing is hidden: the padding has keys in the cache, too, and must not be seen.",
+            "nothing is hidden, but the padding has keys in the cache, and nobody may see them.",
         ),
         Mistake(
             _edit_positions(
                 ("torch.cat([seen, own], dim=1)", "torch.cat([seen, own], dim=1).flip(1)")
             ),
-            "this mask hides the last keys, as for padding behind the words. Here it is in front.",
+            "this mask hides the last keys, as you would for padding behind the words. Here it "
+            "is in front.",
         ),
         Mistake(
             _edit_positions(("[seen, own]", "[seen.flip(1), ~own]")),
-            "this mask hides the last keys, as for padding behind the words, and the new word, too.",
+            "this mask hides the last keys, as you would for padding behind the words, and it "
+            "hides the new word, too.",
         ),
         Mistake(
             _edit_positions(("!= pad_id", "!= 0")),
-            "0 is written in; padding is `pad_id`, and in some models that is another number.",
+            "0 is written in, but padding is `pad_id`, which is another number in some models.",
         ),
         Mistake(
             _edit_positions(("!=", ">")), "ids smaller than pad_id are words too: compare with !=."
@@ -114,15 +116,16 @@ next_places = Check(
         ),
         Mistake(
             _edit_positions(("seen.sum(dim=1)", "seen.cumsum(dim=1) - 1")),
-            "these are the positions of the words that were read; one for each new word is asked.",
+            "these are the positions of the words that were read, but one for each new word is "
+            "asked for.",
         ),
         Mistake(
             _edit_positions(("seen.sum(dim=1)", "seen.sum(dim=1).max().expand(len(ids))")),
-            "all get the position of the longest sentence; each has its own.",
+            "all of them get the position of the longest sentence, but each has its own.",
         ),
         Mistake(
             _edit_positions(("seen.sum(dim=1)", "seen.sum()")),
-            "all words of the batch are counted together; each sentence has its own count.",
+            "all words of the batch are counted together, but each sentence has its own count.",
         ),
     ],
 )

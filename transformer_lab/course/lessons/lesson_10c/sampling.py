@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 10: top-p."""
+"""Checks of the exercises of lesson 10c: top-p."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -94,49 +94,56 @@ keep_top_p = Check(
             _edit_top_p(
                 ("ordered.softmax(dim=-1)", "ordered.exp() / ordered.exp().sum(-1, keepdim=True)")
             ),
-            "right for logits near 0 alone: e to large ones is infinite, e to small ones is 0, and "
-            "dividing gives NaN. `softmax` subtracts the largest first.",
+            "right for logits near 0 alone. For large ones e to them is infinite, for small "
+            "ones it's 0, and dividing gives NaN. `softmax` subtracts the largest first.",
         ),
         Mistake(
             _edit_top_p(("before < p", "with_it <= p")),
-            "the word with which the sum reaches p belongs to them; without it the kept ones have "
+            "the word with which the sum reaches p has to stay. Without it the kept words have "
             "less than p, and sometimes none is left.",
         ),
         Mistake(
             _edit_top_p(("before < p", "with_it < p")),
-            "the word that crosses p must stay: ask what stands before it, not the sum with it.",
+            "the word that crosses p has to stay. So ask what stands before it, and not for the "
+            "sum with it.",
         ),
         Mistake(
             lambda logits, p: logits.where(logits.softmax(dim=-1) >= p, -math.inf),
-            "this keeps words that have p each; p is what the kept words have together.",
+            "this keeps words that have p each, but p is what the kept words have together.",
         ),
         Mistake(
             lambda logits, p: logits.where(logits.softmax(dim=-1) >= 1 - p, -math.inf),
-            "this keeps words above a fixed probability; p is what the kept words have together.",
+            "this keeps words above a fixed probability, but p is what the kept words have "
+            "together.",
         ),
-        Mistake(_edit_top_p(("-math.inf", "0.0")), "a logit of 0 is not nothing: e⁰ = 1. Take −∞."),
+        Mistake(
+            _edit_top_p(("-math.inf", "0.0")),
+            "a logit of 0 is not nothing, because e⁰ = 1. Take −∞.",
+        ),
         Mistake(
             _edit_top_p(("before < p", "before >= p")), "kept and dropped have changed places."
         ),
         Mistake(
             _edit_top_p(("torch.empty_like(logits).scatter(-1, words, kept)", "kept")),
-            "sorted, and not put back: each logit must stand in its word's place again.",
+            "these are sorted, and not put back. Each logit has to stand in its word's place "
+            "again.",
         ),
         Mistake(
             _edit_top_p(("descending=True", "descending=False")),
-            "the sum begins with the least probable words; begin with the most probable.",
+            "the sum begins with the least probable words, but you should begin with the most "
+            "probable.",
         ),
         Mistake(
             _edit_top_p(("before < p", "before[:1] < p")),
-            "all rows keep as many words as the first; each row has its own number.",
+            "all rows keep as many words as the first, but each row has its own number.",
         ),
         Mistake(
             lambda logits, p: sampling.keep_top_p(logits, p).softmax(dim=-1),
-            "these are probabilities; logits are asked for.",
+            "these are probabilities, but logits are asked for.",
         ),
         Mistake(
             _edit_top_p(("before < p", "ordered.cumsum(dim=-1) < p")),
-            "logits are added up; p is a sum of probabilities, so take the softmax first.",
+            "you add up logits, but p is a sum of probabilities, so take the softmax first.",
         ),
         Mistake(
             _edit_top_p(("before < p", "(with_it <= p) | (before == 0)")),
@@ -144,7 +151,7 @@ keep_top_p = Check(
         ),
         Mistake(
             _edit_top_p(("-math.inf", "-1e9")),
-            "−1e9 is a large negative number, and no −∞: in half precision it does not exist.",
+            "−1e9 is only a large negative number, and half precision doesn't have it. Take −∞.",
         ),
         Mistake(
             _edit_top_p(
@@ -153,12 +160,12 @@ keep_top_p = Check(
                     "ordered >= ordered.where(before < p, math.inf).amin(dim=-1, keepdim=True)",
                 )
             ),
-            "right but for equally probable words: all of them stay, though fewer reach p.",
+            "right, except for equally probable words: all of them stay, though fewer reach p.",
         ),
         Mistake(
             _edit_top_p(("before < p", "before <= p")),
-            "one word too many where the sum reaches p to the last digit: a word stays while "
-            "*before* is less than p.",
+            "one word too many where the sum reaches p to the last digit. A word stays only "
+            "while *before* is less than p.",
         ),
         Mistake(
             _edit_top_p(
@@ -167,7 +174,8 @@ keep_top_p = Check(
                     "logits.where(before < p, -math.inf)",
                 )
             ),
-            "the mask is in sorted order and the logits are not: scatter it back to the words first.",
+            "the mask is in sorted order, but the logits aren't. Scatter it back to the words "
+            "first.",
         ),
         Mistake(
             _edit_top_p(
@@ -177,7 +185,8 @@ keep_top_p = Check(
         ),
         Mistake(
             _edit_top_p(("softmax(dim=-1)", "softmax(dim=0)")),
-            "the softmax goes down the columns of the batch (dim 0); each row has its own: dim −1.",
+            "the softmax goes down the columns of the batch (dim 0), but each row has its own "
+            "(dim −1).",
         ),
         Mistake(
             _edit_top_p(
@@ -187,15 +196,16 @@ keep_top_p = Check(
                 ),
                 ("probabilities = ordered.softmax(dim=-1)", "ordered = logits.gather(-1, words)"),
             ),
-            "the softmax goes over the batch (dim 0), so that rows share one sum; take dim −1.",
+            "the softmax goes over the batch (dim 0), so that rows share one sum. Take dim −1.",
         ),
         Mistake(
             lambda logits, p: _keep_top_p(logits.softmax(dim=-1), p),
-            "the softmax is taken twice, and probabilities come back: sort the logits, then once.",
+            "the softmax is taken twice, and probabilities come back. Sort the logits, and take "
+            "it once.",
         ),
         Mistake(
             _edit_top_p(("softmax(dim=-1)", "softmax(dim=-1).softmax(dim=-1)")),
-            "the softmax is taken twice: that makes all words nearly alike, and too many are kept.",
+            "the softmax is taken twice, which makes all words nearly alike, so too many are kept.",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 10 on KV caches: rows that follow their beam, and the size."""
+"""Checks of the exercises of lesson 10b on KV caches: rows that follow their beam, and the size."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -115,60 +115,64 @@ reordered = Check(
     mistakes=[
         Mistake(
             _edit_reordering(("(torch.arange(batch)[:, None] * beams + parents)", "parents")),
-            "all sentences get rows of the first one: the beams of sentence s begin at row "
+            "all sentences get rows of the first one, but the beams of sentence s begin at row "
             "s · beams.",
         ),
         Mistake(
             _edit_reordering(
                 ("(torch.arange(batch)[:, None] * beams + parents).flatten()", "parents")
             ),
-            "one axis too many, and rows of the first sentence alone: sentence s begins at row "
-            "s · beams, and a batch of rows is one axis.",
+            "all rows come from the first sentence, and there's one axis too many. Sentence s "
+            "begins at row s · beams, and a batch of rows is one axis.",
         ),
         Mistake(
             _edit_reordering((".flatten()", "")),
-            "the right rows with one axis too many: batch and beams are one axis of the cache.",
+            "these are the right rows with one axis too many, because batch and beams are one "
+            "axis of the cache.",
         ),
         Mistake(
             _edit_reordering(("values[rows]", "values.clone()")),
-            "the keys follow and the values stay: both belong to the beam.",
+            "the keys follow and the values stay, but both belong to the beam.",
         ),
         Mistake(
             _edit_reordering(("keys[rows]", "keys.clone()")),
-            "the values follow and the keys stay: both belong to the beam.",
+            "the values follow and the keys stay, but both belong to the beam.",
         ),
         Mistake(
             lambda cache, parents: [*_reorder_cache(cache[:1], parents), *cache[1:]],
-            "only the first layer's follow; each layer has its keys and values.",
+            "only the first layer's follow, but each layer has keys and values of its own.",
         ),
         Mistake(
             _edit_reordering(("in cache", "in cache[:1]")),
-            "only the first layer comes back; each layer has its keys and values.",
+            "only the first layer comes back, but each layer has keys and values of its own.",
         ),
         Mistake(
             _edit_reordering(("keys[rows], values[rows]", "keys.clone(), values.clone()")),
-            "nothing has moved: the new beams would read the past of others.",
+            "nothing has moved, so the new beams would read somebody else's past.",
         ),
         Mistake(
             _edit_reordering((".flatten()", ".flatten().argsort(stable=True)")),
-            "the places are sorted: parents say already which old row a new one takes.",
+            "the places are sorted, but `parents` already says which old row each new one takes.",
         ),
         Mistake(
             _move_beams_to_parents,
-            "turned round: old beam n is put at place parents[n]. New beam j takes from parents[j].",
+            "it's the wrong way round: you put old beam n at place parents[n], but new beam j "
+            "takes its row from parents[j].",
         ),
         Mistake(
             lambda cache, parents: _move_beams_to_parents(cache, parents, blank=True),
-            "turned round: old beam n is put at place parents[n], and where none is put there is "
-            "nothing. New beam j takes from parents[j].",
+            "it's the wrong way round: you put old beam n at place parents[n], and where none "
+            "is put there is nothing. New beam j takes its row from parents[j].",
         ),
         Mistake(
             _edit_reordering((".flatten()", ".flatten().sort().values")),
-            "the right rows in the order of the old ones: new beam j stands at place j.",
+            "these are the right rows in the order of the old ones, but new beam j stands at "
+            "place j.",
         ),
         Mistake(
             _edit_reordering((".flatten()", ".flatten().unique()")),
-            "a row that two new beams go on from is there once; each needs its own.",
+            "a row that two new beams go on from is there only once, but each needs a copy of "
+            "its own.",
         ),
         Mistake(
             _edit_reordering(("* beams", "* batch")),
@@ -176,7 +180,8 @@ reordered = Check(
         ),
         Mistake(
             _edit_reordering((".flatten()", ".T.flatten()")),
-            "the rows go by beam and then by sentence; the beams of a sentence lie side by side.",
+            "the rows go by beam and then by sentence, but the beams of a sentence lie side by "
+            "side.",
         ),
         Mistake(
             _edit_reordering(("keys[rows], values[rows]", "values[rows], keys[rows]")),
@@ -238,39 +243,39 @@ cache_numbers = Check(
     mistakes=[
         Mistake(
             _edit_count(("* num_key_value_heads", "* num_heads")),
-            "all heads are counted; only num_key_value_heads of them have keys and values.",
+            "all heads are counted, but only num_key_value_heads of them have keys and values.",
         ),
         Mistake(
             _edit_count((" * 2", "")),
-            "one vector for each word is counted; both key and value are kept.",
+            "one vector is counted for each word, but both key and value are kept.",
         ),
         Mistake(
             _edit_count(("* 2", "* 3")),
-            "three vectors for each word are counted; queries are not kept.",
+            "three vectors are counted for each word, but queries aren't kept.",
         ),
         Mistake(
             _edit_count(("2 * num_key_value_heads", "(2 * num_key_value_heads + num_heads)")),
-            "queries are counted, too; a past word's query is used by nobody.",
+            "queries are counted, too, but nobody uses a past word's query.",
         ),
         Mistake(
             _edit_count(("(source + written)", "written")),
-            "the memory is forgotten: cross-attention keeps keys and values of the source.",
+            "the memory is forgotten, but cross-attention keeps keys and values of the source.",
         ),
         Mistake(
             _edit_count(("(source + written)", "source")),
-            "the written words are forgotten: self-attention keeps keys and values of them.",
+            "the written words are forgotten, but self-attention keeps their keys and values.",
         ),
         Mistake(
             _edit_count(("layers * 2", "2")),
-            "one layer is counted; every layer has its keys and values.",
+            "one layer is counted, but every layer has keys and values of its own.",
         ),
         Mistake(
             _edit_count(("layers * 2", "2"), ("(source + written)", "(source + layers * written)")),
-            "the memory's keys and values are counted once; each layer projects its own.",
+            "the memory's keys and values are counted once, but each layer projects its own.",
         ),
         Mistake(
             _edit_count(("d_model // num_heads", "d_model")),
-            "each head is taken to be d_model wide; it is d_model // num_heads.",
+            "this takes each head to be d_model wide, but it's d_model // num_heads.",
         ),
         Mistake(
             _edit_count(("* num_key_value_heads", "* (num_heads // num_key_value_heads)")),
@@ -279,30 +284,33 @@ cache_numbers = Check(
         ),
         Mistake(
             _edit_count((" * num_key_value_heads", "")),
-            "one head is counted; num_key_value_heads of them have keys and values.",
+            "one head is counted, but num_key_value_heads of them have keys and values.",
         ),
         Mistake(
             _edit_count(
                 ("num_key_value_heads * width", "width"),
                 ("(source + written)", "(num_heads * source + num_key_value_heads * written)"),
             ),
-            "the memory is counted with all heads; cross-attention's are shared as well.",
+            "the memory is counted with all heads, but cross-attention shares them as well.",
         ),
         Mistake(
             _edit_count(
                 ("num_key_value_heads * width", "width"),
                 ("(source + written)", "(num_key_value_heads * source + num_heads * written)"),
             ),
-            "the written words are counted with all heads; self-attention's are shared as well.",
+            "the written words are counted with all heads, but self-attention shares them as well.",
         ),
         Mistake(
             _edit_count(("(source + written)", "source * written")),
-            "source times written is a matrix of scores, which is not kept: words are added.",
+            "source times written is a matrix of scores, and that isn't kept. Add the words.",
         ),
-        Mistake(_edit_count(("return", "return 4 *")), "these are bytes; numbers are asked."),
+        Mistake(
+            _edit_count(("return", "return 4 *")),
+            "these are bytes, but the question is how many numbers there are.",
+        ),
         Mistake(
             _edit_count(("d_model // num_heads", "64")),
-            "64 is written in; a head is d_model // num_heads wide.",
+            "64 is written in, but a head is d_model // num_heads wide.",
         ),
     ],
 )

@@ -1,11 +1,11 @@
-"""What lesson 10 asks about caches holds for the package's models, and the drawing is exact."""
+"""What lesson 10b asks about caches holds for the package's models, and the drawing is exact."""
 
 import pytest
 import torch
 
 from transformer_lab.config import TransformerConfig
 from transformer_lab.course.judge.cases import build_small_model
-from transformer_lab.course.lessons.lesson_10 import check
+from transformer_lab.course.lessons.lesson_10b import check
 from transformer_lab.model import Transformer
 from transformer_lab.model.attention import attention_weights
 from transformer_lab.model.decoder_cache import decode_step, prefill
@@ -91,27 +91,6 @@ def test_steps_with_a_cache_equal_one_pass_with_the_causal_mask():
         step = check.cached_step.reference
         out, keys, values = step(x[:, t], keys, values, w_q, w_k, w_v)
         assert torch.allclose(out, at_once[:, t], atol=1e-12)
-
-
-def test_kept_or_drawn_anew_every_word_has_the_large_models_probability():
-    for p, q in check.keep_or_redraw.cases():
-        kept, instead = check.keep_or_redraw.reference(p, q)
-        from_the_draft = (q * kept).where(q > 0, 0.0)
-        rejected = 1 - from_the_draft.sum(dim=-1, keepdim=True)
-        assert torch.allclose(from_the_draft + rejected * instead, p, atol=1e-12)
-
-
-@pytest.mark.parametrize("first", [True, False])
-def test_which_of_equally_probable_words_stay_is_left_open(first):
-    def kept(logits, p):
-        turned = logits if first else logits.flip(-1)
-        ordered, words = turned.sort(dim=-1, descending=True, stable=True)
-        shares = ordered.softmax(-1)
-        cut = ordered.masked_fill(shares.cumsum(-1) - shares >= p, -torch.inf)
-        found = torch.empty_like(logits).scatter(-1, words, cut)
-        return found if first else found.flip(-1)
-
-    assert check.keep_top_p.verdict(kept).right
 
 
 def test_an_answer_that_is_right_for_no_past_alone_is_told_so():

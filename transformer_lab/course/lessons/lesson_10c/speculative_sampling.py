@@ -1,4 +1,4 @@
-"""Checks of the exercise of lesson 10 on speculative sampling: keep a drawn word, or redraw it."""
+"""Checks of the exercise of lesson 10c on speculative sampling: keep a drawn word, or redraw it."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -85,25 +85,28 @@ keep_or_redraw = Check(
     mistakes=[
         Mistake(
             _edit_chances((".clamp(max=1)", "")),
-            "a chance above 1: where the large model likes a word better than the draft does, it "
-            "is always kept.",
+            "this is a chance above 1. Where the large model likes a word better than the draft "
+            "does, it's always kept.",
         ),
         Mistake(
             _edit_chances(("p / q", "q / p")),
-            "the ratio is turned round: a word is suspect where the draft says it more often.",
+            "the ratio is turned round. A word is suspect where the draft says it more often "
+            "than the large model.",
         ),
         Mistake(
             _edit_chances(("(p / q).clamp(max=1)", "torch.minimum(p, q)")),
-            "this is the chance that a word is drawn *and* kept; asked is that of a drawn word.",
+            "this is the chance that a word is drawn *and* kept, but we ask about a word that "
+            "has been drawn.",
         ),
         Mistake(
             _edit_chances(("(p / q).clamp(max=1)", "p.clone()")),
-            "kept with the probability of the large model: then a word must win twice, once with "
-            "the draft and once here.",
+            "words are kept with the large model's own probability, so a word has to win twice: "
+            "once with the draft and once here.",
         ),
         Mistake(
             _edit_chances(("(p / q).clamp(max=1)", "(p >= q).to(p.dtype)")),
-            "all or nothing: a word that the draft says too often is kept now and then, with p/q.",
+            "this is all or nothing, but a word that the draft says too often is kept now and "
+            "then, with p/q.",
         ),
         Mistake(
             _edit_chances(
@@ -112,61 +115,64 @@ keep_or_redraw = Check(
                     "(p.argmax(-1, True) == q.argmax(-1, True)).to(p.dtype).expand_as(p)",
                 )
             ),
-            "this compares the best words, as greedy decoding does; here words are drawn.",
+            "this compares the best words, as greedy decoding does, but here words are drawn.",
         ),
         Mistake(
             _edit_chances(("(p / q).clamp(max=1)", "torch.minimum(p, q).sum(-1)")),
-            "this is how often any word is kept, one number a row; asked is each word's chance.",
+            "this is how often any word is kept, one number a row. We ask for each word's chance.",
         ),
         Mistake(
             _edit_chances(("missing / total.where(total > 0, 1.0)", "p.clone()")),
-            "drawn anew from p: words that the draft says, too, would come out too often, once "
-            "kept and once drawn. What is missing to p is drawn.",
+            "words are drawn anew from p, so those that the draft says as well come out too often: "
+            "once kept and once drawn. Draw from what's missing to p.",
         ),
         Mistake(
             _edit_chances(("missing / total.where(total > 0, 1.0)", "missing")),
-            "what is missing to p, not yet divided by its sum: probabilities sum to 1.",
+            "this is what's missing to p, not yet divided by its sum. Probabilities sum to 1.",
         ),
         Mistake(
             _edit_chances(("(p - q).clamp(min=0)", "(p - q).abs()")),
-            "the size of the difference: a word that the draft says too often must not be drawn "
-            "once more.",
+            "this is the size of the difference, but a word that the draft says too often "
+            "shouldn't be drawn once more.",
         ),
         Mistake(
             _edit_chances(
                 ("(p - q).clamp(min=0)", "1 - kept"),
                 ("total.where(total > 0, 1.0)", "total.clamp(min=1e-12)"),
             ),
-            "1 − kept says how often a word is refused, once drawn. Drawn anew is what is missing to "
-            "p: p − q, where that is above 0.",
+            "1 − kept says how often a word is refused once it's drawn. Draw from what's "
+            "missing to p: p − q, where that's above 0.",
         ),
         Mistake(
             _edit_chances(("p - q", "q - p")),
-            "what is drawn instead is turned round: it should be what the draft says too seldom.",
+            "what's drawn instead is turned round. It should be what the draft says too rarely.",
         ),
         Mistake(
             _edit_chances(("missing / total.where(total > 0, 1.0)", "(p - q).softmax(-1)")),
-            "these are probabilities already, no logits: cut off below 0, divide by the sum.",
+            "these are probabilities already, no logits. Cut them off below 0, and divide by "
+            "the sum.",
         ),
         Mistake(
             _edit_chances(("total.where(total > 0, 1.0)", "total")),
-            "right but for a row in which p and q are equal: 0/0. Nothing is missing there: 0.",
+            "right, except for a row in which p and q are equal. That's 0/0, but nothing is "
+            "missing there, so it's 0.",
         ),
         Mistake(
             _edit_chances(("missing.sum(dim=-1, keepdim=True)", "missing.sum()")),
-            "divided by the sum of the whole batch; each row sums to 1 by itself.",
+            "this is divided by the sum of the whole batch, but each row sums to 1 by itself.",
         ),
         Mistake(
             _edit_chances(("(p - q).clamp(min=0)", "p * (p > q)")),
-            "the right words, with all of their p; part of it they get from the draft: p − q.",
+            "these are the right words, with all of their p. They get part of it from the draft "
+            "already, so it's p − q.",
         ),
         Mistake(
             _edit_chances((".clamp(min=0)", "")),
-            "negative probabilities: what the draft says too often is cut off at 0.",
+            "these are negative probabilities. Cut off at 0 what the draft says too often.",
         ),
         Mistake(
             lambda p, q: _keep_or_redraw(q, p),
-            "p and q have changed places: p is the large model, q the draft.",
+            "p and q have changed places: p is the large model, and q is the draft.",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Checks of the exercise of lesson 10 on prefill: read a prompt in one pass, then continue it."""
+"""Checks of the exercise of lesson 10b on prefill: read a prompt in one pass, then continue it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -113,64 +113,68 @@ continued = Check(
     mistakes=[
         Mistake(
             _edit_writing(WORD_BY_WORD),
-            "the right words, and too many passes: the prompt's words are all known, so one pass "
-            "reads them.",
+            "these are the right words, but it takes too many passes. The prompt's words are "
+            "all known, so one pass reads them.",
         ),
         Mistake(
             _edit_writing(WORD_BY_WORD, READ_LAST_WORD),
-            "the right words, and too many passes: one pass reads the whole prompt; and when the "
-            "last word is found, nothing needs to be read any more.",
+            "these are the right words, but it takes too many passes. One pass reads the whole "
+            "prompt, and once you have the last word, there's nothing left to read.",
         ),
         Mistake(
             _edit_writing(READ_LAST_WORD),
-            "the right words, and one pass too many: nobody asks what comes after the last word.",
+            "these are the right words, but it's one pass too many, because nobody asks what "
+            "comes after the last word.",
         ),
         Mistake(
             _edit_writing(("read(new, cache)", "read([*prompt, *words], None)")),
-            "the right words, and everything is read again each time: hand the cache on, and read "
-            "the new word alone.",
+            "these are the right words, but everything is read again each time. Hand the cache "
+            "on, and read only the new word.",
         ),
         Mistake(
             _edit_writing(("read(new, cache)", "read([*prompt, *words], cache)")),
-            "the cache has the words already; read again behind it they stand there twice.",
+            "the cache has these words already. If you read them again behind it, they stand "
+            "there twice.",
         ),
         Mistake(
             _edit_writing(("read(new, cache)", "read(words or prompt, cache)")),
-            "all written words are read in each pass; those but the newest are in the cache.",
+            "all written words are read in each pass, but only the newest isn't in the cache yet.",
         ),
         Mistake(
             _edit_writing(("prompt, None", "prompt[-1:], read(prompt, None)[1]")),
-            "the prompt's last word is read twice: its row of logits came with the first pass.",
+            "the prompt's last word is read twice, but its row of logits came with the first pass.",
         ),
         Mistake(
             _edit_writing(
                 ("prompt, None", "prompt[-1:], read(prompt[:-1], None)[1] if prompt[:-1] else None")
             ),
-            "the right words, and a pass too many: the prompt's last word goes with the others, "
-            "and its row of logits is the first that you need.",
+            "these are the right words, but it's a pass too many. Read the prompt's last word "
+            "with the others, because its row of logits is the first that you need.",
         ),
         Mistake(
             _edit_writing(("logits[-1]", "logits[0]")),
-            "the first row of logits is taken: what follows the prompt's first word. Take the last.",
+            "you take the first row of logits, which says what follows the prompt's first word. "
+            "Take the last row.",
         ),
         Mistake(
             _edit_writing(("logits[-1]", "logits[max(-2, -len(logits))]")),
-            "the row before the last is taken: it is for the prompt's last word, which is known.",
+            "you take the row before the last, which guesses the prompt's last word, and you "
+            "know that one.",
         ),
         Mistake(
             _edit_writing(KEEP_PROMPT_CACHE),
-            "the cache stays that of the prompt, so the words written are forgotten: keep the "
+            "the cache stays that of the prompt, so the words written are forgotten. Keep the "
             "longer one that `read` returns.",
         ),
         Mistake(
             _edit_writing(KEEP_PROMPT_CACHE, READ_LAST_WORD),
-            "the cache stays that of the prompt, so the words written are forgotten: keep the "
-            "longer one that `read` returns. And the last word need not be read.",
+            "the cache stays that of the prompt, so the words written are forgotten. Keep the "
+            "longer one that `read` returns. And you needn't read the last word.",
         ),
         Mistake(
             _edit_writing(("prompt, None", "prompt[-1:], read(prompt[:-1], None)[1]")),
-            "the prompt's last word is read by itself: that is a pass too many, and of a prompt of "
-            "one word nothing is left for the first.",
+            "the prompt's last word is read by itself, which is a pass too many. And if the "
+            "prompt has only one word, nothing is left for the first pass.",
         ),
         Mistake(
             _edit_writing(("read(new, cache)", "read(new, None)")),
@@ -178,34 +182,36 @@ continued = Check(
         ),
         Mistake(
             _edit_writing(("logits[-1].argmax()", "logits.argmax()")),
-            "the largest logit of all rows together is taken; the last row alone speaks of the "
-            "next word.",
+            "you take the largest logit of all rows, but only the last row speaks of the next "
+            "word.",
         ),
         Mistake(
             _edit_writing(("return words", "return [*prompt, *words]")),
-            "the prompt is returned, too: only what comes behind it is asked.",
+            "the prompt is returned, too, but only what comes behind it is asked for.",
         ),
         Mistake(
             _edit_writing(("return words", "return [*prompt, *words][-count - 1 : -1]")),
-            "moved by one: the prompt's last word is in it, and the last written one is not.",
+            "this is one place off: the prompt's last word is in it, and the last written one "
+            "isn't.",
         ),
         Mistake(
             _edit_writing(("range(count)", "range(count - 1)")),
-            "one word is missing: the first one comes from the pass over the prompt.",
+            "one word is missing, because the first one comes from the pass over the prompt.",
         ),
         Mistake(
             _edit_writing(("range(count)", "range(count + 1)")),
-            "one word too many: the first one comes from the pass over the prompt.",
+            "this is one word too many, because the first one comes from the pass over the prompt.",
         ),
         Mistake(
             lambda read, prompt, count: read(prompt, None)[0].argmax(-1).tolist()[-count:],
-            "one pass cannot write: its rows are the best words behind each word of the prompt, "
+            "one pass cannot write. Its rows are the best words behind each word of the prompt, "
             "and only the last row is news.",
         ),
         Mistake(
             lambda read, prompt, count: read(prompt, None)[0].argmax(-1).tolist()[:count],
-            "one pass cannot write: row n is the best word behind word n of the prompt, which the "
-            "prompt says itself. Only the last row is news; then a loop begins.",
+            "one pass cannot write. Row n is the best word behind word n of the prompt, and the "
+            "prompt itself says what comes there. Only the last row is news, and then you need "
+            "a loop.",
         ),
     ],
 )
