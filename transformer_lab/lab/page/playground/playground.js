@@ -74,7 +74,7 @@ class Playground {
     this.own = new OwnPairs();
     this.tryIt = new TryIt();
     this.saving = make("p", { className: "saving" }, action("save", "Save the model", "Save the model as a file", () => this.saveModel()),
-      " You can open the file in the lab, where you’ll find the button under “Go deeper”, and in Python with Translator.load.");
+      " You can open the file in the lab, with the button under “Go deeper”. Or open it in Python, with Translator.load.");
     this.problem = make("p", { className: "problem", role: "alert" });
     this.left = make("span", {});
     this.smallest = action("smallest", "Take the smallest model", "Take the smallest model, and train it", () => {
@@ -86,12 +86,12 @@ class Playground {
     this.element = make("div", { className: "tl-page tl-playground" },
       make("header", {},
         this.isAlone ? make("h2", {}, "Teach a Transformer while you watch") : null,
-        make("p", {}, "A Transformer has an encoder, which reads, and a decoder, which writes one letter or word after the other. Its heads decide where each of them looks. Choose a task and press Train: the model starts from random numbers, and everything happens on your device.")),
+        make("p", {}, "A Transformer has an encoder, which reads, and a decoder, which writes one letter or word at a time. Both have heads, and each head decides where to look. Choose a task and press Train: the model starts from random numbers, and everything happens on your device.")),
       make("div", { className: "ask" }, this.task, this.second, this.train, this.hold, this.end),
       this.example, this.own.element, this.notice,
       make("details", { className: "settings" }, make("summary", {}, "Change the model, its training or its data"),
         make("div", {}, ...this.settings.map(({ element }) => element)),
-        make("label", {}, make("span", {}, "Go on with a model that you have saved, on the same task"), this.file)),
+        make("label", {}, make("span", {}, "Go on with a model that you have saved from this task"), this.file)),
       this.card.element, this.back, this.panels, this.tryIt.element, this.saving, this.problem, this.card.list);
   }
 

@@ -12,10 +12,10 @@ function tellStatus({ state, problem, result, tried, step, seconds, moments, wor
   const isLast = moment === moments.at(-1);
   if (state === "failed") return problem;
   if (isLast && state === "done") return `Done: ${formatPercent(result.written)} of ${tried} unseen examples are right ${tellSteps(step, seconds)}.`;
-  const gone = worker ? "" : " It was in the middle of a step and didn’t wait for the end of it, so there’s no model left to try or to save.";
+  const gone = worker ? "" : " That was in the middle of a step, so there’s no model left to try or to save.";
   if (isLast && state === "stopped") return `Stopped ${tellSteps(step, seconds)}.${gone}`;
   if (!moment) return "Getting ready …";
-  return `Step ${moment.step.toLocaleString("en")}: ${formatPercent(moment.written)} right as it writes, after ${moment.seconds.toFixed(1)} seconds.`;
+  return `Step ${moment.step.toLocaleString("en")}: ${formatPercent(moment.written)} right when it writes on its own, after ${moment.seconds.toFixed(1)} seconds.`;
 }
 
 /** A piece of what a model writes; the space before a word is none of its own. */
