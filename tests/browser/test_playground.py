@@ -293,7 +293,7 @@ UNKNOWN = """async ({ Training }) => {
     const { learner, data } = training;
     learner.write = (sources) => sources.map((source) => data.test.find((pair) => pair.source === source).target);
     const { written, ids } = await training.try(10);
-    return { written, unknown: ids.map((one) => one.includes(3)), names: training.describe().words.right };
+    return { written, unknown: ids.map((one) => one.includes(3)), names: training.describe().shown[0].words.right };
 }"""
 
 

@@ -14,7 +14,7 @@ export class Chart {
   constructor() {
     this.picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" });
     this.element = make("figure", { className: "chart" }, this.picture, make("figcaption", {},
-      make("span", { className: "written" }, "right when it writes on its own"), make("span", { className: "told" }, "right when it’s given the right words to look at"),
+      make("span", { className: "written" }, "right when it writes on its own (64 examples each time)"), make("span", { className: "told" }, "right when it’s told the correct beginning"),
       make("span", { className: "loss" }, "loss (scale on the right): how surprised it is by the right words")));
   }
 

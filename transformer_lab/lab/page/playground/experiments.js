@@ -3,15 +3,16 @@
 /**
  * A `question`; what's different, in `setting`; the `options` to choose a prediction from, and which of them is the
  * `usual` outcome in ten runs (studies/in_the_playground); and the `because` that stands behind the result. The task, the settings of both models, and the `change` of the second one are as in settings.js.
+ * `look` is the kind of heads to look at.
  */
 export const EXPERIMENTS = [
   {
-    name: "answer", task: "reverse", change: { name: "mask", value: false },
+    name: "answer", task: "reverse", look: "decoder", change: { name: "mask", value: false },
     question: "What if it can see the answer while it learns?",
     setting: "The mask hides the letters that come next. The second model has no mask, so in training it can see the letter that it's meant to guess.",
     options: ["It learns faster and writes better.", "It makes no difference.", "It looks brilliant in training, and can't write."],
     usual: 2,
-    because: "In training, the next letters were always there to look at. When it has to write, they aren't, and it has never seen that before.",
+    because: "In training, the next letters were always there to look at. When it has to write, they aren't, and it has never seen that before. In the pictures of its heads, the answer stands one square to the right of the diagonal.",
   },
   {
     name: "order", task: "reverse", change: { name: "positions", value: "none" },
@@ -24,8 +25,8 @@ export const EXPERIMENTS = [
   {
     name: "sorting", task: "sort", change: { name: "positions", value: "none" },
     question: "Does sorting need a sense of order?",
-    setting: "Now for a different task: put the letters in alphabetical order. Again, the second model isn't told where each letter stands.",
-    options: ["Yes, it fails, just as it did at reversing.", "It's slower, but it gets there.", "No, it does just as well."],
+    setting: "The task is to put the letters in alphabetical order. The first model is told where each letter stands, and the second one isn't.",
+    options: ["Yes, without it the model fails, as it does at reversing.", "It's slower, but it gets there.", "No, it does just as well."],
     usual: 2,
     because: "It doesn't matter where a letter stood once it's sorted. So a bag of letters is all that the model needs.",
   },
@@ -59,7 +60,7 @@ export const EXPERIMENTS = [
     setting: "The second model has a single head in each attention. It's as wide as the four together.",
     options: ["Yes, with one head it fails.", "With one head it's a little slower.", "It makes no difference at all."],
     usual: 1,
-    because: "Each letter that it writes comes from one place, so one look is enough. A single head just takes longer to find out where to look. We searched this page for a task that needs several heads, and found none. Lesson 03 has one.",
+    because: "Each letter that it writes comes from one place, so one look is enough. A single head just takes longer to find out where to look. We searched this page for a task that needs several heads, and found none. Lesson 03 of the course has one.",
   },
   {
     name: "norm", task: "reverse", settings: { layers: 4 }, change: { name: "norm", value: "none" },
