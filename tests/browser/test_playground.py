@@ -158,7 +158,7 @@ def test_the_maps_have_weights_that_sum_to_one_and_words_at_both_sides(play):
             button = opened.button(f"{kind}, layer 1, head {head}")
             button.click()
             expect(button).to_have_attribute("aria-pressed", "true")
-            expect(opened.page.locator("[aria-pressed=true]")).to_have_count(1)
+            expect(opened.page.locator(".layer [aria-pressed=true]")).to_have_count(1)
             assert opened.axis("tbody") == rows
             assert opened.axis("thead") == columns
             cells = opened.cells()
@@ -218,7 +218,7 @@ def test_the_arrows_go_from_head_to_head_and_tab_goes_past_them(play):
     opened.finish()
     first = opened.button("Encoder, layer 1, head 1")
     first.click()
-    chosen = opened.page.locator("[aria-pressed=true]")
+    chosen = opened.page.locator(".layer [aria-pressed=true]")
     for key, name in (
         ("ArrowRight", "Encoder, layer 1, head 2"),
         ("ArrowDown", "Decoder: looking at what it has written, layer 1, head 1"),
@@ -231,6 +231,25 @@ def test_the_arrows_go_from_head_to_head_and_tab_goes_past_them(play):
         expect(chosen).to_be_focused()
     opened.page.keyboard.press("Tab")
     expect(opened.page.locator(".large")).to_be_focused()
+
+
+def test_every_example_has_its_maps(play):
+    opened = play(f"{QUICK}&but=positions:none")
+    opened.finish()
+    whose = opened.page.locator(".maps > .note > span")
+    buttons = opened.runs.first.locator(".examples button")
+    seen = []
+    for button in buttons.all():
+        button.click()
+        expect(button).to_be_focused()
+        given = button.inner_text()
+        expect(whose).to_have_text([f"“{given}”"] * 2)
+        expect(opened.page.locator(".examples [aria-pressed=true]")).to_have_text([given] * 2)
+        assert opened.axis("tbody") == [*given[::-1], "end"]
+        assert opened.axis("thead") == [*given, "end"]
+        seen.append(opened.cells())
+    assert len(seen) == 6
+    assert all(seen.count(cells) == 1 for cells in seen)
 
 
 def test_layers_have_numbers_where_there_are_several(play):
@@ -381,6 +400,24 @@ def test_only_models_that_can_be_made_can_be_chosen(ask, play):
     compared = page.get_by_label("Compare it with").locator("option").all_inner_texts()
     assert "the same model, with two heads" in compared
     assert "the same model, with eight heads" not in compared
+
+
+def test_another_seed_is_another_run_and_stands_in_the_address(play):
+    opened = play(f"{QUICK}&but=mask:false&experiment=answer")
+    opened.page.locator("summary").first.click()
+    seed = opened.page.locator("[data-control=seed]")
+    expect(seed).to_have_value("0")
+    seed.select_option("3")
+    expect(opened.page.get_by_role("region", name="An experiment")).to_be_visible()
+    assert "seed=3" in opened.page.evaluate("location.hash")
+    opened.go(f"{QUICK}&seed=41")  # which the menu hasn't got by itself
+    expect(seed).to_have_value("41")
+    given = []
+    for value in ("41", "5"):
+        seed.select_option(value)
+        opened.finish()
+        given.append(opened.page.locator(".examples button").all_inner_texts())
+    assert given[0] != given[1]
 
 
 # ---------------------------------------------------------------- pause, stop, again
@@ -560,7 +597,7 @@ def test_ones_own_pairs_are_learned(play):
     opened.page.get_by_label("Open a file of pairs").set_input_files(file)
     expect(box).to_have_value(text)
     opened.finish()
-    assert re.match(r"Done: \d+(\.\d+)?% of \d+ unseen examples", opened.status.inner_text())
+    assert re.match(r"Done: \d+ of 40 unseen examples", opened.status.inner_text()), "few are counted"
     for row in opened.page.locator(".examples tbody tr").all():
         given, _, right = row.locator("td").all_inner_texts()
         assert right in ("✓", given[::-1])
@@ -788,7 +825,7 @@ def test_in_forced_colours_the_maps_can_be_seen(play):
             [Number(cell.style.getPropertyValue("--weight")), getComputedStyle(cell).backgroundColor])"""
     )
     assert max(cells)[1] != min(cells)[1]
-    chosen = opened.page.locator("[aria-pressed=true]")
+    chosen = opened.page.locator(".layer [aria-pressed=true]")
     assert chosen.evaluate("button => getComputedStyle(button).outlineStyle") == "solid"
 
 
@@ -816,6 +853,10 @@ def test_an_experiment_asks_trains_and_tells_what_came_out(play):
     expect(result).to_contain_text(
         f"Your model got {shares[0]} of the unseen examples right, and the other one {shares[1]}"
     )
+    expect(result).to_contain_text("You expected something else. In our ten runs")
+    for number in (0, 1):  # those heads are open that show the reason
+        pressed = opened.runs.nth(number).locator(".layer [aria-pressed=true]")
+        expect(pressed).to_have_attribute("data-control", "head decoder 0 0")
     page.locator("summary").click()
     page.locator("[data-control=heads]").select_option("1")
     expect(card).to_be_hidden()
