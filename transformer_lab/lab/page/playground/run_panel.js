@@ -79,10 +79,12 @@ export class RunPanel {
       return make("tr", { className: isRight ? "right" : "" }, make("td", {}, this.buttons[i]), make("td", {}, ...written, tooShort),
         make("td", {}, isRight ? make("span", { role: "img", "aria-label": "right" }, "✓") : word(right.join("").trim())));
     };
-    this.buttons ??= run.shown.map(({ given }, i) => this.makeButton(given, i)); // they stay, and so does the focus
+    this.buttons ??= run.shown.map(({ given }, i) => this.makeButton(given, i));
+    const focused = document.activeElement; // loses the focus while it's moved
     this.buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(i === this.example)));
     this.table.replaceChildren(this.caption,
       make("thead", {}, make("tr", {}, ...["Given", "It writes", "Should be"].map((text) => make("th", { scope: "col" }, text)))),
       make("tbody", {}, ...run.shown.map(row)));
+    if (this.buttons.includes(focused)) focused.focus();
   }
 }
