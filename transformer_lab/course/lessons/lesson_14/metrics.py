@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 14: paired differences, perplexity, accuracy, power laws."""
+"""Checks of the exercises of lesson 14: perplexity and accuracy, and power laws."""
 
 import math
 from collections.abc import Iterator
@@ -11,77 +11,6 @@ from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 from transformer_lab.course.judge.working import Step
-
-# ---------------------------------------------------------------- a difference and its error
-
-
-def _compare_runs(base: np.ndarray, other: np.ndarray) -> tuple[float, float]:
-    d = other - base
-    return d.mean(), d.std(ddof=1) / math.sqrt(len(d))
-
-
-def _work_out_difference(base: np.ndarray, other: np.ndarray, at: tuple) -> Iterator[Step]:
-    d = other - base
-    yield "other − base, run by run", d
-    yield "their mean", d.mean()
-    yield "how far each is from that mean", d - d.mean()
-    yield f"their spread, the root of the squares' sum divided by {len(d) - 1}", d.std(ddof=1)
-    yield f"that spread divided by √{len(d)}", d.std(ddof=1) / math.sqrt(len(d))
-
-
-_edit_difference = partial(edit_reference, _compare_runs)
-
-
-def _run_cases() -> list[tuple]:
-    cases = [(np.array([0.4, 0.5, 0.3]), np.array([0.5, 0.7, 0.3]))]
-    for n in (2, 5, 7):
-        common, own = random_array(n, seed=n), random_array(2, n, seed=n + 10)
-        cases.append((common + 0.3 * own[0], common + 0.3 * own[1] + 0.5))
-    return cases
-
-
-def _random_runs(chance: RandomValues) -> tuple:
-    count = chance.between(3, 20)
-    common = chance.numbers(count, scale=3.0)
-    return common + chance.numbers(count), common + chance.numbers(count) + chance.real(-2, 2)
-
-
-paired_difference = Check(
-    reference=_compare_runs,
-    cases=_run_cases,
-    drawn=_random_runs,
-    results=("the difference", "its standard error"),
-    working=_work_out_difference,
-    verified="the mean of the differences seed by seed, and their spread divided by √n",
-    mistakes=[
-        Mistake(
-            _edit_difference(("d.std(ddof=1)", "math.sqrt(base.var(ddof=1) + other.var(ddof=1))")),
-            "this error takes the two settings as unrelated. Run 3 of both has the same sentences: "
-            "take the differences first, then their spread.",
-        ),
-        Mistake(
-            _edit_difference(("ddof=1", "")),
-            "the spread divides by n. It is measured from the mean of the same few numbers: divide "
-            "by n − 1 (ddof=1).",
-        ),
-        Mistake(
-            _edit_difference((" / math.sqrt(len(d))", "")),
-            "this is the spread of one difference. The mean of n of them is surer: divide by √n.",
-        ),
-        Mistake(
-            _edit_difference(("math.sqrt(len(d))", "len(d)")),
-            "the spread is divided by n. That is for a variance; a spread is divided by √n.",
-        ),
-        Mistake(
-            _edit_difference(("other - base", "base - other")),
-            "the sign is turned round: what the change adds, other − base, is asked.",
-        ),
-        Mistake(
-            _edit_difference(("d.std(ddof=1) / math.sqrt(len(d))", "d.var(ddof=1) / len(d)")),
-            "this is the variance of the mean; its standard error is the square root of it.",
-        ),
-    ],
-)
 
 # ---------------------------------------------------------------- perplexity and accuracy
 
@@ -136,34 +65,34 @@ perplexity_and_accuracy = Check(
     mistakes=[
         Mistake(
             _edit_scores(("math.exp(-right.mean())", "np.exp(-right).mean()")),
-            "the mean is taken after the exponential: one very unlikely word then outweighs all. "
-            "Take the mean of −log p first.",
+            "the mean is taken after the exponential, so one very unlikely word outweighs all the "
+            "others. Take the mean of −log p first.",
         ),
         Mistake(
             _edit_scores(("math.exp(-right.mean())", "2 ** (-right.mean())")),
-            "these logarithms are natural ones: the base is e, not 2.",
+            "these are natural logarithms, so the base is e, not 2.",
         ),
         Mistake(
             _edit_scores(("math.exp(-right.mean())", "1 / np.exp(right).mean()")),
-            "this is 1 over the mean probability; the mean is that of the logarithms.",
+            "this is 1 over the mean probability. Take the mean of the logarithms instead.",
         ),
         Mistake(
             _edit_scores(("math.exp(-right.mean())", "-right.mean()")),
-            "this is the loss in nats; the perplexity is e to it.",
+            "this is the loss in nats. The perplexity is e to the power of that.",
         ),
         Mistake(
             _edit_scores(("(log_p.argmax(axis=-1) == target).mean()", "np.exp(right).mean()")),
-            "the accuracy is the mean probability of the right word. Count instead how often it is "
-            "the most probable one, by however little.",
+            "the accuracy is the mean probability of the right word here. Count instead how often "
+            "it's the most probable word, by however little.",
         ),
         Mistake(
             _edit_scores(("-right.mean()", "-0.9 * right.mean() - 0.1 * log_p.mean()")),
-            "this is the smoothed loss. A perplexity counts the right word alone, or models trained "
-            "with different ε could not be compared.",
+            "this is the smoothed loss. A perplexity counts the right word alone, because otherwise "
+            "you couldn't compare models with different ε.",
         ),
         Mistake(
             _edit_scores(("-right.mean()", "-(np.exp(log_p) * log_p).sum(axis=-1).mean()")),
-            "this is the entropy of the predictions: how sure they are, not how right.",
+            "this is the entropy of the predictions. It says how sure they are, not how right.",
         ),
     ],
 )
@@ -215,44 +144,45 @@ power_law = Check(
     mistakes=[
         Mistake(
             _edit_fit(("-slope", "slope")),
-            "the slope of a falling line is negative; α stands behind a minus sign already.",
+            "the slope of a falling line is negative, but α stands behind a minus sign already.",
         ),
         Mistake(
             _edit_fit(("math.exp(intercept)", "float(intercept)")),
-            "the factor is still a logarithm: the line's height at log x = 0 is log of the factor.",
+            "the factor is still a logarithm, because the line's height at log x = 0 is log c.",
         ),
         Mistake(
             _edit_fit(("math.exp(intercept), float(-slope)", "float(-slope), math.exp(intercept)")),
-            "the two are the other way round: factor, exponent. np.polyfit gives the slope first.",
+            "the two are the other way round. np.polyfit gives the slope first, but you're asked "
+            "for the factor first.",
         ),
         Mistake(
             _edit_fit(
                 ("np.log(x), np.log(y)", "x, y"), ("math.exp(intercept)", "float(intercept)")
             ),
-            "this is a straight line through x and y themselves; take the logarithm of both.",
+            "this is a straight line through x and y themselves. Take the logarithm of both.",
         ),
         Mistake(
             _edit_fit(("np.log(x)", "x")),
-            "only y is a logarithm: that is an exponential decay, y = c · e^(−αx).",
+            "only y is a logarithm, so this is an exponential decay, y = c · e^(−αx).",
         ),
         Mistake(
             _edit_fit(("np.log", "np.log10")),
-            "the line was fitted to log10 and undone with e: use one base for both.",
+            "the line was fitted to log10 and undone with e. Use one base for both.",
         ),
         Mistake(
             lambda x, y: (
                 float(y[0] * x[0] ** (-math.log(y[-1] / y[0]) / math.log(x[-1] / x[0]))),
                 -math.log(y[-1] / y[0]) / math.log(x[-1] / x[0]),
             ),
-            "this joins the first point to the last. The line of least squares uses all points.",
+            "this joins the first point to the last, but the line of least squares uses all points.",
         ),
         Mistake(
             _edit_fit(("float(-slope)", "abs(float(slope))")),
-            "the sign of the slope is left away; where y grows with x, α is below 0.",
+            "the sign of the slope is lost. Where y grows with x, α is below 0.",
         ),
         Mistake(
             lambda x, y: _fit_power_law(np.sort(x), y),
-            "x is put in order and y is not: each y belongs to its own x.",
+            "x has been sorted and y hasn't, but each y belongs to its own x.",
         ),
     ],
 )

@@ -54,26 +54,28 @@ attention_size = Check(
     mistakes=[
         Mistake(
             _edit_count((" + 1", "")),
-            "the biases are missing: each of the four projections adds one number a column.",
+            "the biases are missing. Each of the four projections has one for each column.",
         ),
         Mistake(
             _edit_count(
                 ("d_model // num_heads", "d_model"), ("d_k, d_model", "d_k, num_heads * d_model")
             ),
-            "every head is as wide as the model: then h heads cost h times as much. The paper "
+            "every head is as wide as the model, so h heads cost h times as much. The paper "
             "divides d_model among the heads.",
         ),
         Mistake(
             _edit_count(("d_k, d_model", "d_k, num_heads * d_k")),
-            "the values have become d_k wide, too. Row B changes d_k alone: d_v stays d_model / h.",
+            "the values have become d_k wide, too. But row B changes d_k alone, and d_v stays "
+            "d_model / h.",
         ),
         Mistake(
             _edit_count((" + (values + 1) * d_model", "")),
-            "one of the four projections is missing, W_O or W_V: queries, keys, values, output.",
+            "one of the four projections is missing. Queries, keys, values and the output each "
+            "have one.",
         ),
         Mistake(
             _edit_count(("num_heads * d_k, d_model", "d_k, d_model // num_heads")),
-            "this is one head: the three projections hold all h of them side by side.",
+            "this is one head, but the projections hold all h of them next to each other.",
         ),
     ],
 )
@@ -162,40 +164,40 @@ first_sublayer = Check(
     mistakes=[
         Mistake(
             _edit_sublayer(("dropout(embedded + positions)", "embedded + positions")),
-            "the sum of embedding and positions has no dropout; §5.4 names it, too.",
+            "the sum of embedding and positions has no dropout, although §5.4 names it.",
         ),
         Mistake(
             _edit_sublayer(("dropout(sublayer(x))", "sublayer(x)")),
-            "the sub-layer's output has no dropout before it is added.",
+            "the sub-layer's output has no dropout before it's added.",
         ),
         Mistake(
             _edit_sublayer(("dropout(embedded + positions)", "dropout(embedded) + positions")),
-            "dropout comes before the positions are added: §5.4 applies it to the sum of both.",
+            "dropout comes before the positions are added, but §5.4 applies it to the sum of both.",
         ),
         Mistake(
             _edit_sublayer(
                 ("dropout(embedded + positions)", "dropout(embedded) + dropout(positions)")
             ),
-            "embedding and positions have a dropout each: §5.4 applies one to their sum.",
+            "embedding and positions have a dropout each, but §5.4 applies a single one to their sum.",
         ),
         Mistake(
             _edit_sublayer(
                 ("layer_norm(x + dropout(sublayer(x)))", "layer_norm(dropout(x + sublayer(x)))")
             ),
-            "dropout is on the sum with x: it tears holes into the residual stream, too. Only what "
-            "the sub-layer adds may be dropped.",
+            "dropout is on the sum with x, so it tears holes into the residual stream, too. Drop only "
+            "what the sub-layer adds.",
         ),
         Mistake(
             _edit_sublayer(
                 ("layer_norm(x + dropout(sublayer(x)))", "layer_norm(x + sublayer(dropout(x)))")
             ),
-            "dropout is on the sub-layer's input; the paper has it on the output.",
+            "dropout is on the sub-layer's input, but the paper has it on the output.",
         ),
         Mistake(
             _edit_sublayer(
                 ("layer_norm(x + dropout(sublayer(x)))", "dropout(layer_norm(x + sublayer(x)))")
             ),
-            "dropout comes after the norm; the paper has it before the add.",
+            "dropout comes after the norm, but the paper has it before the add.",
         ),
         Mistake(
             _edit_sublayer(
@@ -204,19 +206,19 @@ first_sublayer = Check(
                     "layer_norm(embedded + positions + dropout(sublayer(x)))",
                 )
             ),
-            "the residual connection carries x as it was before its dropout: x is what the first "
-            "dropout returns, from there on.",
+            "the residual connection carries x as it was before its dropout. From the first dropout "
+            "on, x is what that dropout returned.",
         ),
         Mistake(
             _edit_sublayer(("sublayer(x)", "sublayer(dropout(embedded + positions))")),
-            "the sub-layer and the residual connection get two different x: call dropout on the sum "
+            "the sub-layer and the residual connection get two different x. Call dropout on the sum "
             "once, and keep what it returns.",
         ),
         Mistake(
             _edit_sublayer(
                 ("layer_norm(x + dropout(sublayer(x)))", "x + dropout(sublayer(layer_norm(x)))")
             ),
-            "this is pre-norm: the paper normalises the sum, after the add.",
+            "this is pre-norm, but the paper normalises the sum, after the add.",
         ),
     ],
 )
