@@ -484,7 +484,12 @@ def test_a_tensor_that_does_not_fit_is_named(learn, change, message):
 @pytest.mark.parametrize(
     ("config", "training", "message"),
     [
-        ({"d_model": 20}, {}, "d_model is 20; expected a multiple of 12, so that each of the num_heads = 3 heads gets a multiple of 4 numbers"),
+        (
+            {"d_model": 20},
+            {},
+            "d_model is 20; expected a multiple of 12, so that each of the num_heads = 3 heads gets "
+            "a multiple of 4 numbers",
+        ),
         ({"d_ff": 30}, {}, "d_ff is 30; expected a multiple of 4"),
         ({"norm": "first"}, {}, 'norm is "first"; expected "post" or "pre" or "none"'),
         ({"tie_target_output": False}, {}, "tie_target_output is false; expected true"),

@@ -306,13 +306,17 @@ def test_a_word_of_another_length_than_those_it_knows_gets_a_note(play, text, no
 
 
 UNKNOWN = """async ({ Training }) => {
-    const lines = Array.from({ length: 60 }, (_, i) => `${"abcde"[i % 5]}${"fghij"[i % 7 % 5]}${i},word${i} end`);
-    const training = new Training({ task: "own", options: { text: lines.join(" \\n") }, train: null, seed: 0, steps: 1, batch: 4,
-        curve: "line", model: { d_model: 16, num_heads: 1 }, training: {} }, () => {});
+    const lines = Array.from({ length: 60 }, (_, i) =>
+        `${"abcde"[i % 5]}${"fghij"[i % 7 % 5]}${i},word${i} end`);
+    const options = { text: lines.join(" \\n") };
+    const training = new Training({ task: "own", options, train: null, seed: 0, steps: 1, batch: 4, curve: "line",
+        model: { d_model: 16, num_heads: 1 }, training: {} }, () => {});
     const { learner, data } = training;
-    learner.write = (sources) => sources.map((source) => data.test.find((pair) => pair.source === source).target);
+    const answer = (source) => data.test.find((pair) => pair.source === source).target;
+    learner.write = (sources) => sources.map(answer);
     const { written, ids } = await training.try(10);
-    return { written, unknown: ids.map((one) => one.includes(3)), names: training.describe().shown[0].words.right };
+    const names = training.describe().shown[0].words.right;
+    return { written, unknown: ids.map((one) => one.includes(3)), names, notes: training.listNotes() };
 }"""
 
 
@@ -322,6 +326,7 @@ def test_a_word_that_the_model_does_not_know_is_never_right(ask):
     assert found["unknown"] == [True] * 10
     assert found["written"] == 0
     assert found["names"] == ["?", "end", "end"]
+    assert any("A “?” is a word that" in note for note in found["notes"])
 
 
 # ---------------------------------------------------------------- the address
@@ -378,7 +383,8 @@ POSSIBLE = """async ({ SETTINGS, isPossible }) => {
         for (const [heads] of SETTINGS.heads.options) {
             let works = true;
             try {
-                completeModel({ d_model: width, num_heads: heads, source_vocab_size: 7, target_vocab_size: 5 });
+                completeModel({ d_model: width, num_heads: heads, source_vocab_size: 7,
+                    target_vocab_size: 5 });
             } catch { works = false; }
             found.push([isPossible({ width, heads }), works]);
         }
@@ -597,7 +603,9 @@ def test_ones_own_pairs_are_learned(play):
     opened.page.get_by_label("Open a file of pairs").set_input_files(file)
     expect(box).to_have_value(text)
     opened.finish()
-    assert re.match(r"Done: \d+ of 40 unseen examples", opened.status.inner_text()), "few are counted"
+    assert re.match(r"Done: \d+ of 40 unseen examples", opened.status.inner_text()), (
+        "few are counted"
+    )
     for row in opened.page.locator(".examples tbody tr").all():
         given, _, right = row.locator("td").all_inner_texts()
         assert right in ("✓", given[::-1])
@@ -687,7 +695,9 @@ def test_a_saved_model_goes_on_where_it_was(play, tmp_path):
     )
     opened.go(QUICK.replace("reverse", "count"))
     upload.set_input_files(path)
-    opened.wait_for("The model in this file knows different letters or words from those of this task.")
+    opened.wait_for(
+        "The model in this file knows different letters or words from those of this task."
+    )
     upload.set_input_files({"name": "a.safetensors", "mimeType": "", "buffer": b"12345"})
     opened.wait_for("not a safetensors file: it has no header")
     opened.finish()
