@@ -309,8 +309,8 @@ UNKNOWN = """async ({ Training }) => {
     const lines = Array.from({ length: 60 }, (_, i) =>
         `${"abcde"[i % 5]}${"fghij"[i % 7 % 5]}${i},word${i} end`);
     const options = { text: lines.join(" \\n") };
-    const training = new Training({ task: "own", options, train: null, seed: 0, steps: 1, batch: 4, curve: "line",
-        model: { d_model: 16, num_heads: 1 }, training: {} }, () => {});
+    const training = new Training({ task: "own", options, train: null, seed: 0, steps: 1,
+        batch: 4, curve: "line", model: { d_model: 16, num_heads: 1 }, training: {} }, () => {});
     const { learner, data } = training;
     const answer = (source) => data.test.find((pair) => pair.source === source).target;
     learner.write = (sources) => sources.map(answer);
