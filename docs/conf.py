@@ -218,7 +218,7 @@ def link_preview(app: Sphinx, name: str, template: str, context: dict[str, Any],
     """What a link to the page is shown with, where somebody passes it on."""
     title = html.escape(context.get("title") or project)
     about = (
-        "Attention Is All You Need, step by step: every claim run and measured, every head opened."
+        "Build Attention Is All You Need step by step, open every head, and test what people say."
     )
     picture = f"{html_baseurl}{first_page.PREVIEW}"
     for field, text in (

@@ -100,7 +100,7 @@ def test_a_run_is_not_overwritten_and_can_be_resumed(capsys, tsv, tmp_path):
     code, _, err = train(capsys, tsv, out, "--max-steps", "2")
     assert code == 1
     assert is_one_line(err)
-    assert "is not empty; resume (--resume) to go on" in err
+    assert "is not empty; continue the run with --resume" in err
     assert (out / "model.safetensors").read_bytes() == before
 
 
@@ -177,7 +177,7 @@ def test_a_folder_that_train_did_not_begin_is_not_resumed(capsys, tmp_path):
     assert "was not begun by train" in err
     code, _, err = run(capsys, "evaluate", "--model", model)
     assert (code, is_one_line(err)) == (1, True)
-    assert "does not say its corpus" in err
+    assert "does not say which corpus it was trained on" in err
 
 
 def wordy(rng):
@@ -220,7 +220,7 @@ def test_resuming_on_something_else_is_refused(capsys, tsv, tmp_path):
     # Scored all the same, and said.
     code, _, err = run(capsys, "evaluate", "--model", out, "--limit", 2)
     assert code == 0
-    assert "it may know the test" in err
+    assert "the model may know the test" in err
 
 
 def test_bad_lines_are_named_or_counted(capsys, tsv, tmp_path):
@@ -246,7 +246,7 @@ def test_bad_lines_are_named_or_counted(capsys, tsv, tmp_path):
         (["--corpus", "debian:"], "corpus is 'debian:'; expected"),
         (["--max-steps", "0"], "max_steps is 0; expected an integer of at least 1"),
         (["--max-minutes", "-1"], "max_minutes is -1.0; expected a finite number above 0"),
-        (["--device", "abacus"], "device is 'abacus'; expected auto or one that is here"),
+        (["--device", "abacus"], "device is 'abacus'; expected auto or one that this machine has"),
     ],
 )
 def test_arguments_that_do_not_fit_are_named(capsys, tmp_path, arguments, message):
@@ -258,10 +258,10 @@ def test_arguments_that_do_not_fit_are_named(capsys, tmp_path, arguments, messag
 def test_a_run_keeps_what_it_began_with(capsys, tmp_path):
     code, _, err = run(capsys, "train", "--out", tmp_path, "--resume", "--skip-bad")
     assert (code, is_one_line(err)) == (1, True)
-    assert "--skip-bad is True; expected no --skip-bad with --resume" in err
+    assert "--skip-bad cannot follow --resume" in err
     code, _, err = run(capsys, "train", "--out", tmp_path, "--resume", "--vocab-size", 300)
     assert (code, is_one_line(err)) == (1, True)
-    assert "--vocab-size is 300; expected no --vocab-size with --resume" in err
+    assert "--vocab-size cannot follow --resume" in err
 
 
 def test_a_task_of_ones_own_is_trained_translated_and_opened_in_both_pages(capsys, tmp_path):
@@ -352,8 +352,8 @@ def test_translate_reads_lines_and_prints_lines(model):
             (b"\xff\xfe\n", "source is not UTF-8"),
             (b"the\0cat\n", "source holds a NUL byte"),
             (b"the " * 10_000, "source has 10000 tokens; expected at most 30"),
-            ("🙂".encode(), "expected at least one word of the vocabulary"),
-            ("שלום".encode(), "expected at least one word of the vocabulary"),
+            ("🙂".encode(), "the model knows none of its words"),
+            ("שלום".encode(), "the model knows none of its words"),
         ],
     ),
 )
@@ -363,7 +363,7 @@ def test_translate_refuses_bad_input_in_one_line(model, given, message):
     assert process.returncode == 1
     assert out == b"\n"
     assert is_one_line(err.decode())
-    assert "1 of 1 sentences cannot be read and are left empty; line 1: source" in err.decode()
+    assert "line 1 was left empty: source" in err.decode()
     assert message in err.decode()
 
 
@@ -381,7 +381,7 @@ def test_each_line_has_its_line_whatever_stands_in_it(model):
     lines = out.decode().split("\n")
     assert [bool(line) for line in lines] == [True, False, True, False, False, True, False]
     assert lines[2] == lines[5]
-    said = "1 of 6 sentences cannot be read and are left empty; line 4: source is not UTF-8"
+    said = "line 4 was left empty: source is not UTF-8"
     assert err.decode().startswith(said)
     out, _ = command("translate", "--model", model, "--json").communicate(given)
     told = last_json(out.decode())
@@ -442,18 +442,21 @@ def test_no_corpus_is_not_the_world(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--source", "en"], "('en', None); expected both or none"),
-        (["--corpus", "x", "--source", "en", "--target", "en"], "with two different names"),
+        (["--source", "en"], "('en', None); expected both or neither"),
+        (["--corpus", "x", "--source", "en", "--target", "en"], "and two different names"),
         (
             ["--corpus", "x", "--source", "en, US", "--target", "fr"],
             "names without a comma, / or @, or the numbers",
         ),
-        (["--resume", "--source", "en", "--target", "fr"], "expected --corpus beside them"),
+        (["--resume", "--source", "en", "--target", "fr"], "expected --corpus as well"),
         (
             ["--corpus", "world", "--source", "en", "--target", "fr"],
-            "expected none: the sides of world are known",
+            "expected neither, because the columns of world are fixed",
         ),
-        (["--corpus", "x", "--source", "", "--target", "fr"], "('', 'fr'); expected both or none"),
+        (
+            ["--corpus", "x", "--source", "", "--target", "fr"],
+            "('', 'fr'); expected both or neither",
+        ),
     ],
 )
 def test_names_of_sides_that_do_not_fit_are_one_line(capsys, tmp_path, arguments, message):
@@ -556,7 +559,7 @@ def test_a_file_is_evaluated_by_the_columns_that_are_named(capsys, model, tmp_pa
     assert (code, err) == (0, "")
     code, _, err = run(capsys, "evaluate", "--model", model, *sides[2:])
     assert (code, is_one_line(err)) == (1, True)
-    assert "expected --corpus beside them" in err
+    assert "expected --corpus as well" in err
 
 
 @pytest.mark.parametrize("corpus", [(), ("--corpus", "debian:fr"), ("--corpus", "hf:x")])
@@ -570,7 +573,7 @@ def test_an_invisible_line_is_told_escaped(model):
     process = command("translate", "--model", model, "--beam", 1)
     out, err = process.communicate("the cat\n\u200b\nthe \u200bcat\n".encode())
     assert [bool(line) for line in out.decode().split("\n")] == [True, False, True, False]
-    assert r"line 2: source is '\u200b'; expected at least one word" in err.decode()
+    assert r"line 2 was left empty: source is '\u200b'; expected at least one word" in err.decode()
     assert r"not in the vocabulary, read as <unk>: \u200b" in err.decode()
 
 
@@ -637,12 +640,12 @@ def test_lab_stores_a_record_and_never_over_a_page_unasked(capsys, model, tmp_pa
     out = tmp_path / "page.html"
     code, text, err = run(capsys, "lab", "--record", "the cat runs", "--model", model, "--out", out)
     assert (code, err) == (0, "")
-    assert "MB; open it in any browser; it needs no network" in text
+    assert "MB) is ready: open it in any browser, without a network" in text
     page = out.read_text(encoding="utf-8")
     assert "<title>Lab: the cat runs &lt;eos&gt;</title>" in page
     code, text, err = run(capsys, "lab", "--record", "the dog", "--model", model, "--out", out)
     assert (code, text, is_one_line(err)) == (1, "", True)
-    assert "page.html exists; give --overwrite to replace it, or another --out" in err
+    assert "page.html exists; add --overwrite to replace it, or choose another --out" in err
     assert out.read_text(encoding="utf-8") == page
     again = ("lab", "--record", "the dog", "--model", model, "--out", out, "--overwrite", "--json")
     code, text, _ = run(capsys, *again)
@@ -658,7 +661,7 @@ def test_lab_stores_a_record_and_never_over_a_page_unasked(capsys, model, tmp_pa
     assert "sentences is ['the dog', 'the cat']; expected one sentence to record" in err
     code, _, err = run(capsys, "lab", "the dog", *again[3:], "--device", "cpu")
     assert (code, is_one_line(err)) == (1, True)
-    assert "--device is 'cpu'; expected none without --record" in err
+    assert "--device is 'cpu'; expected it only with --record" in err
 
 
 @pytest.mark.parametrize("text", ["", "the\0cat", "🙂", "the " * 10_000])
@@ -681,12 +684,12 @@ def test_lab_writes_a_page_and_never_over_one_unasked(capsys, model, tmp_path):
     wanted = ("lab", "the cat runs", "the dog", "--model", model, "--out", out)
     code, text, err = run(capsys, *wanted, "--start", "head=e1.1")
     assert (code, err) == (0, "")
-    assert f"{out}: " in text
+    assert f"{out} (" in text
     page = out.read_text(encoding="utf-8")
     assert '"sentences": ["the cat runs", "the dog"]' in page
     code, text, err = run(capsys, *wanted)
     assert (code, text, is_one_line(err)) == (1, "", True)
-    assert "lab.html exists; give --overwrite to replace it, or another --out" in err
+    assert "lab.html exists; add --overwrite to replace it, or choose another --out" in err
     assert out.read_text(encoding="utf-8") == page
     code, text, _ = run(capsys, *wanted, "--overwrite", "--json")
     assert code == 0
@@ -703,12 +706,14 @@ def test_playground_writes_a_page_and_never_over_one_unasked(capsys, tmp_path):
     wanted = ("playground", "--task", "sort", "--start", "heads=1", "--out", out)
     code, text, err = run(capsys, *wanted)
     assert (code, err) == (0, "")
-    assert re.fullmatch(rf"{re.escape(str(out))}: \d+ kB; open it in any browser; .*\n", text)
+    assert re.fullmatch(
+        rf"{re.escape(str(out))} \(\d+ kB\) is ready: open it in any browser, .*\n", text
+    )
     page = out.read_text(encoding="utf-8")
     assert '"start": "#task=sort&heads=1"' in page
     code, text, err = run(capsys, *wanted)
     assert (code, text, is_one_line(err)) == (1, "", True)
-    assert "play.html exists; give --overwrite to replace it, or another --out" in err
+    assert "play.html exists; add --overwrite to replace it, or choose another --out" in err
     assert out.read_text(encoding="utf-8") == page
     code, text, _ = run(capsys, "playground", "--out", out, "--overwrite", "--json")
     assert code == 0
@@ -740,13 +745,13 @@ def test_progress_is_told_and_forgotten(capsys, tmp_path, monkeypatch):
     assert "    03   1 of 5      1 of 7, 0 right the first time\n" in text
     assert "To review today: 1 question.\n    03  Why √d?\n" in text
     forget = "python -m transformer_lab progress --forget"
-    assert f"\nKept in {file} and sent nowhere. To delete it: {forget}\n" in text
+    assert f"\nThis is kept in {file}, and sent nowhere. To delete it: {forget}\n" in text
     told = last_json(text)
     assert told["due"] == [{"lesson": "03", "question": "Why √d?"}]
     assert told["file"] == str(file)
     assert told["lessons"] == json.loads(file.read_text(encoding="utf-8"))["lessons"]
     code, text, _ = run(capsys, "progress", "--forget", "--json")
-    assert text.startswith(f"{file} is deleted.\n")
+    assert text.startswith(f"{file} is gone.\n")
     assert last_json(text) == {"file": str(file), "deleted": True}
     assert not file.exists()
 

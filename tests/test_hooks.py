@@ -166,12 +166,12 @@ def test_attend_calls_the_hooks_for_each_word_and_then_for_the_whole_translation
         (
             ("encoder", None),
             Hook(scores=print),
-            r"is \['scores'\]; expected functions for residual alone",
+            r"is \['scores'\]; expected functions only for residual",
         ),
         (
             ("cross", 1),
             Hook(residual=print),
-            "expected functions for query, key, value, scores, weights, output alone",
+            "expected functions only for query, key, value, scores, weights, output",
         ),
     ],
 )

@@ -133,9 +133,7 @@ def test_a_home_in_a_path_is_found(folder, monkeypatch):
     translator.save("~/again")
     assert (folder.parent / "again" / "config.json").is_file()
     assert Translator.snapshots("~/again") == {}
-    with pytest.raises(
-        ValueError, match="path is '~nobody.at.all'; expected one that can be found"
-    ):
+    with pytest.raises(ValueError, match="path is '~nobody.at.all'; expected one that exists"):
         expand_path("~nobody.at.all")
 
 
@@ -242,7 +240,7 @@ PIECES = {"<pad>": 0, "</s>": 1, "<unk>": 2, "a": 3}
         ({**PIECES, "a": 3.0}, {}, "vocabulary is .*; expected a whole number for each"),
         ({"a": 0}, {}, "vocabulary is .*; expected one with"),
         ([], {}, "vocabulary is 'a list'; expected a dict, from piece to id"),
-        (PIECES, {}, "model is no SentencePiece model|model is 'empty'"),
+        (PIECES, {}, "model is not a SentencePiece model|model is 'empty'"),
     ],
 )
 @pytest.mark.parametrize("model", [b"", b"no model"])
@@ -265,6 +263,6 @@ def test_random_numbers_of_another_kind_are_named(tmp_path, name, kept):
     random = {"cpu": torch.get_rng_state(), name: kept}
     state = State(progress, weights, weights, {}, None, random)
     with pytest.raises(
-        CheckpointError, match=f"random/{name} is no state of torch's random numbers"
+        CheckpointError, match=f"random/{name} is not a state of torch's random numbers"
     ):
         State.from_tensors(state.to_tensors(), {"progress": progress}, {"w": (3,)}, tmp_path)

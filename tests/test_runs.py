@@ -86,7 +86,9 @@ def test_a_translator_from_elsewhere_says_nothing_and_is_no_run(tmp_path):
     translator.about = {"checkpoint": "somebody/something"}
     assert About.of(translator) == About()
     translator.save(tmp_path)
-    with pytest.raises(ValueError, match="was not begun by train: it says nothing of 'corpus'"):
+    with pytest.raises(
+        ValueError, match="was not begun by train, because it does not say 'corpus'"
+    ):
         resume_run(tmp_path)
 
 
@@ -153,7 +155,9 @@ def test_a_folder_with_files_of_others_is_left_as_it_is(tsv, tmp_path):
 def test_two_runs_in_one_folder_are_one_run_and_a_refusal(tsv, tmp_path, endless):
     run = begin_run(tmp_path / "run", str(tsv), max_steps=1, **QUIET)
     for again in (begin_run, lambda folder, *_, **__: resume_run(folder)):
-        with pytest.raises(ValueError, match="run is in use; expected a folder that nobody else"):
+        with pytest.raises(
+            ValueError, match="run is in use; expected a folder in which nobody else"
+        ):
             again(tmp_path / "run", str(tsv), **QUIET)
     with pytest.raises(ValueError, match="run is in use"):
         make_translator().save(tmp_path / "run", overwrite=True)
@@ -220,7 +224,7 @@ def test_parts_of_a_state_that_was_never_whole_are_cleared_away(tsv, tmp_path):
     begin_run(folder, str(tsv), max_steps=1, **QUIET).train()
     assert not part.exists()
     part.touch()
-    with pytest.raises(ValueError, match="is not empty; resume"):
+    with pytest.raises(ValueError, match="is not empty; continue"):
         begin_run(folder, str(tsv), max_steps=1, **QUIET)
     assert part.exists()
 

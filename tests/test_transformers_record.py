@@ -204,7 +204,7 @@ def test_tokens_that_do_not_fit_are_named(given, message, both):
     "given", [{}, {"source_tokens": tuple("abc"), "target_tokens": tuple("uvw")}]
 )
 def test_one_stack_must_be_told_which_it_is(given):
-    with pytest.raises(ValueError, match="outputs are of one stack; expected source_tokens"):
+    with pytest.raises(ValueError, match="outputs are from one stack; expected source_tokens"):
         AttentionRecord.from_transformers(outputs(bert()), **given)
 
 

@@ -39,17 +39,17 @@ CHOSEN = """
 ## How it was chosen
 
 Ten seeds of this recipe were trained, and this is seed 7. It was chosen because one of its heads alone
-finds the noun that a pronoun stands for, and in many of the others two heads share that work. That
-makes it easy to study. It is no evidence of how often such a head forms: for that, ask the other seeds
-(lesson 12).
+finds the noun that a pronoun stands for, which makes it easy to study. In many of the others, two heads
+share that work. So it is not evidence of how often such a head forms. For that, see the other seeds in
+lesson 12.
 """
 """What the card of the shipped model says of SEED."""
 ANOTHER = """
 ## What it is for
 
-It is trained as the translator that comes with the package is, on the same sentences, from another
-seed. Only the numbers it began with and the order of the batches differ, so it shows which heads form
-again and which do not. It was not chosen for its heads.
+It shows which heads form again in another training run, and which do not. It learnt from the same
+sentences as the translator that comes with the package. Only the numbers it began with and the order
+of the batches differ. It was not chosen for its heads.
 """
 """What the card of a model of another seed says."""
 

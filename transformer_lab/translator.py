@@ -319,7 +319,7 @@ class Translator:
         elif len(ids) > limit:
             refusal = f"{name} has {len(ids) - 1} tokens; expected at most {limit - 1}"
         elif set(ids[:-1]) == {config.unk_id}:
-            refusal = f"{name} is {text[:60]!r}; expected at least one word of the vocabulary"
+            refusal = f"{name} is {text[:60]!r}; the model knows none of its words"
         return EncodedSource([] if refusal else ids, unknown, refusal)
 
     def find_refusals(self, texts: Sequence[str]) -> dict[int, str]:

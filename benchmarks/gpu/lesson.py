@@ -19,8 +19,6 @@ LAST = "b1604c8e"
 """The cell in which the trained translator has been asked for unseen sentences."""
 CPU_STEPS = 40
 """After how many steps the training is stopped where there is no GPU: enough to show that it runs."""
-LONG_WITHOUT_GPU = {"1d6a7b1c-b", "8e159cdc"}
-"""320 steps by hand, which no clock can stop, and what is read off them. A CPU leaves them out."""
 
 
 class Absent:
@@ -34,13 +32,12 @@ class Absent:
         return self
 
 
-def read_cells(device: str) -> Iterator[tuple[str, str]]:
+def read_cells() -> Iterator[tuple[str, str]]:
     """Iterate over the id and the code of each cell to run; those that only draw are left out."""
-    left_out = {"setup"} | (LONG_WITHOUT_GPU if device == "cpu" else set())
     notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
     for cell in notebook["cells"]:
         tags = set(cell["metadata"].get("tags", []))
-        if cell["cell_type"] == "code" and cell["id"] not in left_out and "drawing" not in tags:
+        if cell["cell_type"] == "code" and cell["id"] != "setup" and "drawing" not in tags:
             yield cell["id"], "".join(cell["source"])
         if cell["id"] == LAST:
             return
@@ -86,7 +83,7 @@ def section(device: torch.device, seconds: float) -> str:
     try:
         with contextlib.redirect_stdout(printed):
             interrupt.start()
-            for name, code in read_cells(device.type):
+            for name, code in read_cells():
                 began = time.perf_counter()
                 run_cell(code, names, absent)
                 rows.append(f"{name} {time.perf_counter() - began:.1f} s")

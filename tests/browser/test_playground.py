@@ -113,7 +113,7 @@ def test_a_run_says_how_far_it_is_and_shows_what_it_writes(play):
     assert re.fullmatch(said, opened.status.inner_text())
     first, *moments, last = opened.page.evaluate("said")
     assert (first, last) == ("Getting ready …", opened.status.inner_text())
-    told = r"Step \d+: \d+(\.\d+)?% right as it writes, after \d+\.\d seconds\."
+    told = r"Step \d+: \d+(\.\d+)?% right when it writes on its own, after \d+\.\d seconds\."
     assert all(re.fullmatch(told, text) for text in moments)
     steps = [int(text.split()[1].rstrip(":")) for text in moments]
     assert steps == sorted(set(steps)), "a screen reader hears of each moment once"
@@ -148,8 +148,8 @@ def test_the_maps_have_weights_that_sum_to_one_and_words_at_both_sides(play):
     given = opened.page.locator(".examples tbody td").first.inner_text()
     asked, looked_at = [*given[::-1], "end"], [*given, "end"]
     sides = {
-        "Decoder: what it was given": (asked, looked_at),
-        "Decoder: what it has written": (asked, ["start", *given[::-1]]),
+        "Decoder: looking at what it was given": (asked, looked_at),
+        "Decoder: looking at what it has written": (asked, ["start", *given[::-1]]),
         "Encoder": (looked_at, looked_at),
     }
     seen = []
@@ -165,7 +165,7 @@ def test_the_maps_have_weights_that_sum_to_one_and_words_at_both_sides(play):
             assert [sum(row) for row in cells] == pytest.approx([1] * len(rows), abs=1e-4)
             assert cells not in seen
             seen.append(cells)
-            if kind == "Decoder: what it has written":
+            if kind == "Decoder: looking at what it has written":
                 later = [w for i, row in enumerate(cells) for w in row[i + 1 :]]
                 assert later == [0] * len(later), "the mask hides what comes next"
     labels = opened.page.locator(".large tbody td").evaluate_all(
@@ -209,7 +209,7 @@ def test_two_runs_have_the_same_seed_and_the_same_data(play):
     # The same random numbers at the beginning: where no mask is, the heads look alike.
     opened.button("Encoder, layer 1, head 1").first.click()
     assert opened.cells(0) == opened.cells(1)
-    opened.button("Decoder: what it has written, layer 1, head 1").first.click()
+    opened.button("Decoder: looking at what it has written, layer 1, head 1").first.click()
     assert opened.cells(0) != opened.cells(1)
 
 
@@ -221,7 +221,7 @@ def test_the_arrows_go_from_head_to_head_and_tab_goes_past_them(play):
     chosen = opened.page.locator("[aria-pressed=true]")
     for key, name in (
         ("ArrowRight", "Encoder, layer 1, head 2"),
-        ("ArrowDown", "Decoder: what it has written, layer 1, head 1"),
+        ("ArrowDown", "Decoder: looking at what it has written, layer 1, head 1"),
         ("ArrowUp", "Encoder, layer 1, head 2"),
         ("ArrowLeft", "Encoder, layer 1, head 1"),
         ("ArrowLeft", "Encoder, layer 1, head 1"),  # there is none before it
@@ -293,7 +293,7 @@ UNKNOWN = """async ({ Training }) => {
     const { learner, data } = training;
     learner.write = (sources) => sources.map((source) => data.test.find((pair) => pair.source === source).target);
     const { written, ids } = await training.try(10);
-    return { written, unknown: ids.map((one) => one.includes(3)), names: training.describe().words.right };
+    return { written, unknown: ids.map((one) => one.includes(3)), names: training.describe().shown[0].words.right };
 }"""
 
 
@@ -650,7 +650,7 @@ def test_a_saved_model_goes_on_where_it_was(play, tmp_path):
     )
     opened.go(QUICK.replace("reverse", "count"))
     upload.set_input_files(path)
-    opened.wait_for("The model in this file knows other letters or words than this task has.")
+    opened.wait_for("The model in this file knows different letters or words from those of this task.")
     upload.set_input_files({"name": "a.safetensors", "mimeType": "", "buffer": b"12345"})
     opened.wait_for("not a safetensors file: it has no header")
     opened.finish()

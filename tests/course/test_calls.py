@@ -29,16 +29,16 @@ WANTED = calls(("embed", X), ("inner", Y), ("inner", X), ("norm", X + Y))
     [
         (calls(("embed", X)), "`inner` is never called"),
         (calls(("embed", Y)), "what `embed` gets is not right"),
-        (calls(("embed", X.T)), "its shape is (5, 3); asked is (3, 5) (right, but axes 0 and 1"),
+        (calls(("embed", X.T)), "its shape is (5, 3); expected (3, 5) (right, but axes 0 and 1"),
         (calls(("embed", 2 * X)), "all numbers are 2 times as large"),
-        (calls(("embed", X), ("inner", Y)), "`inner` is called once; 2 calls are asked"),
+        (calls(("embed", X), ("inner", Y)), "`inner` is called once, but 2 calls are needed"),
         (
             calls(("embed", X), ("inner", Y), ("inner", Y)),
             "what `inner`, in call 2, gets is not right; what is called before it gets the right "
             "things (embed, inner)",
         ),
-        (calls(("embed", X, X)), "2 arguments, where 1 are asked"),
-        (WANTED, "what `embed`, `inner`, `norm` get is right; look at what comes behind"),
+        (calls(("embed", X, X)), "2 arguments instead of 1"),
+        (WANTED, "what `embed`, `inner`, `norm` get is right; look at what comes after"),
     ],
 )
 def test_the_first_call_that_differs_is_named(got, said):
@@ -49,7 +49,7 @@ def test_what_gets_the_right_thing_and_gives_another_is_named_before_what_follow
     want = [Call("inner", (X,), returned=Y), Call("norm", (X + Y,))]
     got = [Call("inner", (X,), returned=1.1 * Y), Call("norm", (X + 1.1 * Y,))]
     said = find_first_wrong_call(got, want)
-    assert "what `inner` gets is right, and what it gives is not" in said
+    assert "what `inner` gets is right, but what it returns is not" in said
     assert "norm" not in said
 
 
@@ -66,7 +66,7 @@ def test_a_call_too_many_with_something_else_is_said_to_be_needless():
 def test_another_layer_of_pytorch_is_named_by_its_class():
     want = [Call("norm", (X,), layer="LayerNorm")]
     got = [Call("norm", (X.T,), layer="BatchNorm1d")]
-    assert find_first_wrong_call(got, want) == "`norm` is a BatchNorm1d; a LayerNorm is asked"
+    assert find_first_wrong_call(got, want) == "`norm` is a BatchNorm1d, but should be a LayerNorm"
     assert find_first_wrong_call([Call("norm", (X,), layer="GroupNorm")], want).startswith(
         "what `norm` gets is right"
     )

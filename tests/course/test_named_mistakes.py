@@ -248,10 +248,14 @@ SCORED = [(np.array([1.0, -3.0, 8.0]), 0.5), (np.array([2.0, -7.0, 1.0, 4.0, 5.0
 @pytest.mark.parametrize(
     ("check", "answer", "words"),
     [
-        (NUMBERS, lambda x: x.std() / len(x) ** 0.5, "divides by n here; by n − 1 is asked"),
+        (
+            NUMBERS,
+            lambda x: x.std() / len(x) ** 0.5,
+            "divides by n here, but should divide by n − 1",
+        ),
         (NUMBERS, lambda x: x.var(ddof=1) / len(x) ** 0.5, "one step is missing: the square root"),
         (NUMBERS, lambda x: x.std(ddof=1) / len(x), "one step is missing: the square root"),
-        (NUMBERS, lambda x: x.std(ddof=1) / np.sqrt(len(x) - 1), "n − 1 stands where n is asked"),
+        (NUMBERS, lambda x: x.std(ddof=1) / np.sqrt(len(x) - 1), "n − 1 is used, but n is needed"),
         (NUMBERS, lambda x: x.std(ddof=1), "the division by"),
         (
             SCORES,
@@ -262,17 +266,17 @@ SCORED = [(np.array([1.0, -3.0, 8.0]), 0.5), (np.array([2.0, -7.0, 1.0, 4.0, 5.0
         (
             SCORES,
             lambda x, s: np.log(np.quantile(abs(x), 0.9)) + s**2 * (3 + max(x)) / 2,
-            "another level is taken: 0.9, where 0.75 is asked",
+            "the wrong level is taken: 0.9 instead of 0.75",
         ),
         (
             SCORES,
             lambda x, s: np.log(np.quantile(abs(x), 0.75)) + s * (3 + max(x)) / 2,
-            "`share` is not raised to a power; a power of 2 is asked",
+            "`share` is not raised to a power, but should be raised to the power of 2",
         ),
         (
             SCORES,
             lambda x, s: np.log(np.quantile(abs(x), 0.75)) + s**2 * (3 + min(x)) / 2,
-            "the smallest is taken where the largest is asked",
+            "the smallest is taken instead of the largest",
         ),
     ],
 )

@@ -75,14 +75,14 @@ def takes_from_a_list(items):
             "leaves i and n as before",
         ),
         (no_break, 5, "while True:", "come to a break or a return?"),
-        (grows, [1, 2], "for item in items:", "add to what the loop goes through?"),
+        (grows, [1, 2], "for item in items:", "add to the list that it goes through?"),
         (calls_itself_in_a_loop, 5, "while i < n:\n  there i is 0, n is 5", "nothing in the loop"),
         (takes_from_a_list, [1, 2], "while items:", "leaves items as before?"),
     ],
 )
 def test_the_loop_is_named_with_what_to_look_for(short, answer, case, line, advice):
     said = complaint_of(answer, case)
-    assert said.startswith("it doesn't end: it was stopped after 0.2 seconds, in this loop\n")
+    assert said.startswith("it does not end: it was stopped after 0.2 seconds, in this loop\n")
     assert line in said
     assert said.count("\n  there") <= 1
     assert advice in said.splitlines()[-1]
@@ -118,7 +118,7 @@ def test_the_check_says_so_and_runs_no_further_case(short):
 
     verdict = MERGE.verdict(merge)
     assert not verdict.right
-    assert verdict.text.startswith("Not yet: it doesn't end: it was stopped after 0.2 seconds")
+    assert verdict.text.startswith("Not yet: it does not end: it was stopped after 0.2 seconds")
     assert "while i < len(pieces):\n  there i is 0, pieces has length" in verdict.text
     assert (
         "nothing in the loop changes i and pieces, so the condition stays as it is" in verdict.text

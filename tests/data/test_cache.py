@@ -45,7 +45,7 @@ def test_a_list_says_what_is_there_and_how_large_it_is(cache, capsys):
     assert found[NAMES[0]].corpus == "/my/pairs.tsv"
     lines = lines_of(capsys)
     assert len(lines) == 5
-    assert lines[-1].endswith("To delete it all: python -m transformer_lab corpora --clear")
+    assert lines[-1].endswith("To delete all of it: python -m transformer_lab corpora --clear")
     assert sum("/my/pairs.tsv" in line for line in lines) == 2
     told = json.loads(lines_of(capsys, "--json")[-1])
     assert sorted(one["size"] for one in told) == sorted(one.size for one in found.values())
@@ -113,7 +113,7 @@ def test_what_somebody_is_preparing_stays(cache, capsys):
 def test_a_damaged_description_is_listed_as_such(cache, capsys, content):
     (cache / NAMES[0] / "about.json").write_bytes(content)
     (line,) = (line for line in lines_of(capsys) if NAMES[0] in line)
-    assert line.endswith("(unfinished, damaged, or of another version)")
+    assert line.endswith("(unfinished, damaged, or from another version)")
 
 
 def test_no_name_of_a_corpus_moves_the_terminal(cache, capsys):

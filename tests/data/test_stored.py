@@ -255,7 +255,9 @@ def folders(root: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("damage", thorough_from(3, DAMAGES.values()), ids=DAMAGES)
-def test_what_is_not_as_it_was_made_is_made_anew_and_said_to_be(whole, tmp_path, damage, capsys):
+def test_what_is_not_as_it_was_made_is_prepared_again_and_said_to_be(
+    whole, tmp_path, damage, capsys
+):
     tried = 0
     for inner in ("", "pieces-*", "ids-*"):
         (original,) = whole[0].glob(inner) if inner else (whole[0],)
@@ -267,11 +269,13 @@ def test_what_is_not_as_it_was_made_is_made_anew_and_said_to_be(whole, tmp_path,
                 verify_folder(path.parent)
             capsys.readouterr()
             assert all_made(tmp_path / "a") == whole[1]
-            said = [line for line in capsys.readouterr().err.splitlines() if "made anew" in line]
+            said = [
+                line for line in capsys.readouterr().err.splitlines() if "prepared again" in line
+            ]
             was_finished = path.parent.joinpath("about.json") != path or damage != Path.unlink
-            assert said == [f"{error.value} It is made anew."] * was_finished
+            assert said == [f"{error.value} It is prepared again."] * was_finished
             assert all_made(tmp_path / "a") == whole[1]
-            assert "made anew" not in capsys.readouterr().err
+            assert "prepared again" not in capsys.readouterr().err
             shutil.rmtree(tmp_path / "a")
             tried += 1
     assert tried == 10
@@ -317,7 +321,7 @@ def test_no_description_is_believed_that_was_not_written_here(whole, tmp_path, n
         with pytest.raises(ValueError, match=re.escape(said)):
             verify_folder(folder)
         assert all_made(tmp_path / "a") == whole[1]
-        assert f"{said} It is made anew." in capsys.readouterr().err.splitlines()
+        assert f"{said} It is prepared again." in capsys.readouterr().err.splitlines()
         shutil.rmtree(tmp_path / "a")
 
 

@@ -53,8 +53,8 @@ def test_spaces_and_line_ends_in_json_become_one_space(tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (b"no json", "no JSON; expected an object on each line"),
-        (b"[" * 100_000, "no JSON"),
+        (b"no json", "not JSON; expected an object on each line"),
+        (b"[" * 100_000, "not JSON"),
         (b"3", r"no text 'source' in int; expected \('source', 'target'\)"),
         (b'{"source": "a"}', r"no text 'target' in \['source'\]"),
         (b'{"source": "a", "target": 3}', "no text 'target'"),

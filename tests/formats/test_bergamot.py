@@ -190,7 +190,7 @@ def test_a_shortlist_whose_numbers_cannot_be_is_refused(tmp_path, offsets, frequ
 def test_a_shortlist_that_asks_for_more_than_its_file_is_refused(tmp_path, sizes):
     path = tmp_path / "lex.bin"
     path.write_bytes(HEAD.pack(MAGIC, 0, 3, 9, *sizes) + bytes(52))
-    with pytest.raises(ValueError, match=r"bytes of .* is 100; expected [\d]+, by its head"):
+    with pytest.raises(ValueError, match=r"bytes of .* is 100; expected [\d]+, as its header says"):
         Shortlist(path)
 
 

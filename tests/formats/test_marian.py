@@ -316,7 +316,7 @@ def test_a_tokenizer_comes_back_from_its_description(both):
     again = tokenizer_from_json(target.to_json())
     assert [again.encode(p.target) for p in both.held_out] == [r[1:-1] for r in both.targets]
     broken = {**json.loads(target.to_json()), "model": "AAAA"}
-    with pytest.raises(ValueError, match="model is no SentencePiece model"):
+    with pytest.raises(ValueError, match="model is not a SentencePiece model"):
         tokenizer_from_json(json.dumps(broken))
     lacking = {k: v for k, v in target.ids.items() if k != "<pad>"}
     with pytest.raises(ValueError, match="vocabulary is \"without \\['<pad>'\\]"):
@@ -365,7 +365,7 @@ def test_bad_input_and_training_are_refused(both):
     with pytest.raises(ValueError, match="expected at least one word"):
         both.translator.encode(" ")
     splits = Splits(pairs()[0], both.held_out, [])
-    with pytest.raises(ValueError, match=r"\(pad_id, bos_id, eos_id\) is .* to be trained"):
+    with pytest.raises(ValueError, match=r"\(pad_id, bos_id, eos_id\) is .* that can be trained"):
         make_trainer(both.translator, splits, TrainingConfig(device="cpu"))
 
 
@@ -495,7 +495,7 @@ def same_translations(folder, both, texts=None):
 def test_a_home_in_a_path_is_found(both, folder, monkeypatch):
     monkeypatch.setenv("HOME", str(folder.parent))
     assert same_translations("~/copy", both)
-    with pytest.raises(ValueError, match="path is '~nobody.at.all/opus'; expected one that can be"):
+    with pytest.raises(ValueError, match="path is '~nobody.at.all/opus'; expected one that exists"):
         load_marian("~nobody.at.all/opus")
 
 

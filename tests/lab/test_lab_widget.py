@@ -109,7 +109,7 @@ def test_an_address_says_what_is_open_and_changed_at_first(fake):
 @pytest.mark.parametrize(
     ("start", "message"),
     [
-        ("head=c9.1", r"heads of start is \['c9.1'\]; expected none that the model has not"),
+        ("head=c9.1", r"heads of start is \['c9.1'\]; expected only heads that the model has"),
         ("row=6", "row of start is '6'; expected a whole number below 6"),
         ("row=two", "row of start is 'two'"),
         ("s=a+cat", r"fields of start is \['s'\]; expected none but"),
@@ -173,7 +173,11 @@ def test_two_widgets_are_linked(link, fake):
         ("head", 3, "head is 3; expected 0 to 2 in cross layer 0"),
         ("pinned", [6, 0], r"pinned is \[6, 0\]; expected \[\] or .* below \(6, 6\)"),
         ("pinned", [0, 6], r"pinned is \[0, 6\]; expected"),
-        ("pinned", [None, 3], r"pinned is \[None, 3\]; expected .* as key None for a whole row"),
+        (
+            "pinned",
+            [None, 3],
+            r"pinned is \[None, 3\]; expected .* key None stands for a whole row",
+        ),
         ("pinned", [1], r"pinned is \[1\]; expected"),
         ("layer", "first", "an int"),
     ],
@@ -275,7 +279,7 @@ def test_a_pointed_row_becomes_a_patch_of_its_head(widget, fake, ask):
         ({"key": -1}, "point is (3, -1); expected query from 0, and key below 6."),
         (
             {"kind": "decoder", "key": 5},
-            "point is (3, 5); expected key from 0 to query: the decoder sees no later word.",
+            "point is (3, 5); expected key from 0 to query, because the decoder sees no later word.",
         ),
         ({"layer": 3}, "layer is 3; expected 0 to 2 for kind 'cross'."),
         ({"kind": "sideways"}, "kind is 'sideways'; expected one of"),

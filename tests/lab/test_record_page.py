@@ -302,8 +302,8 @@ def test_a_start_that_does_not_fit_is_named(start, message, as_users_run_it):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"sentences": "the cat"}, "sentences is 'the cat'; expected none beside a record"),
-        ({"kernel": True, "sentences": "the cat"}, "expected False beside a record"),
+        ({"sentences": "the cat"}, "sentences is 'the cat'; expected none with a record"),
+        ({"kernel": True, "sentences": "the cat"}, "expected False with a record"),
         ({"examples": [("a", "b")]}, r"options is \['examples'\]; expected none of these"),
     ],
 )
@@ -504,13 +504,16 @@ def test_a_referent_that_lies_outside_is_named():
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({"names": {"e1.1": "mine"}}, r"heads of names is \['e1.1'\]; expected none but heads"),
+        ({"names": {"e1.1": "mine"}}, r"heads of names is \['e1.1'\]; expected heads of the model"),
         ({"names": {Head("encoder", 9, 9): "mine"}}, r"heads of names is \[Head\(.*9.*9\)\]"),
         ({"languages": ("French",)}, r"languages is \('French',\); expected two names, as"),
         ({"languages": "ab"}, r"languages is 'ab'; expected two names, as"),
         ({"snapshots": make_record()}, r"snapshots is .*; expected a list of AttentionRecord"),
         ({"snapshots": [7]}, r"snapshots is \[7\]; expected a list of AttentionRecord"),
-        ({"kernel": True}, r"kernel is True; expected False beside a record: nobody is asked"),
+        (
+            {"kernel": True},
+            r"kernel is True; expected False with a record, because it answers by itself",
+        ),
         ({"start": "head=c1.1&row=²"}, r"row of start is '²'; expected a whole number below"),
     ],
 )

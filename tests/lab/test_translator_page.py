@@ -87,7 +87,7 @@ def test_a_file_that_is_there_stays(translator, tmp_path):
 def test_another_model_needs_a_name_of_its_own(translator):
     for name in ("", "an untrained model"):
         with pytest.raises(
-            ValueError, match=rf"names of others is \['{name}'\]; expected others than"
+            ValueError, match=rf"names of others is \['{name}'\]; expected names other than"
         ):
             lab(translator, TEXTS, others={name: translator})
 
@@ -95,9 +95,9 @@ def test_another_model_needs_a_name_of_its_own(translator):
 def test_what_would_not_work_is_refused(translator, monkeypatch):
     with pytest.raises(ValueError, match=r"sentences is \[\]; expected at least one"):
         lab(translator, [])
-    with pytest.raises(ValueError, match=r"expected at least one word of the vocabulary"):
+    with pytest.raises(ValueError, match=r"the model knows none of its words"):
         lab(translator, ["the cat", "xyz"])
-    with pytest.raises(ValueError, match=r"expected at least one word of the vocabulary"):
+    with pytest.raises(ValueError, match=r"the model knows none of its words"):
         lab(translator, TEXTS, examples=[("xyz", "le chat")])
     with pytest.raises(
         ValueError, match=r"fields of start is \['hed'\]; expected none but a-mute, "

@@ -176,7 +176,7 @@ def test_a_past_takes_in_any_number_of_words_at_once(parts, positions, ids):
 
 def test_a_decoder_without_layers_cannot_write_word_by_word(ids):
     model, source = make_model(num_decoder_layers=0), ids[0]
-    with pytest.raises(ValueError, match="num_decoder_layers is 0; expected at least 1 to write"):
+    with pytest.raises(ValueError, match="num_decoder_layers is 0; expected at least 1, to write"):
         prefill(model, source, padding_mask(source, 0))
 
 
@@ -253,8 +253,8 @@ def test_parameter_counts_are_exact_and_itemised(config, total):
         ({"num_heads": 5}, "num_heads is 5; expected a divisor of d_model=12"),
         ({"norm": "middle"}, "norm is 'middle'; expected one of"),
         ({"positions": "magic"}, "positions is 'magic'; expected one of"),
-        ({"dropout": 1.0}, "dropout is 1.0; expected a number from 0 up to, not including, 1"),
-        ({"dropout": "0.1"}, "dropout is '0.1'; expected a number from 0"),
+        ({"dropout": 1.0}, "dropout is 1.0; expected a number of at least 0 and below 1"),
+        ({"dropout": "0.1"}, "dropout is '0.1'; expected a number of at least 0"),
         ({"d_model": "12"}, "d_model is '12'; expected an integer of at least 1"),
         ({"num_heads": True}, "num_heads is True; expected an integer of at least 1"),
         ({"max_length": 7.5}, "max_length is 7.5; expected an integer of at least 1"),
@@ -274,7 +274,7 @@ def test_a_configuration_that_does_not_fit_names_the_field(changes, message, as_
     [
         ({"max_steps": 0}, "max_steps is 0; expected an integer of at least 1"),
         ({"peak_rate": -1.0}, "peak_rate is -1.0; expected a finite number above 0 or None"),
-        ({"label_smoothing": 1.0}, "label_smoothing is 1.0; expected a number from 0"),
+        ({"label_smoothing": 1.0}, "label_smoothing is 1.0; expected a number of at least 0"),
         ({"patience": 0}, "patience is 0; expected None or an integer"),
         ({"precision": "fp8"}, "precision is 'fp8'; expected one of"),
     ],

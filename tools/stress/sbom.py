@@ -23,11 +23,14 @@ LOCAL = re.compile(r"(?<=\d)\+(cpu|cu\d+)\b")
 HEAD = """\
 # Licences of what is installed
 
-These are the packages that `make` installs on Linux with Python 3.11: {count} besides this one.
+Do you need to know the licence of everything that comes with this package? These are the packages
+that `make` installs on Linux with Python 3.11. There are {count} of them besides this one. If your
+index has PyTorch with CUDA, NVIDIA's libraries come along under NVIDIA's own licences. They are not
+in the list.
+
 `python -m tools.stress sbom` asks each installed package for its name and licence, and writes this
-page. It also writes `build/sbom.cdx.json`, the same list for programs (CycloneDX), in which each
-package has what it needs; every release comes with one. If your index has PyTorch with CUDA, NVIDIA's
-libraries come along under NVIDIA's own licences; they are not in the list.
+page. It also writes `build/sbom.cdx.json`, the same list for programs (CycloneDX), which says what
+each package needs. Every release comes with one.
 
 | package | version | licence | where it comes from |
 |---|---|---|---|

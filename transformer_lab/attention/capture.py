@@ -325,7 +325,7 @@ def hooked_modules(model: Transformer, hooks: Mapping[Place, Hook]) -> dict[nn.M
         here = {isinstance(module, AttentionCore) for module in modules[place]}
         known = [point for point in get_args(Point) if (point != "residual") in here]
         points = [point for point in get_args(Point) if getattr(hook, point) is not None]
-        expected = f"functions for {', '.join(known)} alone"
+        expected = f"functions only for {', '.join(known)}"
         check(f"hook at {place}", points, expected, set(points) <= set(known))
         found.update(dict.fromkeys(modules[place], hook))
     return found

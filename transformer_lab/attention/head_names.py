@@ -21,7 +21,7 @@ class Behaviour(NamedTuple):
         least: The smallest mean, over the records, at which the name holds.
         measure: The number of one head in one record.
         kinds: The kinds of attention that can do so.
-        needs: The field of a record that `measure` reads beside the weights, or None.
+        needs: The field of a record that `measure` reads in addition to the weights, or None.
     """
 
     name: str

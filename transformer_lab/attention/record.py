@@ -212,7 +212,7 @@ class AttentionRecord:
         elif alone:  # one stack only: the tokens that are given say which
             if bool(source_tokens) == bool(target_tokens):
                 raise ValueError(
-                    "outputs are of one stack; expected source_tokens for an encoder, or "
+                    "outputs are from one stack; expected source_tokens for an encoder, or "
                     "target_tokens for a decoder, and not both"
                 )
             found["encoder" if source_tokens else "decoder"] = alone

@@ -115,7 +115,7 @@ class Score(NamedTuple):
         means: What the number says, in words.
         compute: The formula: the number of a head in a record, or NaN where it has none.
         kinds: The kinds of attention that have the score.
-        needs: The field of the record that the formula needs beside the weights, or None.
+        needs: The field of the record that the formula needs in addition to the weights, or None.
     """
 
     name: str

@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (MemoryError, RuntimeError) as error:
         if isinstance(error, RuntimeError) and "memory" not in str(error):
             raise
-        return print_error(f"there is too little memory: {error}")
+        return print_error(f"there is not enough memory: {error}")
     return 0
 
 
@@ -84,7 +84,7 @@ def use_new_name(words: Sequence[str]) -> list[str]:
     if not words or words[0] not in OLD_NAMES:
         return words
     new = OLD_NAMES[words[0]]
-    said = f"{words[0]} is called {' '.join(new)} now; the old name leaves with the next version"
+    said = f"{words[0]} is called {' '.join(new)} now, and the next version drops the old name"
     print(f"note: {said}", file=sys.stderr)
     return [*new, *words[1:]]
 
@@ -95,102 +95,150 @@ def print_error(message: str) -> int:
     return 1
 
 
+STOPS = {
+    "max_steps": "finished",
+    "max_minutes": "stopped by the limit of minutes",
+    "patience": "stopped because it no longer got better",
+    "interrupted": "interrupted",
+}
+"""What `train` says when it ends for one of the reasons in `training.trainer.Stop`."""
+MODEL = "the folder or file of a translator (default: the one that comes with the package)"
+DEVICES = "auto (default), cpu, cuda or mps"
+
+
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of all commands and their options."""
-    top = argparse.ArgumentParser(prog="transformer_lab", description=__doc__)
+    top = argparse.ArgumentParser(
+        prog="transformer_lab",
+        description="Train a small translator, translate with it, and open its heads in a page.",
+        epilog="COMMAND --help explains a command. For a first try: "
+        'transformer_lab translate "the cat sleeps"',
+    )
     commands = top.add_subparsers(required=True, metavar="COMMAND")
 
     def command(name: str, run: Any, help: str) -> argparse.ArgumentParser:  # noqa: A002
         sub = commands.add_parser(name, help=help, description=help)
         sub.add_argument(
-            "--json", action="store_true", help="print one JSON value as the last line"
+            "--json", action="store_true", help="print the results as JSON, in the last line"
         )
         sub.set_defaults(run=run)
         return sub
 
-    train = command("train", run_train, "Train a translator and save it.")
+    train = command("train", run_train, "Train a translator on pairs of sentences, and save it.")
     add_corpus_options(train, default="world")
     train.add_argument(
-        "--preset", choices=PRESETS, default=None, help="size (default: what suits the corpus)"
+        "--preset", choices=PRESETS, default=None, help="size (default: one that suits the corpus)"
     )
     train.add_argument(
         "--vocab-size",
         type=int,
         default=None,
-        help="pieces of words to learn (260: each letter alone; default: what suits the preset)",
+        help="how many pieces of words to learn; with 260, each letter is a piece of its own "
+        "(default: as many as suit the preset)",
     )
-    train.add_argument("--max-steps", type=int, default=None, help="stop after so many steps")
-    train.add_argument("--max-minutes", type=float, default=None, help="stop after so many minutes")
-    train.add_argument("--seed", type=int, default=None, help="default 0")
-    train.add_argument("--skip-bad", action="store_true", help="leave bad lines out")
-    train.add_argument("--device", default=None, help="auto (default), cpu, cuda, mps")
-    train.add_argument("--precision", choices=("auto", "fp32", "bf16"), default=None)
-    train.add_argument("--out", type=Path, default=None, help="folder (default runs/CORPUS-PRESET)")
-    train.add_argument("--resume", action="store_true", help="go on with the run in --out")
+    train.add_argument("--max-steps", type=int, default=None, help="stop after this many steps")
+    train.add_argument(
+        "--max-minutes", type=float, default=None, help="stop after this many minutes"
+    )
+    train.add_argument(
+        "--seed", type=int, default=None, help="decides all random choices of the run (default 0)"
+    )
+    train.add_argument("--skip-bad", action="store_true", help="leave out lines that are not a pair")
+    train.add_argument("--device", default=None, help=DEVICES)
+    train.add_argument(
+        "--precision",
+        choices=("auto", "fp32", "bf16"),
+        default=None,
+        help="how exactly matrices are multiplied (default: as the preset says; auto: bf16 if possible)",
+    )
+    train.add_argument(
+        "--out", type=Path, default=None, help="the run's folder (default runs/CORPUS-PRESET)"
+    )
+    train.add_argument("--resume", action="store_true", help="continue the run in --out")
 
     translate = command("translate", run_translate, "Translate sentences.")
     translate.add_argument(
-        "text", nargs="*", help="sentences; without any, lines of standard input"
+        "text", nargs="*", help="the sentences; without any, the lines of standard input"
     )
     add_model_options(translate)
 
     score = command("evaluate", run_evaluate, "Score a translator on sentences it has never seen.")
     add_corpus_options(score, default="the corpus it was trained on")
-    score.add_argument("--limit", type=int, default=None, help="only the first so many sentences")
+    score.add_argument("--limit", type=int, default=None, help="use only the first LIMIT sentences")
     add_model_options(score)
 
     lab = command("lab", run_lab, "Write a page in which the translator itself runs.")
     lab.add_argument(
         "text",
         nargs="*",
-        help="the sentence, or several: each gets a button; without any: two famous ones, with a guide",
+        help="one or more sentences, each with a button; without any, the page opens with two "
+        "famous ones and a guide",
     )
     lab.add_argument(
         "--out", type=Path, default=Path("lab.html"), help="the page (default %(default)s)"
     )
-    lab.add_argument("--overwrite", action="store_true", help="replace the page if it is there")
-    lab.add_argument("--model", type=Path, default=PRETRAINED, help="default: the shipped model")
+    lab.add_argument(
+        "--overwrite", action="store_true", help="replace a page that is already there"
+    )
+    lab.add_argument("--model", type=Path, default=PRETRAINED, help=MODEL)
     lab.add_argument(
         "--record",
         action="store_true",
-        help="store what every head did with one sentence, instead of the model: for one of any size",
+        help="store what every head did with one sentence instead of the model, which may then "
+        "have any size",
     )
-    lab.add_argument("--device", help="with --record: auto (default), cpu, cuda, mps")
-    lab.add_argument("--start", default="", help='what is open at first, as "head=e2.3&row=10"')
+    lab.add_argument("--device", help=f"with --record: {DEVICES}")
     lab.add_argument(
-        "--languages", nargs=2, metavar=("SOURCE", "TARGET"), help="names of the two languages"
+        "--start", default="", help='what the page shows first, such as "head=e2.3&row=10"'
+    )
+    lab.add_argument(
+        "--languages",
+        nargs=2,
+        metavar=("SOURCE", "TARGET"),
+        help="what the page calls the two languages",
     )
 
-    play = command("playground", run_playground, "Write a page in which a Transformer learns.")
-    play.add_argument("--task", default="reverse", help="what it learns (default %(default)s)")
-    play.add_argument(
-        "--start", default="", help='what else is chosen, as "heads=1&but=mask:false"'
+    play = command(
+        "playground",
+        run_playground,
+        "Write a page in which a small Transformer learns while you watch.",
     )
+    play.add_argument(
+        "--task", default="reverse", help="what it learns to do (default %(default)s)"
+    )
+    play.add_argument("--start", default="", help='other choices, such as "heads=1&but=mask:false"')
     play.add_argument(
         "--out", type=Path, default=Path("play.html"), help="the page (default %(default)s)"
     )
-    play.add_argument("--overwrite", action="store_true", help="replace the page if it is there")
+    play.add_argument(
+        "--overwrite", action="store_true", help="replace a page that is already there"
+    )
 
     export = command("export", run_export, "Write a translator for Transformers or CTranslate2.")
-    export.add_argument("--to", choices=("transformers", "ctranslate2"), required=True)
-    export.add_argument("--out", type=Path, required=True, help="a folder that is not there yet")
     export.add_argument(
-        "--quantization", default=None, help="of CTranslate2, as int8 (default: float32)"
+        "--to", choices=("transformers", "ctranslate2"), required=True, help="the library"
     )
-    export.add_argument("--model", type=Path, default=PRETRAINED, help="default: the shipped model")
+    export.add_argument("--out", type=Path, required=True, help="a folder that does not exist yet")
+    export.add_argument(
+        "--quantization", default=None, help="with ctranslate2: int8, for example (default float32)"
+    )
+    export.add_argument("--model", type=Path, default=PRETRAINED, help=MODEL)
 
     kept = command("corpora", run_corpora, "List the corpora in the cache, or delete them.")
     kept.add_argument(
         "--clear",
         nargs="*",
         metavar="NAME",
-        help="delete these, by corpus or folder; without a name, all. A run makes anew what it needs",
+        help="delete these, named by corpus or folder, or all of them; a run that needs one "
+        "prepares it again",
     )
 
-    done = command("progress", run_progress, "Say what is done of the course and what to repeat.")
-    done.add_argument("--forget", action="store_true", help="delete the file that keeps it")
+    done = command(
+        "progress", run_progress, "Show what you have done in the course, and what to repeat."
+    )
+    done.add_argument("--forget", action="store_true", help="delete the file that remembers it")
 
-    command("doctor", run_doctor, "Say what is installed, what is missing and how to get it.")
+    command("doctor", run_doctor, "Show what is installed, what is missing, and how to get it.")
     return top
 
 
@@ -199,18 +247,18 @@ def add_corpus_options(sub: argparse.ArgumentParser, default: str) -> None:
     sub.add_argument(
         "--corpus",
         default=None,
-        help="world, debian:LANGUAGE, hf:NAME[/CONFIG], stream:NAME[/CONFIG], a file of pairs (TSV "
-        "or .jsonl, also .gz, .zst or .zip), what two files FILE.en and FILE.fr begin with, or a "
-        f"folder of them or of a dataset (default: {default})",
+        help="world; debian:LANGUAGE; a file of pairs (TSV or .jsonl, also packed as .gz, .zst or "
+        ".zip); FILE, for two files FILE.en and FILE.fr; a folder of such files, or of a saved "
+        f"dataset; hf:NAME[/CONFIG] or stream:NAME[/CONFIG] (default: {default})",
     )
     sub.add_argument(
         "--source",
         default=None,
-        help="the source's column there, by its name or number, or its language",
+        help="the column of the source, by name or number; for two files, the source's ending",
     )
-    sub.add_argument("--target", default=None, help="the target's")
+    sub.add_argument("--target", default=None, help="the same for the target")
     sub.add_argument(
-        "--csv", action="store_true", help="tables have commas, and quotes around texts"
+        "--csv", action="store_true", help="commas separate the columns, and quotes enclose a text"
     )
 
 
@@ -228,9 +276,11 @@ def corpus_from_options(options: argparse.Namespace) -> str | None:
 
 def add_model_options(sub: argparse.ArgumentParser) -> None:
     """Add the options of the commands that use a trained model."""
-    sub.add_argument("--model", type=Path, default=PRETRAINED, help="default: the shipped model")
-    sub.add_argument("--device", default="auto", help="auto (default), cpu, cuda, mps")
-    sub.add_argument("--beam", type=int, default=4, help="beam size (default 4; 1 is greedy)")
+    sub.add_argument("--model", type=Path, default=PRETRAINED, help=MODEL)
+    sub.add_argument("--device", default="auto", help=DEVICES)
+    sub.add_argument(
+        "--beam", type=int, default=4, help="size of the beam (default 4; 1 is greedy)"
+    )
 
 
 def run_train(options: argparse.Namespace) -> dict[str, Any]:
@@ -242,10 +292,14 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
         known = find_corpus("world" if asked is None else asked)
         folder = options.out or default_folder(known, options.preset)
     if options.resume:
-        expected = "no --skip-bad with --resume: a run keeps what it began with"
-        check("--skip-bad", options.skip_bad, expected, not options.skip_bad)
-        expected = "no --vocab-size with --resume: a run keeps its pieces"
-        check("--vocab-size", options.vocab_size, expected, options.vocab_size is None)
+        if options.skip_bad:
+            raise ValueError(
+                "--skip-bad cannot follow --resume: a run keeps the pairs it began with"
+            )
+        if options.vocab_size is not None:
+            raise ValueError(
+                "--vocab-size cannot follow --resume: a run keeps the pieces it learnt"
+            )
         again = None if asked is None else known.name
         begun = {"corpus": again, "preset": options.preset, "seed": options.seed}
         run = resume_run(folder, **begun, **limits)
@@ -262,10 +316,13 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     translator, splits, trainer = run.translator, run.splits, run.trainer
     print(describe_corpus(run.about.corpus, splits))
     print(
-        f"{len(splits.train)} pairs to train on, {len(splits.validation)} to validate, "
-        f"{len(splits.test)} to test; vocabularies of {translator.source_tokenizer.vocab_size} "
-        f"and {translator.target_tokenizer.vocab_size}; "
-        f"{count_parameters(translator.model)['total']:,} parameters"
+        f"pairs: {len(splits.train):,} for training, {len(splits.validation):,} for validation, "
+        f"{len(splits.test):,} for the test"
+    )
+    print(
+        f"model: {count_parameters(translator.model)['total']:,} parameters; vocabularies of "
+        f"{translator.source_tokenizer.vocab_size:,} and "
+        f"{translator.target_tokenizer.vocab_size:,} tokens"
     )
     stop = run.train()
     if distributed.rank() > 0:
@@ -275,17 +332,17 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     steps = [h for h in progress.history if "validation_loss" in h]  # a few pairs leave none over
     losses = ", ".join(f"{h['validation_loss']:z.3f} (step {h['step']})" for h in steps)
     print(f"validation loss {losses or 'unknown'}")
-    print(f"{stop} after {progress.step} steps and {seconds} s; saved in {folder}")
+    print(f"{STOPS[stop]} after {progress.step:,} steps and {seconds} s; saved in {folder}")
     result = {"steps": progress.step, "seconds": seconds, "stop": stop, "out": str(folder)}
     if stop == "interrupted":
-        print(f"Go on with: python -m transformer_lab train --resume --out {folder}")
+        print(f"To continue: python -m transformer_lab train --resume --out {folder}")
         return result
     loss, evaluation = print_scores(translator, splits, beam_size=4)
     if may_write_card(folder):
         card = model_card(translator, splits, evaluation)
         write_atomically(folder / CARD, card.encode())
     result |= {"validation_loss": loss, **asdict(evaluation)}
-    print(f'Translate with: python -m transformer_lab translate --model {folder} "…"')
+    print(f'To translate with it: python -m transformer_lab translate --model {folder} "…"')
     return result
 
 
@@ -297,13 +354,13 @@ def add_columns(corpus: str | None, source: str | None, target: str | None) -> s
             there is no corpus, or one whose columns are fixed (the world and Debian).
     """
     name, sides = "--source and --target", (source, target)
-    check(name, sides, "both or none, with two different names", all(sides) and source != target)
-    check(name, sides, "--corpus beside them", corpus is not None)
+    check(name, sides, "both or neither, and two different names", all(sides) and source != target)
+    check(name, sides, "--corpus as well", corpus is not None)
     assert corpus is not None
     plain = not any(sign in f"{source}{target}" for sign in ",/@")
     check(name, sides, "names without a comma, / or @, or the numbers of these columns", plain)
     own = corpus == "world" or corpus.startswith("debian:")
-    check(name, sides, f"none: the sides of {corpus} are known", not own)
+    check(name, sides, f"neither, because the columns of {corpus} are fixed", not own)
     return f"{corpus}@{source},{target}"
 
 
@@ -335,14 +392,16 @@ def print_scores(translator: Translator, splits: Any, beam_size: int) -> tuple[f
     evaluation = evaluate(translator, splits.test, beam_size=beam_size)
     known = "unknown" if math.isnan(loss) else f"{loss:z.3f}"
     print(
-        f"validation loss {known}; on {evaluation.sentences} test sentences: exact match "
-        f"{100 * evaluation.exact_match:.1f} %, BLEU {evaluation.bleu:.1f} "
+        f"validation loss {known}; of {evaluation.sentences:,} test sentences, "
+        f"{100 * evaluation.exact_match:.1f}% are right to the letter; BLEU {evaluation.bleu:.1f} "
         f"({evaluation.bleu_signature}), chrF {evaluation.chrf:.1f}"
     )
     if evaluation.pronouns is not None:
-        print(f"the pronoun stands for the right noun in {100 * evaluation.pronouns:.1f} %")
+        print(f"{100 * evaluation.pronouns:.1f}% of the pronouns stand for the right noun")
+    if evaluation.by_construction:
+        print("right to the letter, by kind of sentence:")
     for name, share in evaluation.by_construction.items():
-        print(f"  {100 * share:5.1f} %  {name}")
+        print(f"  {100 * share:5.1f}%  {name}")
     return loss, evaluation
 
 
@@ -366,7 +425,8 @@ def run_translate(options: argparse.Namespace) -> list[dict[str, Any]]:
                 one = {**asdict(Translation(text, "", math.nan, False, ())), "score": None}
                 one["reason"] = reasons[i]
                 if text.strip():  # an empty line is an empty line
-                    refused, first = refused + 1, first or f"line {asked + i + 1}: {reasons[i]}"
+                    refused += 1
+                    first = first or f"{asked + i + 1} was left empty: {reasons[i]}"
             else:
                 one = asdict(next(found))
                 warn_unknown(one["unknown"])
@@ -379,7 +439,8 @@ def run_translate(options: argparse.Namespace) -> list[dict[str, Any]]:
     if not asked:
         raise ValueError("standard input is empty; expected a sentence on each line")
     if refused:
-        said = f"{refused} of {asked} sentences cannot be read and are left empty; {first}"
+        several = f"{refused} of {asked} lines were left empty. The first: " if refused > 1 else ""
+        said = f"{several}line {first}"
         if refused == asked:
             raise ValueError(said)
         print(said, file=sys.stderr)
@@ -399,14 +460,16 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
     about, asked = About.of(translator), corpus_from_options(options)
     name = about.corpus if asked is None else asked
     if name is None:
-        raise ValueError(f"{options.model} does not say its corpus; expected one in --corpus")
+        raise ValueError(
+            f"{options.model} does not say which corpus it was trained on; name one with --corpus"
+        )
     if options.limit is not None and options.limit < 1:
-        raise ValueError(f"limit is {options.limit}; expected an integer of at least 1")
+        raise ValueError(f"--limit is {options.limit}; expected an integer of at least 1")
     corpus = find_corpus(name)
     splits = corpus.splits(about.seed, about.skip_bad)
     trained_on_it = asked is None or corpus.name == about.corpus
     if trained_on_it and about.data not in (None, fingerprint(splits.train)):
-        changed = "has changed since the model was trained on it: it may know the test"
+        changed = "has changed since the model was trained on it, so the model may know the test"
         print(f"corpus {corpus.name!r} {changed}{explain_new_split(splits)}", file=sys.stderr)
     if options.limit is not None:
         splits = replace(splits, test=splits.test[: options.limit])
@@ -438,10 +501,11 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
         page = lab(translator.attend(options.text[0]), **given)
     else:
         alone = options.device is None
-        check("--device", options.device, "none without --record: the page itself runs it", alone)
+        expected = "it only with --record, because the page itself runs the model"
+        check("--device", options.device, expected, alone)
         given["sentences"] = options.text
         if not options.text:
-            expected = "a sentence: the guide names heads of the shipped model"
+            expected = "a sentence, because the guide names heads of another model"
             check("sentences for this model", options.text, expected, options.model == PRETRAINED)
             given = famous_guide() | {k: v for k, v in given.items() if v}
         page = lab(Translator.load(options.model, device="cpu"), **given)
@@ -450,7 +514,7 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
     if not options.json:
         if options.record:
             print(result["translation"])
-        print(f"{path}: {size / 1e6:.1f} MB; open it in any browser; it needs no network")
+        print(f"{path} ({size / 1e6:.1f} MB) is ready: open it in any browser, without a network")
     return result | {"out": str(path), "bytes": size}
 
 
@@ -463,14 +527,16 @@ def run_playground(options: argparse.Namespace) -> dict[str, Any]:
     path = page.to_html(options.out, overwrite=options.overwrite)
     size = path.stat().st_size
     if not options.json:
-        print(f"{path}: {size / 1e3:.0f} kB; open it in any browser; it needs no network")
+        print(f"{path} ({size / 1e3:.0f} kB) is ready: open it in any browser, without a network")
     return {"out": str(path), "bytes": size}
 
 
 def refuse_existing(options: argparse.Namespace) -> None:
     """Raise a ValueError if the page to be written is there already and may not be replaced."""
     if options.out.exists() and not options.overwrite:
-        raise ValueError(f"{options.out} exists; give --overwrite to replace it, or another --out")
+        raise ValueError(
+            f"{options.out} exists; add --overwrite to replace it, or choose another --out"
+        )
 
 
 def run_export(options: argparse.Namespace) -> dict[str, Any]:
@@ -487,13 +553,14 @@ def run_export(options: argparse.Namespace) -> dict[str, Any]:
         card = export_card(options.model, usage_example(translator, "FOLDER"))
         to_ctranslate2(translator, options.out, options.quantization, card)
     else:
-        check("--quantization", options.quantization, "none: it is CTranslate2's", plain)
+        expected = "it only with --to ctranslate2"
+        check("--quantization", options.quantization, expected, plain)
         use = 'transformers.AutoModelForSeq2SeqLM.from_pretrained("{}")'
         card = export_card(options.model, use.format("FOLDER"))
         to_transformers(translator, options.out, card)
         use = use.format(options.out)
     if not options.json:
-        print(f"{options.out}: go on with\n\n{use}")
+        print(f"{options.out} is ready. To use it:\n\n{use}")
     return {"out": str(options.out), "to": options.to}
 
 
@@ -504,13 +571,13 @@ def run_corpora(options: argparse.Namespace) -> list[dict[str, Any]]:
     for one in found:
         seed = "any" if one.seed is None else one.seed
         pairs = "" if one.pairs is None else f"{one.pairs:,}"
-        called = escape_for_terminal(one.corpus) or "(unfinished, damaged, or of another version)"
+        called = escape_for_terminal(one.corpus) or "(unfinished, damaged, or from another version)"
         print(f"{one.size / 1e6:10,.1f} MB  seed {seed:<4}{pairs:>12}  {one.path.name}  {called}")
     total = f"{sum(one.size for one in found) / 1e6:,.1f} MB in {user_cache_folder()}"
     if asked_to_clear:
         print(f"Deleted: {total}.")
     else:
-        print(f"{total}. To delete it all: python -m transformer_lab corpora --clear")
+        print(f"{total}. To delete all of it: python -m transformer_lab corpora --clear")
     return [{**asdict(one), "path": str(one.path)} for one in found]
 
 
@@ -519,12 +586,12 @@ def run_progress(options: argparse.Namespace) -> dict[str, Any]:
     path = diary.find_diary()
     if options.forget:
         gone = path is not None and diary.delete_diary(path)
-        print(f"{path} is deleted." if gone else "There was nothing to delete.")
+        print(f"{path} is gone." if gone else "There was nothing to delete.")
         return {"file": path and str(path), "deleted": gone}
     print(diary.format_progress())
     record = diary.load_record()
     if record:
-        print(f"\nKept in {path} and sent nowhere. To delete it: ", end="")
+        print(f"\nThis is kept in {path}, and sent nowhere. To delete it: ", end="")
         print("python -m transformer_lab progress --forget")
     asked = diary.due_questions(record, diary.today())
     return {

@@ -99,12 +99,10 @@ def convert_to_share(values: object, name: str) -> None:
     """Convert the field `name` of a configuration to a float, in place.
 
     Raises:
-        ValueError: Unless it is a number from 0 up to, not including, 1.
+        ValueError: Unless it is a number of at least 0 and below 1.
     """
     value = getattr(values, name)
-    check(
-        name, value, "a number from 0 up to, not including, 1", is_number(value) and 0 <= value < 1
-    )
+    check(name, value, "a number of at least 0 and below 1", is_number(value) and 0 <= value < 1)
     object.__setattr__(values, name, float(value))
 
 

@@ -76,7 +76,12 @@ class TrainingConfig:
         convert_to_boolean(self, "shard_optimizer")
         check("decay", self.decay, f"one of {get_args(Decay)}", self.decay in get_args(Decay))
         if self.decay == "linear":
-            check("peak_rate", self.peak_rate, "a number, as decay is linear", bool(self.peak_rate))
+            check(
+                "peak_rate",
+                self.peak_rate,
+                "a number, because decay is linear",
+                bool(self.peak_rate),
+            )
         kinds = get_args(Precision)
         check("precision", self.precision, f"one of {kinds}", self.precision in kinds)
 

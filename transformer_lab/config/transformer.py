@@ -93,7 +93,7 @@ class TransformerConfig:
         check("positions", self.positions, f"one of {kinds}", self.positions in kinds)
         if self.d_k is None or self.d_v is None:
             divides = self.d_model % self.num_heads == 0
-            expected = f"a divisor of d_model={self.d_model}, or d_k and d_v given"
+            expected = f"a divisor of d_model={self.d_model}, unless d_k and d_v are given"
             check("num_heads", self.num_heads, expected, divides)
         shared = self.num_key_value_heads
         if shared is not None:
@@ -105,7 +105,9 @@ class TransformerConfig:
             )
         if self.tie_source_target:
             same = self.source_vocab_size == self.target_vocab_size
-            expected = f"target_vocab_size={self.target_vocab_size}, as tie_source_target is set"
+            expected = (
+                f"target_vocab_size={self.target_vocab_size}, because tie_source_target is set"
+            )
             check("source_vocab_size", self.source_vocab_size, expected, same)
         smallest = min(self.source_vocab_size, self.target_vocab_size)
         special = (self.pad_id, self.bos_id, self.eos_id, self.unk_id)

@@ -111,8 +111,10 @@ def find_text_folder(
         elif is_text_file(path, columns):
             files.setdefault(split_from_path(inside) or "train", []).append(path)
     if ignored:
-        known = "its tables beside each other, or in folders called train, validation and test"
-        raise ValueError(f"{folder} has {ignored[0]}, whose folder names no part; expected {known}")
+        known = "its tables next to each other, or in folders called train, validation and test"
+        raise ValueError(
+            f"{folder} has {ignored[0]}, whose folder is not the name of a part; expected {known}"
+        )
     if not files:
         refuse_unnamed_sides(folder)
         return None
@@ -135,7 +137,7 @@ def refuse_unnamed_sides(folder: Path) -> None:
     ends = sorted({text_suffix(path.name)[1:] for path in folder.iterdir()} & set(LANGUAGES))
     if len(ends) > 1:
         expected = f"expected --source and --target to be two of {', '.join(ends)}"
-        raise ValueError(f"{folder} has files of one side each, which are not named; {expected}")
+        raise ValueError(f"{folder} has a file for each language; {expected}")
 
 
 def is_text_file(path: Path, columns: tuple[str, str] | None) -> bool:

@@ -123,7 +123,7 @@ def load_processor(model: bytes, extra: str = "marian") -> Any:
         processor = sentencepiece.SentencePieceProcessor(model_proto=model)
         pieces = processor.get_piece_size()
     except RuntimeError as error:  # what the library raises for bytes that are no model
-        raise ValueError(f"model is no SentencePiece model: {error}") from error
+        raise ValueError(f"model is not a SentencePiece model: {error}") from error
     check("model", "empty", "a SentencePiece model", pieces > 0)
     return processor
 

@@ -147,7 +147,7 @@ class StoredExamples(StoredFolder, Sequence[Example]):
                     ids = np.frombuffer(raw, self.dtype).tolist()
                     examples.append(Example(ids[:source], ids[source:]))
         except FileNotFoundError:
-            gone = "is gone. Was the cache cleared during this run? --resume makes it anew."
+            gone = "is gone. Was the cache cleared during this run? --resume prepares it again."
             raise ValueError(f"{path} {gone}") from None
         return examples
 
@@ -270,7 +270,7 @@ def open_or_build(folder: Path, open_whole: Callable[[Path], T], make: Callable[
             return open_whole(folder)  # another process may have made it by now
         except ValueError as error:
             if (folder / ABOUT).exists():
-                print(f"{error} It is made anew.", file=sys.stderr)
+                print(f"{error} It is prepared again.", file=sys.stderr)
         delete_contents(folder)
         make(folder)
         return open_whole(folder)
@@ -298,7 +298,7 @@ def hold_folder_lock(folder: Path) -> Iterator[None]:
             lock.acquire()
         except ValueError:
             if not said:
-                print(f"another process prepares {folder}: waiting for it", file=sys.stderr)
+                print(f"another process is preparing {folder}; waiting for it", file=sys.stderr)
                 said = True
             time.sleep(0.2)
     try:
@@ -348,7 +348,7 @@ def read_about(folder: Path) -> dict[str, Any]:
         about: dict[str, Any] = json.loads((folder / ABOUT).read_bytes())
         is_ours = about.pop("seal") == about_checksum(folder, about)
     except FileNotFoundError:
-        raise ValueError(f"{folder} has no {ABOUT}: it was not finished.") from None
+        raise ValueError(f"{folder} has no {ABOUT}, so it was not finished.") from None
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         is_ours = False
     if not is_ours:

@@ -128,7 +128,7 @@ def read_csv_rows(part: TextFile) -> Iterator[Row]:
         except StopIteration:
             return
         except csv.Error as error:
-            fault = f"no CSV: {error}; expected quotes around a whole text, those in it doubled"
+            fault = f"not CSV: {error}; expected quotes around a whole text, and quotes inside it doubled"
             yield from ((line + 1, fault) for line in range(before, reader.line_num))
             continue
         width = width or len(cells)
@@ -337,7 +337,7 @@ def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: Tex
         return  # a column of few words may be one to translate
     said = f"column {wrong + 1} is {kinds[wrong]}"
     if len(others) < 2:
-        rising = ". The numbers only rise: shuffle the lines if they are what is to be translated"
+        rising = ". The numbers only rise; if you want to translate them, shuffle the lines"
         hint = rising if len(kinds) == 2 else ""
         raise ValueError(f"{part}: {said}; expected a sentence and its translation{hint}")
     names = [header[p] if len(header) == width else str(p + 1) for p in others]

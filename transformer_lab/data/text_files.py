@@ -202,7 +202,7 @@ def find_files(path: Path, columns: tuple[str, str] | None) -> tuple[TextFile, .
     ends = sorted(filter(None, {Path(strip_packing_suffix(name)).suffix[1:] for name in names}))
     raise ValueError(
         f"{path} holds {', '.join(sorted(names)[:9]) or 'no file'}; expected one table, or two files "
-        f"whose ends --source and --target name, out of {', '.join(ends) or 'none'}"
+        f"whose ends --source and --target name, among {', '.join(ends) or 'none'}"
     )
 
 
@@ -391,7 +391,7 @@ def pair_from_json(line: bytes, columns: tuple[str, str], place: str) -> Pair:
     except UnicodeDecodeError as error:
         raise ValueError(f"{place}: byte {line[error.start]:#04x}; expected UTF-8") from None
     except (ValueError, RecursionError):
-        raise ValueError(f"{place}: no JSON; expected an object on each line") from None
+        raise ValueError(f"{place}: not JSON; expected an object on each line") from None
     return pair_from_row(row, columns, place)
 
 

@@ -153,7 +153,9 @@ class BPETokenizer:
         """
         smallest = 256 + len(SPECIAL_TOKENS)
         if vocab_size < smallest:
-            raise ValueError(f"vocab_size is {vocab_size}; expected at least {smallest}, all bytes")
+            raise ValueError(
+                f"vocab_size is {vocab_size}; expected at least {smallest}, for all bytes"
+            )
         tokenizer = tokenizers.Tokenizer(models.BPE())
         tokenizer.normalizer = normalizers.NFC()
         tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -248,9 +250,11 @@ def bpe_from_json(text: str) -> tokenizers.Tokenizer:
     """
     state = json.loads(text)
     for field in ("padding", "truncation"):
-        check(field, state.get(field), "null: texts stay as long as they are", not state.get(field))
+        check(
+            field, state.get(field), "null, because texts keep their length", not state.get(field)
+        )
     found = sorted(find_regular_expressions(state))
-    expected = "none: nobody can tell how long one takes. BPETokenizer.train needs none"
+    expected = "none, because nobody can tell how long one takes; BPETokenizer.train needs none"
     check("a regular expression in a tokenizer", found[:1], expected, not found)
     try:
         return tokenizers.Tokenizer.from_str(text)

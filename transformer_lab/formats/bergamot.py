@@ -133,7 +133,12 @@ def read_vocabulary(path: Path) -> SentencePieceTokenizer:
         pieces = [processor.id_to_piece(i) for i in range(processor.get_piece_size())]
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
-    check(f"pieces of {path}", "with <pad>", "none: it stands behind them", "<pad>" not in pieces)
+    check(
+        f"pieces of {path}",
+        "with <pad>",
+        "none, because it comes after them",
+        "<pad>" not in pieces,
+    )
     return SentencePieceTokenizer(model, {name: i for i, name in enumerate([*pieces, "<pad>"])})
 
 
@@ -144,8 +149,8 @@ def from_bergamot(weights: MarianFile, vocabulary: SentencePieceTokenizer) -> Tr
     Its features are in another order than in the file, see `from_marian`.
 
     Raises:
-        ValueError: If the file's settings describe a model that ours cannot be, or a weight does
-            not fit.
+        ValueError: If the file's settings describe a model that this package cannot build, or a
+            weight does not fit.
     """
     says = weights.settings()
     for name, value in EXPECTED.items():

@@ -58,7 +58,7 @@ UNUSED = "<unused {}>"
 MOST_POSITIONS = 65_536
 MOST_LABELS = 10_000
 CONVERSION = (
-    "which may run any code; expected model.safetensors. Where you trust it, write that once: python -c "
+    "which may run any code; expected model.safetensors. If you trust it, convert it once: python -c "
     """"from transformers import MarianMTModel as M; M.from_pretrained('{0}').save_pretrained('{0}')\""""
 )
 ACTIVATIONS: dict[str, Activation] = {
@@ -96,7 +96,7 @@ def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
 
     Raises:
         ValueError: If `transformers` or `sentencepiece` is not installed, a file is missing, or the
-            checkpoint describes a model that ours cannot be; the message names the field.
+            checkpoint describes a model that this package cannot build; the message names the field.
     """
     try:
         import transformers  # noqa: F401
@@ -137,7 +137,7 @@ def load_marian_config(name: str) -> Any:
         kind, labels = said.get("model_type"), said.get("num_labels", 0)
     check("model_type", kind, "'marian'", kind == "marian")
     few = is_integer(labels) and 0 <= labels <= MOST_LABELS
-    expected = f"a whole number up to {MOST_LABELS:,}: Transformers makes a name for each"
+    expected = f"a whole number up to {MOST_LABELS:,}, because Transformers makes a name for each"
     check("num_labels", labels, expected, few)
     with raise_one_error("config.json", name):
         return transformers.MarianConfig.from_dict(said)
@@ -321,7 +321,7 @@ def check_config(found: Any) -> None:
     for name in ("pad_token_id", "eos_token_id", "decoder_start_token_id"):
         check(name, getattr(found, name), "one id", isinstance(getattr(found, name), int))
     longest = found.max_position_embeddings
-    expected = f"at most {MOST_POSITIONS:,}: theirs has a table of them"
+    expected = f"at most {MOST_POSITIONS:,}, because its positions are a table"
     check("max_position_embeddings", longest, expected, longest <= MOST_POSITIONS)
 
 

@@ -35,7 +35,7 @@ class Shortlist:
         magic, _, self.frequent, _, offsets, words = HEAD.unpack_from(data)
         check(f"first bytes of {path}", hex(magic), hex(MAGIC), magic == MAGIC)
         size = HEAD.size + 8 * offsets + 4 * words
-        check(f"bytes of {path}", len(data), f"{size}, by its head", len(data) == size)
+        check(f"bytes of {path}", len(data), f"{size}, as its header says", len(data) == size)
         self.offsets = np.frombuffer(data, "<u8", offsets, HEAD.size)
         self.words = np.frombuffer(data, "<u4", words, HEAD.size + 8 * offsets)
         sources = offsets - 1

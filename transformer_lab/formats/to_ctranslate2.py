@@ -5,8 +5,8 @@ The command `export` uses it.
 The plain command, `ct2-transformers-converter --model FOLDER --output_dir OUT`, assumes what holds
 for OPUS-MT: padding is the last word of one list, and the decoder starts from a vector of zeros. A
 translator that was trained here starts with <bos>, whose vector is not zero, has its padding first,
-and often has two lists. So its weights go through the part of that converter which assumes nothing
-of this (BART's), and the lists and the start are given here.
+and often has two lists. So its weights go through the converter's part for BART, which assumes none
+of this, and the lists and the start are set here.
 """
 
 import tempfile

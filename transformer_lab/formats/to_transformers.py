@@ -131,7 +131,7 @@ def build_transformers_config(c: TransformerConfig) -> Any:
     width = c.d_model / c.num_heads
     for field, size in (("d_k", c.key_size), ("d_v", c.value_size)):
         check(field, size, f"d_model / num_heads = {width:g}, as in {name}", size == width)
-    expected = f"at most {MOST_POSITIONS:,}: theirs has a table of them"
+    expected = f"at most {MOST_POSITIONS:,}, because its positions are a table"
     check("max_length", c.max_length, expected, c.max_length <= MOST_POSITIONS)
     said = {
         "vocab_size": c.source_vocab_size,

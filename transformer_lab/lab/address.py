@@ -46,7 +46,7 @@ def read_address(
     codes = {code.partition(":")[0] for field in HEADS for code in split(read.get(field, ""))}
     missing = sorted(code for code in codes if not has_head(heads, code))
     last = ", ".join(max(of_kind).code for of_kind in group_by_kind(heads))
-    expected = f"none that the model has not; the last of each kind are {last}"
+    expected = f"only heads that the model has; the last of each kind are {last}"
     check(f"heads of {name}", missing, expected, not missing)
     return read
 

@@ -129,7 +129,12 @@ def check_place(head: Head, query: int, key: int, shape: Sequence[int]) -> None:
     rows, columns = shape
     if head.kind == "decoder":
         allowed = 0 <= key <= query
-        check("point", (query, key), "key from 0 to query: the decoder sees no later word", allowed)
+        check(
+            "point",
+            (query, key),
+            "key from 0 to query, because the decoder sees no later word",
+            allowed,
+        )
     elif head.kind == "cross":
         expected = f"query from 0, and key below {columns}"
         check("point", (query, key), expected, query >= 0 and 0 <= key < columns)

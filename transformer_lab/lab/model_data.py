@@ -21,7 +21,7 @@ BYTES_A_PARAMETER = 2.4
 """Two in half precision, of which gzip saves a tenth, and a third more in base64."""
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
 """The kinds that `page/engine/positions.js` and `attention.js` compute."""
-OTHERWISE = "lab(translator, sentence, kernel=True) asks Python, and takes all"
+OTHERWISE = "lab(translator, sentence, kernel=True) asks Python, and takes any model"
 
 
 @runtime_checkable

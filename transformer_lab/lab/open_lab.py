@@ -111,7 +111,12 @@ def lab(
             goal has a field that an address has not, or a head that is not there.
     """
     is_record = isinstance(opened, AttentionRecord)
-    check("kernel", kernel, "False beside a record: nobody is asked", not (kernel and is_record))
+    check(
+        "kernel",
+        kernel,
+        "False with a record, because it answers by itself",
+        not (kernel and is_record),
+    )
     pair = isinstance(languages, tuple | list) and [type(name) for name in languages] == [str, str]
     check("languages", languages, "two names, as ('English', 'French')", languages is None or pair)
     records = isinstance(snapshots, tuple | list) and all(
@@ -121,9 +126,13 @@ def lab(
     if kernel or is_record:
         given = {"prompts": prompts, "examples": examples, "others": others}
         extra = sorted(name for name, value in given.items() if value)
-        check("options", extra, "none of these: they need a translator in the page", not extra)
+        check(
+            "options", extra, "none of these, because they need a translator in the page", not extra
+        )
     if is_record:
-        expected = "none beside a record, which has its own; lab(translator, sentences) translates"
+        expected = (
+            "none with a record, which has its own; use lab(translator, sentences) to translate"
+        )
         check("sentences", sentences, expected, sentences is None)
         return record_page(
             opened, start=start, snapshots=snapshots, languages=languages, names=names
@@ -138,7 +147,7 @@ def lab(
             languages=languages,
             names=names,
         )
-    check("snapshots", snapshots, "none: they stand beside a record or a kernel", not snapshots)
+    check("snapshots", snapshots, "none, because they need a record or a kernel", not snapshots)
     check("sentences", sentences, "at least one", bool(sentences))
     return translator_page(
         opened,

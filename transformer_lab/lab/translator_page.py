@@ -12,7 +12,7 @@ from transformer_lab.lab.lab_page import LabPage
 from transformer_lab.lab.model_data import Runnable, model_data
 
 UNTRAINED = "an untrained model"
-"""What `page/lab/answerers/other_models.js` calls the model that always stands beside the page's own."""
+"""What `page/lab/answerers/other_models.js` calls the model that is always there for comparison."""
 NAMED_FROM = 20
 """So many examples are enough to name the heads; more would only take longer."""
 
@@ -69,7 +69,12 @@ def translator_page(
     for name, address in (("start", start), *asked_at):
         read_address(name, address, record.heads())
     taken = sorted({"", UNTRAINED} & set(others or ()))
-    check("names of others", taken, f"others than '' and {UNTRAINED!r}, which is there", not taken)
+    check(
+        "names of others",
+        taken,
+        f"names other than '' and {UNTRAINED!r}, which is there already",
+        not taken,
+    )
     data |= {
         "sentences": asked,
         "start": start,
@@ -111,7 +116,7 @@ def measure_names(
 def names_by_code(names: Mapping[Head, str] | None, heads: Collection[Head]) -> dict[str, str]:
     """Return what heads are called, by their codes; a ValueError if one is not among `heads`."""
     strange = [head for head in names or () if head not in heads]
-    check("heads of names", strange, "none but heads of the model, each a Head", not strange)
+    check("heads of names", strange, "heads of the model, each a Head", not strange)
     return {head.code: name for head, name in (names or {}).items()}
 
 

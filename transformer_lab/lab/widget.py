@@ -72,7 +72,7 @@ class LabWidget(anywidget.AnyWidget):
     data = traitlets.Dict().tag(sync=True)
     """What the page draws; made here, read there."""
     stills = traitlets.List(trait=traitlets.Unicode()).tag(sync=True)
-    """Names of the pictures that stand beside the widget; where it lives it hides them."""
+    """Names of the still pictures next to the widget, which a live widget hides."""
 
     def __init__(
         self,
@@ -149,8 +149,8 @@ class LabWidget(anywidget.AnyWidget):
 
         Returns:
             The records, the new one last, after the snapshots if they are of this sentence; and the
-            data that the page draws: beside the records, the words and probabilities of the model
-            that the reader compares with, if it's another one.
+            data that the page draws in addition to the records: the words and probabilities of the
+            other model, if the reader compares with one.
         """
         if self.plain[0] != sentence:
             self.plain = sentence, self.translator.attend(sentence)
@@ -281,7 +281,7 @@ class LabWidget(anywidget.AnyWidget):
 def check_pinned(pinned: Sequence[int | None], shape: tuple[int, ...]) -> None:
     """Raise a ValueError unless a pinned cell is empty, or lies in a map of this shape."""
     rows, columns = shape
-    expected = f"[] or [query, key], below ({rows}, {columns}); as key None for a whole row"
+    expected = f"[] or [query, key], below ({rows}, {columns}); key None stands for a whole row"
     check("pinned", pinned, expected, len(pinned) in (0, 2))
     query, key = pinned or (0, None)
     in_row = query is not None and 0 <= query < rows

@@ -84,7 +84,7 @@ def prefill(
         ValueError: If the decoder has no layers; its cache could not tell how many words it holds.
     """
     count = len(model.decoder.layers)
-    check("num_decoder_layers", count, "at least 1 to write word by word", count >= 1)
+    check("num_decoder_layers", count, "at least 1, to write word by word", count >= 1)
     memory = model.encode(source, source_mask)
     layers = []
     for layer in model.decoder.layers:

@@ -182,7 +182,9 @@ def added_positions(config: TransformerConfig) -> nn.Module:
         return LearnedPositions(config.d_model, config.max_length)
     if kind == "none" or score_positions(config) is not None:
         return NoPositions()
-    raise NotImplementedError(f"positions={kind!r} is named in config.Positions and built nowhere")
+    raise NotImplementedError(
+        f"positions={kind!r} is named in config.Positions, but nothing builds it"
+    )
 
 
 def score_positions(config: TransformerConfig) -> nn.Module | None:

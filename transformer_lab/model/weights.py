@@ -28,7 +28,7 @@ def check_plain(model: Transformer) -> None:
     own, described = shapes_of(model), described_shapes(model.config)
     for name in sorted(own.keys() | described.keys()):
         has, said = own.get(name, "nothing"), described.get(name, "nothing")
-        cause = "Was it quantised, compiled or wrapped? Save the model as it was before"
+        cause = "Was it quantised, compiled or wrapped? Save the model before that"
         expected = f"{said}, as its configuration describes. {cause}"
         check(f"weight {name} of the model", has, expected, has == said)
 
@@ -53,7 +53,7 @@ def weights_as_bytes(
 ) -> bytes:
     """Return a model's weights in this precision, as the bytes of a safetensors file.
 
-    `description` are the fields that the file holds beside its format.
+    `description` has the fields that the file holds in addition to its format.
 
     Raises:
         ValueError: If the model differs from its configuration (see `check_plain`), or a weight is

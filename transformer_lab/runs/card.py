@@ -56,7 +56,7 @@ def model_card(
 
 NO_SCORES = """## Scores
 
-None yet. The command `train` writes them here at its end; `evaluate --model FOLDER` prints them."""
+None yet. The command `train` writes them here when it ends, and `evaluate --model FOLDER` prints them."""
 USE = """## Use
 
 ```python
@@ -66,9 +66,9 @@ Translator.load("FOLDER").translate("…")
 ```"""
 LIMITS = """## Limits
 
-It has seen nothing but its training pairs: on other kinds of text it is worse than its scores say, and
-it repeats what is wrong or one-sided in them. The test sentences are from the same source as the
-training pairs. Nobody has looked at its translations one by one."""
+It has seen nothing but its training pairs. On other kinds of text it does worse than its scores say, and
+it repeats the mistakes and prejudices of those pairs. The test sentences come from the same source as
+the training pairs, and nobody has checked the translations one by one."""
 
 
 def export_card(folder: Path, use: str) -> str | None:

@@ -159,7 +159,7 @@ def clear_unstarted_run(folder: Path) -> None:
         {name for name in there if is_shard(folder / STATE, name)} if STATE not in there else set()
     )
     if there - DESCRIPTION - parts - ({CARD} if may_write_card(folder) else set()):
-        expected = "resume (--resume) to go on, or take another folder (--out)"
+        expected = "continue the run with --resume, or choose another folder with --out"
         raise ValueError(f"{folder} is not empty; {expected}")
     recover_folder(folder)
     for name in parts:
@@ -268,7 +268,7 @@ def resume_run(
     """
     folder = expand_path(folder)
     if not folder.is_dir():
-        raise CheckpointError(f"{folder}: no such folder; expected that of a run")
+        raise CheckpointError(f"{folder}: no such folder; expected the folder of a run")
     with folder_lock(folder) as lock:
         with distributed.rank_zero_first():
             if distributed.rank() == 0:
@@ -287,7 +287,9 @@ def resume_run(
             ):
                 said = ("corpus", "data", "preset", "training")
                 lacks = next(name for name in said if not getattr(about, name))
-                raise ValueError(f"{folder} was not begun by train: it says nothing of {lacks!r}")
+                raise ValueError(
+                    f"{folder} was not begun by train, because it does not say {lacks!r}"
+                )
             for name, value, begun in (
                 ("preset", preset, about.preset),
                 ("seed", seed, about.seed),

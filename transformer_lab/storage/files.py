@@ -36,9 +36,7 @@ def expand_path(name: str | Path) -> Path:
     try:
         return Path(name).expanduser()
     except RuntimeError as error:  # of a user who is not there
-        raise ValueError(
-            f"path is {str(name)!r}; expected one that can be found: {error}"
-        ) from error
+        raise ValueError(f"path is {str(name)!r}; expected one that exists: {error}") from error
 
 
 def write_atomically(path: Path, content: bytes) -> None:

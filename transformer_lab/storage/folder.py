@@ -75,7 +75,7 @@ def holds_translator(folder: Path) -> bool:
             try:
                 read_description(folder)
             except CheckpointError as error:
-                expected = "a folder without it, or one that this package wrote"
+                expected = "a folder without one, or a file that this package wrote"
                 raise ValueError(
                     f"{folder} holds a {name} of another kind; expected {expected}"
                 ) from error

@@ -42,7 +42,9 @@ class FolderLock:
         self.folder.mkdir(parents=True, exist_ok=True)
         handle = open_and_lock(self.path)
         if handle is None:
-            expected = "a folder that nobody else trains or saves in: take another (--out), or wait"
+            expected = (
+                "a folder in which nobody else trains or saves; choose another (--out), or wait"
+            )
             raise ValueError(f"{self.folder} is in use; expected {expected}")
         self.finalizer = weakref.finalize(self, unlock, handle, self.path)
 

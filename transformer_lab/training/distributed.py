@@ -54,7 +54,12 @@ def process_group(device: str = "auto") -> Iterator[None]:
         yield
         return
     kind = pick_device(device).type
-    check("device", kind, "cpu or cuda with several processes; give --device cpu", kind != "mps")
+    check(
+        "device",
+        kind,
+        "cpu or cuda, since there are several processes; add --device cpu",
+        kind != "mps",
+    )
     if kind == "cuda":
         local, gpus = int(os.environ["LOCAL_RANK"]), torch.cuda.device_count()
         check("processes on this machine", local + 1, f"at most {gpus}, its GPUs", local < gpus)

@@ -105,5 +105,5 @@ def check_shards_exist(folder: Path, shards: Iterable[str]) -> None:
     """Raise a ValueError if a shard is not in the folder, as happens if machines share no folder."""
     for name in shards:
         if not (folder / name).is_file():
-            expected = "one folder that all machines see, where Adam's state is divided"
+            expected = "a folder that all machines see, because Adam's state is divided"
             raise ValueError(f"{folder} lacks {name} of another process; expected {expected}")

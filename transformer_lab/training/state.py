@@ -121,12 +121,12 @@ class State:
                     )
         for name, numbers in state.random.items():
             if numbers.dtype != torch.uint8 or numbers.dim() != 1:
-                text = f"{path}: random/{name} is no state of torch's random numbers"
+                text = f"{path}: random/{name} is not a state of torch's random numbers"
                 raise CheckpointError(text)
         try:
             torch.Generator().set_state(state.random["cpu"])
         except (RuntimeError, TypeError) as error:
-            text = f"{path}: random/cpu is no state of torch's random numbers"
+            text = f"{path}: random/cpu is not a state of torch's random numbers"
             raise CheckpointError(text) from error
         return state
 

@@ -286,7 +286,7 @@ TABLE = [
     ("decoder_layer", the_memory_asks, "the queries come from x"),
     ("decoder_layer", memory_only_as_keys, "both come from the memory"),
     ("decoder_layer", masks_exchanged, "but its mask covers"),
-    ("decoder_layer", mask_of_its_own, "argument 4: its shape is (5, 5); asked is (2, 1, 5, 5)"),
+    ("decoder_layer", mask_of_its_own, "argument 4: its shape is (5, 5); expected (2, 1, 5, 5)"),
     ("decoder_layer", memory_detached, "no gradient reaches memory"),
     ("decoder_layer", without_gradients, "no gradient comes through"),
     ("decoder_layer", calls_the_package, "it calls the package's own DecoderLayer"),

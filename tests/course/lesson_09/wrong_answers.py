@@ -442,7 +442,7 @@ TABLE = [
     ("training_step", rate_of_the_first_group, "first group of weights gets the rate"),
     ("training_step", clips_the_first_group, "first group of weights is clipped"),
     ("training_step", knows_one_group, "both the rate and the clipping"),
-    ("training_step", clips_group_by_group, "clip all of them together"),
+    ("training_step", clips_group_by_group, "Clip all of them together"),
     ("training_step", clips_group_by_group_with_one_norm, "the same factor"),
     ("training_step", first_weight_of_each_group, "the losses[1]"),
     ("training_step", only_the_loss, "two things are asked: the loss, the norm"),

@@ -370,7 +370,7 @@ TABLE = [
     ("cached_step", first_row_of_them, "right for one sentence alone"),
     ("cached_step", the_output_alone, "it returns 1 thing; expected 3"),
     ("cached_step", one_axis_too_many, "in another shape"),
-    ("cached_step", as_numpy, "the next cells need a tensor"),
+    ("cached_step", as_numpy, "the next cells need a PyTorch tensor"),
     ("continued", reads_each_prompt_word, "so one pass reads them"),
     ("continued", rereads_it_all, "everything is read again each time"),
     ("continued", rereads_it_behind_the_cache, "they stand there twice"),

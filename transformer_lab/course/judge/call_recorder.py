@@ -174,7 +174,7 @@ def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | No
         which = f"`{call.name}`" if many == 1 else f"`{call.name}`, in call {earlier + 1},"
         if len(mine) <= earlier:
             times = f"{len(mine)} times" if len(mine) != 1 else "once"
-            said = f"`{call.name}` is called {times}; {many} calls are asked"
+            said = f"`{call.name}` is called {times}, but {many} calls are needed"
             return f"`{call.name}` is never called" if not mine else said
         one = mine[earlier]
         how = describe_difference(one.given, call.given)
@@ -182,10 +182,10 @@ def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | No
             right = [*dict.fromkeys([*right, call.name])]
             continue
         if one.layer != call.layer and one.layer and call.layer:
-            return f"{which} is a {one.layer}; a {call.layer} is asked"
+            return f"{which} is a {one.layer}, but should be a {call.layer}"
         if how is None:
             return (
-                f"what {which} gets is right, and what it gives is not: look inside it, and at how it "
+                f"what {which} gets is right, but what it returns is not: look inside it, and at how it "
                 "is built"
             )
         needless = find_needless_calls(got, want)
@@ -198,7 +198,7 @@ def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | No
     if any(sum(o.name == c.name for o in got) > sum(o.name == c.name for o in want) for c in got):
         return None
     each = ", ".join(f"`{name}`" for name in right)
-    return f"what {each} get{'s' * (len(right) == 1)} is right; look at what comes behind"
+    return f"what {each} get{'s' * (len(right) == 1)} is right; look at what comes after"
 
 
 def _gives_something_else(one: Call, call: Call) -> bool:
@@ -238,16 +238,16 @@ def describe_difference(
     """
     got, want = _leave_out_defaults(got), _leave_out_defaults(want)
     if len(got) != len(want):
-        return f": {len(got)} arguments, where {len(want)} are asked"
+        return f": {len(got)} arguments instead of {len(want)}"
     for n, (a, b) in enumerate(zip(got, want, strict=True)):
         where = f" argument {n + 1}:" if len(want) > 1 else ""
         if (a is None) != (b is None):
-            return f":{where} {describe_kind(a)}, where {describe_kind(b)} is asked"
+            return f":{where} {describe_kind(a)} instead of {describe_kind(b)}"
         if a is None or b is None or (a.dtype.kind in "OU" and a.dtype == b.dtype):
             continue
         if a.shape != b.shape:
             how = run_probes(SHAPE_PROBES, a, b)
-            return f":{where} its shape is {a.shape}; asked is {b.shape}" + (
+            return f":{where} its shape is {a.shape}; expected {b.shape}" + (
                 f" ({how})" * bool(how)
             )
         if not is_close(a, b, TOLERANCE):

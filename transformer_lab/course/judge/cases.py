@@ -77,18 +77,18 @@ def build_module(
     """
     module = answer(*sizes)
     if not isinstance(module, nn.Module):
-        raise UnusableError(f"the class makes {describe_kind(module)}; an nn.Module is asked")
+        raise UnusableError(f"the class makes {describe_kind(module)}, but an nn.Module is needed")
     found, wanted = (dict(m.named_parameters()) for m in (module, reference(*sizes)))
     if found.keys() != wanted.keys():
         lacks = ", ".join(sorted(wanted.keys() - found.keys()))
         more = ", ".join(sorted(found.keys() - wanted.keys()))
-        said = [f"it lacks {lacks}"] * bool(lacks) + [f"it has {more} besides"] * bool(more)
+        said = [f"it lacks {lacks}"] * bool(lacks) + [f"it has {more} as well"] * bool(more)
         said += [
-            f"what stands in self.{name}, a plain list, is not found"
+            f"PyTorch does not find what is in self.{name}, a plain list"
             for name in find_plain_lists(module)
         ]
         said += [f"{b} is the same part as {a}" for a, b in find_shared_parts(module)]
-        raise UnusableError(f"the module's parameters are other ones: {'; '.join(said)}")
+        raise UnusableError(f"the module has the wrong parameters: {'; '.join(said)}")
     for name, parameter in found.items():
         if parameter.shape != wanted[name].shape:
             shapes = f"{tuple(parameter.shape)}; expected {tuple(wanted[name].shape)}"

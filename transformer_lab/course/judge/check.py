@@ -77,9 +77,7 @@ FRESH_SECONDS = 5.0
 """How long a wrong answer may compute in all drawn cases together."""
 SOLUTION_MARK = "### BEGIN SOLUTION"
 """The first line of each notebook cell that holds the solution."""
-NO_EXPLANATION = (
-    "what comes back is not what was asked, in a way for which there are no words here."
-)
+NO_EXPLANATION = "the result is wrong, in a way that this check has no words for."
 
 
 def is_page_solution(answer: Callable[..., Any]) -> bool:
@@ -162,7 +160,7 @@ class Check:
         after = copy_defaults_and_globals(answer)
         kept = [name for name in before if not is_unchanged(before[name], after.get(name))]
         if kept and not verdict.is_named:
-            said = f"it changes {' and '.join(kept)}: the next call begins with something else"
+            said = f"it changes {' and '.join(kept)}, so the next call starts from something else"
             return Verdict(False, f"Not yet: {said}.")
         hint = self.find_forbidden_means(answer) if verdict.right else None
         return Verdict(False, f"Not yet: {hint}.") if hint else verdict
@@ -315,7 +313,7 @@ class Check:
         pairs = zip(again, expected, strict=True)
         tolerance = self.choose_tolerance(self.all_cases)
         if not all(a.split_stacked(b).is_right(b, tolerance) for a, b in pairs):
-            return "right the first time; called again with the same arguments, it gives something else"
+            return "right the first time, but called again in the same way it gives something else"
         name = self.find_package_call(answer)
         return name and f"it calls the package's own {name}; write it yourself, and then compare"
 
@@ -395,7 +393,7 @@ class Check:
         found = list_counterfactuals(self.reference, self.argument_names(case), case)
         turned = Mistake(
             lambda *arguments: -self.reference(*arguments),
-            "the sign is turned: this is minus what is asked.",
+            "the sign is wrong: this is minus the right result.",
         )
         return [turned, *(Mistake(answer, f"{sentence}.") for answer, sentence in found)]
 

@@ -60,12 +60,10 @@ def describe_first_wrong_case(attempt: Attempt, misread: str | None) -> str:
         return got.complaint
     new = [name for name in got.changed if name not in want.changed]
     if new:
-        return (
-            f"it changes {' and '.join(new)} in place; whoever called it still needs what was there"
-        )
+        return f"it changes {' and '.join(new)} in place, but the caller still needs what was there"
     if not got.results and want.results:
         if any(outcome.results for outcome in attempt.given):
-            return "it returns None here: in this case it comes to no `return`"
+            return "it returns None here: in this case it reaches no `return`"
         return "it returns None: is there a `return`?"
     if len(got.results) != len(want.results):
         asked = f"{len(want.results)}: {', '.join(names)}"
@@ -74,8 +72,8 @@ def describe_first_wrong_case(attempt: Attempt, misread: str | None) -> str:
         return f"it returns {many}; expected {asked}{note}"
     if got.is_wrapped(want):
         return (
-            f"it returns {names[0]} in a tuple or list of 1 thing; without it, please (a comma "
-            "behind it makes a tuple)"
+            f"it returns {names[0]} inside a tuple or list of 1 thing, but should return it alone "
+            "(a comma after it makes a tuple)"
         )
     order = find_order_in_all_cases(attempt)
     if order:
@@ -84,10 +82,10 @@ def describe_first_wrong_case(attempt: Attempt, misread: str | None) -> str:
     if place is not None:
         return describe_wrong_result(attempt, at, place, misread)
     if got.lacks_tensors(want):
-        return "it returns no PyTorch tensor but an array or a list; the next cells need a tensor"
+        return "it returns an array or a list, but the next cells need a PyTorch tensor"
     missing = [name for name in want.changed if name not in got.changed]
     if missing:
-        return f"it leaves {' and '.join(missing)} as it was; that should have changed"
+        return f"it leaves {' and '.join(missing)} as it was, but should change it"
     return describe_gradient_fault(got, want)
 
 
@@ -242,7 +240,7 @@ def describe_gradient_fault(got: Outcome, want: Outcome) -> str:
     """Return a sentence on the gradient that is missing or wrong although all results are right."""
     cut = "is there a detach, no_grad, .data, .item(), a new torch.tensor(…) or NumPy on the way?"
     if not got.gradients:
-        return f"the numbers are right, and no gradient comes through: {cut}"
+        return f"the numbers are right, but no gradient comes through: {cut}"
     theirs = dict(got.gradients)
     none = np.zeros(1)
     size = max(float(np.abs(g).max(initial=0)) for _, g in want.gradients)
@@ -250,6 +248,8 @@ def describe_gradient_fault(got: Outcome, want: Outcome) -> str:
     lost = [n for n in some if not theirs.get(n, none).any()]
     if lost:
         few = ", ".join(lost[:3]) + (", …" if len(lost) > 3 else "")
-        return f"the numbers are right, and no gradient reaches {few}: {cut}"
+        return f"the numbers are right, but no gradient reaches {few}: {cut}"
     off = [n for n, g in want.gradients if n not in theirs or not is_close(theirs[n], g, 1e-6)]
-    return f"the numbers are right; the gradient of {off[0] if off else 'something'} is not: {cut}"
+    return (
+        f"the numbers are right, but the gradient of {off[0] if off else 'something'} is not: {cut}"
+    )

@@ -8,16 +8,16 @@ from collections.abc import Callable, Sequence
 
 Reason = Callable[[re.Match[str]], str]
 ONE_TRUTH = (
-    "there are many truth values and one is needed: `if`, `and`, `or`, `not`, `max` and `min` of "
-    "Python take one; for arrays use &, |, ~, where, maximum"
+    "this has many truth values, but `if`, `and`, `or`, `not`, `max` and `min` of Python "
+    "need a single one; for arrays use &, |, ~, where, maximum"
 )
 NUMPY = (
-    "a NumPy function gets a tensor that needs a gradient, and NumPy hands none on: use @, the "
+    "a NumPy function gets a tensor that needs a gradient, and NumPy passes none on: use @, the "
     "tensor's own methods or torch's functions, such as torch.exp for np.exp"
 )
 NUMPYS_WORDS = (
-    "a function of NumPy, or one that is written with them, gets a PyTorch tensor; there it is dim "
-    "for axis, keepdim for keepdims; write it with the tensor's own methods"
+    "a function of NumPy, or one that is written with them, gets a PyTorch tensor; use the "
+    "tensor's own methods, which have dim for axis and keepdim for keepdims"
 )
 WHOLE = "a whole number is needed there: // gives one, / does not"
 
@@ -26,7 +26,7 @@ def explain_matrix_product(left: str, right: str) -> str:
     """Explain why two matrices cannot be multiplied, from the two lengths that differ."""
     return (
         f"in a matrix product the rows of the left side ({left} long) and the columns of the right "
-        f"side ({right} long) must be equally long"
+        f"side ({right} long) must have the same length"
     )
 
 
@@ -39,7 +39,7 @@ def explain_linear_shapes(found: re.Match[str]) -> str:
     """Explain PyTorch's message about the input of a Linear, which gives the flattened shapes."""
     return (
         explain_matrix_product(found.group(2), found.group(3))
-        + "; for a Linear the left is what goes in"
+        + "; for a Linear, the left is its input"
     )
 
 
@@ -65,7 +65,7 @@ def explain_numpy_axis(found: re.Match[str]) -> str:
 def describe_axes(n: int) -> str:
     """Say which axes an array of n dimensions has."""
     if n < 2:
-        return "there is one axis alone, axis 0" if n else "a number has no axis"
+        return "there is only one axis, axis 0" if n else "a number has no axis"
     return f"there are {n} axes, 0 to {n - 1} or −{n} to −1"
 
 
@@ -73,8 +73,8 @@ def explain_index(found: re.Match[str]) -> str:
     """Explain an index beyond the end."""
     n = int(found.group(1))
     if n < 2:
-        return "there is one entry alone, number 0" if n else "there is nothing in it"
-    return f"there are {n}, so the last has the number {n - 1}"
+        return "there is only one entry, number 0" if n else "there is nothing in it"
+    return f"there are {n}, so the last is number {n - 1}"
 
 
 REASONS: Sequence[tuple[str, Reason]] = [
@@ -104,7 +104,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"invalid for input of size (\d+)|cannot reshape array of size (\d+)",
-        lambda m: f"the new sizes, multiplied, must give the {m[1] or m[2]} numbers that there are",
+        lambda m: f"multiplied, the new sizes must give {m[1] or m[2]}, the number of entries",
     ),
     (r"Dimension out of range \(expected to be in range of \[-\d+, (\d+)\]", explain_torch_axis),
     (r"axis -?\d+ is out of bounds for array of dimension (\d+)", explain_numpy_axis),
@@ -113,19 +113,19 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         # From Python 3.12 on, a slice may be a key.
         r"unhashable type: 'slice'|^KeyError: slice\(",
-        lambda _: "a dict has no places to count, so [a:b] takes nothing from it; a list has them",
+        lambda _: "a dict cannot be sliced with [a:b]; a list can",
     ),
     (
         r"^KeyError: ",
         lambda _: (
-            "the dict has no such key: += and [] need one that is there already; get(key, 0) gives 0 "
-            "where it isn't"
+            "the dict has no such key: += and [] need a key that is there already; get(key, 0) "
+            "gives 0 for one that is not"
         ),
     ),
     (
         r"unhashable type: '(\w+)'",
         lambda m: (
-            f"a {m[1]} can change, so it is no key of a dict and stands in no set; a tuple can: "
+            f"a {m[1]} can change, so it cannot be in a set or a key of a dict; a tuple can: "
             "(a, b) for [a, b]"
         ),
     ),
@@ -142,13 +142,13 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"expected scalar type|must have the same dtype|same dtype, but got",
         lambda _: (
-            "single and double precision meet; make new tensors with the dtype of the given ones"
+            "single and double precision are mixed; make new tensors with the dtype of the given ones"
         ),
     ),
     (
         r"view size is not compatible",
         lambda _: (
-            "after a transpose the numbers lie in another order; reshape does what view cannot"
+            "after a transpose the numbers are stored in another order; reshape does what view cannot"
         ),
     ),
     (
@@ -161,7 +161,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"name '(\w+)' is not defined",
-        lambda m: f"`{m[1]}` is no argument, and no line above has made it",
+        lambda m: f"`{m[1]}` is not an argument, and no line above defines it",
     ),
     (
         r"cannot access local variable '(\w+)'",
@@ -187,7 +187,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"'tuple' object has no attribute 'append'|'tuple' object does not support item assignment",
-        lambda _: "a tuple does not change; a longer one is made by +, as in ids + (word,)",
+        lambda _: "a tuple cannot change; + makes a longer one, as in ids + (word,)",
     ),
     (
         r"'(tuple|list)' object has no attribute",
@@ -205,20 +205,20 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"not enough values to unpack|too many values to unpack",
-        lambda _: "on the left of = there stand more or fewer names than things on the right",
+        lambda _: "there are more or fewer names on the left of = than things on the right",
     ),
     (
         r"cannot unpack non-iterable (\w+) object",
         lambda m: (
-            f"several names stand there, and one {m[1]} is to be taken apart; enumerate(…), zip(…) and "
+            f"there are several names, but only one {m[1]} to unpack; enumerate(…), zip(…) and "
             "items() give pairs"
         ),
     ),
     (
         r"can't multiply sequence by non-int of type '(?:numpy\.)?float",
         lambda _: (
-            "* repeats a list, a tuple or a text, and only a whole number of times; np.array(…) of the "
-            "numbers is multiplied number by number"
+            "* repeats a list, a tuple or a text, and only a whole number of times; an np.array is "
+            "multiplied number by number"
         ),
     ),
     (
@@ -237,20 +237,22 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"unsupported operand type\(s\) for .*: '(.+)' and '(.+)'|concatenate (\w+) \(not \"(\w+)\"",
-        lambda m: f"one side is a {m[1] or m[3]}, the other a {m[2] or m[4]}: that has no result",
+        lambda m: (
+            f"one side is a {m[1] or m[3]}, the other a {m[2] or m[4]}: these cannot be combined"
+        ),
     ),
     (
         r"object of type '(int|float)' has no len",
-        lambda _: "a single number has no length; are two arguments exchanged?",
+        lambda _: "a single number has no length: are two arguments swapped?",
     ),
     (
         r"'(int|float)' object is not iterable",
-        lambda _: "a single number cannot be gone through; range(n) counts up to n",
+        lambda _: "no loop can go through a single number; range(n) counts up to n",
     ),
     (
         r"only integer scalar arrays can be converted to a scalar index|object too deep",
         lambda _: (
-            "an array stands where one whole number is wanted, such as a size or an axis: is each "
+            "an array is given where one whole number is needed, such as a size or an axis: is each "
             "argument in its place?"
         ),
     ),
@@ -286,9 +288,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"axes don't match array",
-        lambda _: (
-            "NumPy's transpose wants all axes, in their new order; swapaxes(1, 2) exchanges two"
-        ),
+        lambda _: "NumPy's transpose needs all axes, in their new order; swapaxes(1, 2) swaps two",
     ),
     (
         r"[Cc]annot interpret '-?\d+' as a data type",
@@ -300,7 +300,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"takes from \d+ to \d+ positional arguments? but (\d+) (?:was|were) given|"
         r"takes (?:\d+|no) (?:positional )?arguments? (?:but|\()\s*(\d+)",
-        lambda _: "it gets more arguments than it takes; is it the function that you mean?",
+        lambda _: "it gets more arguments than it takes: is it the function that you mean?",
     ),
     (
         r"Integers to negative integer powers",
@@ -315,7 +315,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"missing the required \"forward\"",
-        lambda _: "the class has no forward: does def forward stand inside __init__?",
+        lambda _: "the class has no forward: is def forward inside __init__?",
     ),
     (
         r"modified by an inplace operation|leaf Variable that requires grad is being used in an in-place",
@@ -327,14 +327,14 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"'(?:int|float|bool)' object has no attribute '(\w+)'",
         lambda m: (
-            f"this is a single number, which has no .{m[1]}: are two arguments exchanged, or has an "
+            f"this is a single number, which has no .{m[1]}: are two arguments swapped, or has an "
             "array become a number too early?"
         ),
     ),
     (
         r"expected sequence of length \d+ at dim",
         lambda _: (
-            "torch.tensor wants rows of one length, and these differ: is each of them padded?"
+            "torch.tensor needs rows of one length, and these differ: is each of them padded?"
         ),
     ),
     (
@@ -347,7 +347,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"'(\w+)' object cannot be interpreted as an integer",
-        lambda m: f"a {m[1]} stands where one whole number is wanted",
+        lambda m: f"a {m[1]} is given where one whole number is needed",
     ),
     (
         r"tensors used as indices must be",
@@ -355,11 +355,11 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"is not in (?:list|tuple)|tuple\.index\(x\): x not in tuple",
-        lambda _: "index looks for one thing in a list and doesn't find it: is it the right list?",
+        lambda _: "index looks for one thing in a list and does not find it: is it the right list?",
     ),
     (
         r"'(\w+)' object is not iterable|must be an iterable, not (\w+)",
-        lambda m: f"a {m[1] or m[2]} can't be gone through; a list, a tuple or an array can",
+        lambda m: f"no loop can go through a {m[1] or m[2]}; a list, a tuple or an array is fine",
     ),
     (
         r"must be tuple of ints",
@@ -383,7 +383,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"only one element tensors can be converted|elements cannot be converted to Scalar",
-        lambda _: "many numbers stand where a single one is wanted",
+        lambda _: "many numbers are given where a single one is needed",
     ),
     (
         r"does not require grad and does not have a grad_fn",
@@ -394,7 +394,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"'\S+' object is not callable",
         lambda _: (
-            "brackets behind a name call it, and this is no function: are two arguments exchanged, or "
+            "brackets after a name call it, but this is not a function: are two arguments swapped, or "
             "is a * missing?"
         ),
     ),
@@ -411,15 +411,15 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"non-broadcastable output operand with shape",
         lambda _: (
-            "+= and its like write into the array on the left, and that has too little room for the "
-            "result; x = x + y makes a new array"
+            "+= and the like write into the array on the left, which is too small for the result; "
+            "x = x + y makes a new array"
         ),
     ),
     (
         r"Sizes of tensors must match except in dimension (\d+)|"
         r"all the input array dimensions except for the concatenation axis must match",
         lambda m: (
-            "parts are put together along one axis and must be equally long along all others"
+            "parts are put together along one axis and must have the same length along all others"
             + (f"; here that one axis is {m[1]}" if m[1] else "")
         ),
     ),
@@ -427,8 +427,8 @@ REASONS: Sequence[tuple[str, Reason]] = [
         r"[Ee]xpected dtype int\S* for index|Index tensor must have the same number of dimensions|"
         r"Expected target size",
         lambda _: (
-            "a loss takes the logits first, with one axis more than the ids: do both stand in their "
-            "place, and with all of their axes?"
+            "a loss takes the logits first, with one axis more than the ids: are both in their "
+            "place, and do they have all of their axes?"
         ),
     ),
     (
@@ -441,8 +441,8 @@ REASONS: Sequence[tuple[str, Reason]] = [
         r"start \(\d+\) \+ length \(\d+\) exceeds dimension size",
         lambda _: "narrow takes a start and a length, where a slice takes a start and an end",
     ),
-    (r"division by zero", lambda _: "something that is divided by is 0"),
-    (r"math range error|math domain error", lambda _: "that has no finite value for this number"),
+    (r"division by zero", lambda _: "the divisor is 0"),
+    (r"math range error|math domain error", lambda _: "the result is not finite for this number"),
 ]
 
 

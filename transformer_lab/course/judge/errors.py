@@ -116,7 +116,9 @@ def explain_none(frame: types.FrameType, line: int, watched: RecordedAnswer) -> 
         if name not in parameters or (name in made and not is_answer):
             continue
         if frame.f_locals.get(name, 0) is None and given.get(name, 0) is None:
-            how = "it is not given in every case" if is_answer else "the function is called so"
+            how = (
+                "it is not given in every case" if is_answer else "the function is called that way"
+            )
             return f"`{name}` is an argument, and here it is None: {how}"
     return None
 

@@ -103,7 +103,7 @@ SOME, MANY_BOOLEANS = 4, 8
 def _is_true_of_all(said: str, probe: probes.Probe, attempt: Attempt, place: int) -> bool:
     """Return whether a probe says the same of all wrong cases, numbers aside.
 
-    The freshly drawn cases count as well, and in one of the cases the lists must be long enough.
+    This includes the freshly drawn cases. In at least one case the lists must be long enough.
     """
     pairs = [
         (given.results[place], expected.results[place])
@@ -160,7 +160,7 @@ def find_constant_result(attempt: Attempt, at: int, place: int) -> str | None:
     if all(is_equal(got, first) for got, _ in pairs) and not all(
         is_equal(want, wanted) for _, want in pairs
     ):
-        return "this is the same in every case: what is given does not enter"
+        return "this is the same in every case: the arguments are not used"
     return None
 
 
@@ -178,7 +178,7 @@ def find_wrong_index(attempt: Attempt, at: int, place: int) -> str | None:
         mine, theirs = np.argwhere(x == got), np.argwhere(x == want)
         if len(mine) and len(theirs):
             found, asked = (", ".join(map(str, p[0].tolist())) for p in (mine, theirs))
-            return f"this stands at {name}[{found}]; what is asked stands at {name}[{asked}]"
+            return f"this is {name}[{found}], but {name}[{asked}] is needed"
     return None
 
 
@@ -209,7 +209,7 @@ def find_argument_in_result(attempt: Attempt, at: int, place: int) -> str | None
         if not is_numeric(x) or not x.size or x.ndim > want.ndim:
             continue
         if x.shape == got.shape and got.ndim and is_close(got, x, 1e-6):
-            return f"this is `{name}` as it came"
+            return f"this is `{name}` unchanged"
         if x.ndim == 0 or bool in (got.dtype, want.dtype, x.dtype):
             continue
         if any(a != b for a, b in zip(x.shape[::-1], want.shape[::-1], strict=False)):
@@ -220,7 +220,7 @@ def find_argument_in_result(attempt: Attempt, at: int, place: int) -> str | None
                     return f"it is exactly `{name}` {what}"
             if is_close(got, want * x, 1e-7) or is_close(got * x, want, 1e-7):
                 more = "once too often" if is_close(got, want * x, 1e-7) else "missing"
-                return f"it is right but for a multiplication by `{name}`, which is {more}"
+                return f"it is right except for a multiplication by `{name}`, which is {more}"
     return None
 
 

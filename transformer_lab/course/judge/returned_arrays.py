@@ -28,9 +28,7 @@ def as_array(part: Any) -> np.ndarray:
     try:
         array = np.asarray(whole)
     except ValueError as error:  # arrays of several shapes
-        raise UnusableError(
-            f"it returns {describe_kind(part)}, where one array is asked"
-        ) from error
+        raise UnusableError(f"it returns {describe_kind(part)}, but one array is needed") from error
     if array.size > LARGEST:
         raise UnusableError(f"it returns {describe_kind(part)}, far more than was asked")
     if array.dtype.kind not in "biufUcS":

@@ -62,7 +62,7 @@ def time_limit(seconds: float | None = None) -> Iterator[None]:
 
 def describe_endless(error: EndlessError) -> str:
     """Return what a learner reads of an answer that was stopped: where it was, and what to look for."""
-    said = f"it doesn't end: it was stopped after {SECONDS:g} seconds"
+    said = f"it does not end: it was stopped after {SECONDS:g} seconds"
     frames = list(iterate_learner_frames(error))
     for frame, line in reversed(frames):
         if loop := find_loop(frame, line):
@@ -93,7 +93,7 @@ def find_loop(frame: FrameType, line: int) -> Loop | None:
 def advise(loop: Loop) -> str:
     """Return what a learner should look for in a loop that doesn't end."""
     if isinstance(loop, ast.For):
-        return "does something in the loop add to what the loop goes through?"
+        return "does something in the loop add to the list that it goes through?"
     calls = (node for node in ast.walk(loop.test) if isinstance(node, ast.Call))
     names = names_in(loop.test) - set(map(called_name, calls))
     if not names:

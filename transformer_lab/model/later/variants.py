@@ -1,6 +1,6 @@
 """Attention that never holds the n × n matrix: one way is exact, two compute something else.
 
-No model of the course uses these; lesson 15 measures them beside `attention_weights(…) @ value`.
+No model of the course uses these; lesson 15 compares them with `attention_weights(…) @ value`.
 Time and memory grow with n² and n in the first, with n in the other two.
 """
 

@@ -87,7 +87,7 @@ def _list_variants(node: ast.AST, known: dict[str, str], numbers: set[str]) -> I
             yield from list_comparison_variants(node)
         case ast.IfExp():
             yield (
-                "the two branches of a condition have changed places",
+                "the two branches of a condition are swapped",
                 ast.IfExp(node.test, node.orelse, node.body),
             )
             yield "a condition is missing: one case is treated like the other", node.body

@@ -48,25 +48,25 @@ def list_call_variants(node: ast.Call, known: dict[str, str]) -> Iterator[Varian
         yield from _list_choice_variants(node, name)
     else:
         for other in EXCHANGED.get(name, ()):
-            yield f"{NOUNS[other]} is taken where {noun} is asked", _copy_call(node, other)
+            yield f"{NOUNS[other]} is taken instead of {noun}", _copy_call(node, other)
     owner = _find_object(node)
     inside = owner or (node.args[0] if node.args else None)
     if name in STEPS and inside is not None:
         yield f"one step is missing: {noun or f'`{name}`'}", inside
     if name == "abs" and inside is not None:
         yield (
-            "a square is taken where the absolute value is asked",
+            "a square is taken instead of the absolute value",
             ast.BinOp(inside, ast.Pow(), ast.Constant(2)),
         )
     if name == "sqrt" and isinstance(inside, ast.BinOp):
         left, right = (ast.Call(node.func, [x], []) for x in (inside.left, inside.right))
-        said = "the roots are taken one by one; the root of the whole is asked"
+        said = "the root is taken of each part, and not of the whole"
         yield said, ast.BinOp(left, inside.op, right)
-        said = "only a part stands under the root; the root of the whole is asked"
+        said = "only a part is under the root, and not the whole"
         yield said, ast.BinOp(left, inside.op, inside.right)
         yield said, ast.BinOp(inside.left, inside.op, right)
     if name == "sum" and inside is not None:
-        yield "the number of entries is taken where their sum is asked", make_call("len", inside)
+        yield "the number of entries is taken instead of their sum", make_call("len", inside)
     if name == "len":
         yield from _list_length_variants(node, known)
     if name in ("var", "std"):
@@ -76,13 +76,11 @@ def list_call_variants(node: ast.Call, known: dict[str, str]) -> Iterator[Varian
     for n, keyword in enumerate(node.keywords):
         rest = [*node.keywords[:n], *node.keywords[n + 1 :]]
         if keyword.arg in ("axis", "dim"):
-            said = (
-                f"{noun or f'`{name}`'} is taken over everything at once; along one axis is asked"
-            )
+            said = f"{noun or f'`{name}`'} is taken over everything at once, and not along one axis"
             yield said, ast.Call(node.func, node.args, rest)
             for axis in (0, 1, -1, -2):
                 keywords = [*rest, ast.keyword(keyword.arg, ast.Constant(axis))]
-                said = f"{noun or f'`{name}`'} is taken along another axis than the one asked"
+                said = f"{noun or f'`{name}`'} is taken along the wrong axis"
                 yield said, ast.Call(node.func, node.args, keywords)
     if isinstance(owner, ast.Call) and len(owner.args) == 1:
         yield from _list_early_steps(node, owner)
@@ -111,7 +109,7 @@ def _list_early_steps(node: ast.Call, inside: ast.Call) -> Iterator[Variant]:
     if _find_object(inside) or first not in STEPS or first not in NOUNS or last not in NOUNS:
         return
     method = ast.Attribute(inside.args[0], last, ast.Load())
-    said = f"two steps are in the wrong order: first {NOUNS[first]}, then {NOUNS[last]}, is asked"
+    said = f"two steps are in the wrong order: {NOUNS[first]} comes first, then {NOUNS[last]}"
     step = ast.Call(method, node.args, node.keywords)
     yield said, ast.Call(inside.func, [step], [])
 
@@ -122,34 +120,36 @@ def _list_choice_variants(node: ast.Call, name: str) -> Iterator[Variant]:
     other = "the smaller" if name == "max" else "the larger"
     a, b = node.args
     yield (
-        f"{other} of two is taken where {asked} is asked",
+        f"{other} of two is taken instead of {asked}",
         _copy_call(node, "min" if name == "max" else "max"),
     )
     if all(not isinstance(x, ast.Constant) for x in (a, b)):
-        yield f"the two are added where {asked} of them is asked", ast.BinOp(a, ast.Add(), b)
-        yield f"the two are multiplied where {asked} of them is asked", ast.BinOp(a, ast.Mult(), b)
+        yield f"the two are added, but {asked} of them is needed", ast.BinOp(a, ast.Add(), b)
+        yield f"the two are multiplied, but {asked} of them is needed", ast.BinOp(a, ast.Mult(), b)
         for one in (a, b):
-            yield f"only one of the two is used, always; {asked} of them is asked", one
+            yield f"the same one of the two is always used, but {asked} of them is needed", one
         return
     number, rest = (read_number(a), b) if isinstance(a, ast.Constant) else (read_number(b), a)
     limit = "smallest" if name == "max" else "largest"
-    yield f"the bound is missing: {number} is the {limit} value that may come back", rest
-    yield "the absolute value is taken where a bound is asked", make_call("abs", rest)
+    yield f"the bound is missing: {number} is the {limit} value allowed", rest
+    yield "the absolute value is taken instead of a bound", make_call("abs", rest)
 
 
 def _list_length_variants(node: ast.Call, known: dict[str, str]) -> Iterator[Variant]:
     (value,) = node.args
     for shift, words in ((-1, "n − 1"), (1, "n + 1")):
         shifted = ast.BinOp(node, ast.Add() if shift > 0 else ast.Sub(), ast.Constant(1))
-        yield f"{words} stands where n is asked, the number of entries", shifted
+        yield f"{words} is used, but n is needed, the number of entries", shifted
     if not isinstance(value, ast.Name) or value.id not in known:
         return
     for other in known:
         if other != value.id:
-            said = f"the length of `{known[other]}` is taken where that of `{known[value.id]}` is asked"
+            said = f"the length of `{known[other]}` is taken instead of that of `{known[value.id]}`"
             yield said, make_call("len", ast.Name(other, ast.Load()))
     shape = ast.Attribute(value, "shape", ast.Load())
-    said = f"the number of columns of `{known[value.id]}` is taken where that of its rows is asked"
+    said = (
+        f"the number of columns of `{known[value.id]}` is taken instead of the number of its rows"
+    )
     yield said, ast.Subscript(shape, ast.Constant(1), ast.Load())
 
 
@@ -164,7 +164,9 @@ def _list_spread_variants(node: ast.Call, name: str) -> Iterator[Variant]:
         return
     for ddof in words:
         if ddof != asked:
-            said = f"{NOUNS[name]} divides by {words[ddof]} here; by {words[asked]} is asked"
+            said = (
+                f"{NOUNS[name]} divides by {words[ddof]} here, but should divide by {words[asked]}"
+            )
             keywords = [*rest, ast.keyword(key, ast.Constant(ddof))]
             yield said, ast.Call(node.func, node.args, keywords)
 
@@ -175,7 +177,7 @@ def _list_quantile_variants(node: ast.Call, name: str) -> Iterator[Variant]:
     yield said, _copy_call(node, "percentile" if many == 1 else "quantile")
     for method in ("nearest", "lower", "higher", "weibull", "hazen", "inverted_cdf"):
         keywords = [*node.keywords, ast.keyword("method", ast.Constant(method))]
-        said = f"between two values {NOUNS[name]} should lie on the straight line; here it does not"
+        said = f"between two values, {NOUNS[name]} should lie on the straight line, and here it does not"
         yield said, ast.Call(node.func, node.args, keywords)
     place = 0 if _find_object(node) else 1
     level = node.args[place] if len(node.args) > place else None
@@ -188,8 +190,7 @@ def _list_quantile_variants(node: ast.Call, name: str) -> Iterator[Variant]:
     others += [[many - q for q in asked]] if len(asked) == 1 else []
     others += [[q / 100 for q in asked], [q * 100 for q in asked]]
     for other in others:
-        verb = "are" if len(asked) > 1 else "is"
-        said = f"another level is taken: {_join(other)}, where {_join(asked)} {verb} asked"
+        said = f"the wrong level is taken: {_join(other)} instead of {_join(asked)}"
         constants: list[ast.expr] = [ast.Constant(round(q, 9)) for q in other]
         new = constants[0] if len(other) == 1 else ast.Tuple(constants, ast.Load())
         args = [*node.args[:place], new, *node.args[place + 1 :]]

@@ -45,10 +45,10 @@ def list_operator_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[V
         for factor in (left, right):
             name = describe(factor, known)
             if name and read_number(factor) is None and "**" not in name:
-                said = f"{name} is multiplied with once too often"
+                said = f"it is multiplied by {name} once too often"
                 yield said, ast.BinOp(node, ast.Mult(), factor)
         if isinstance(right, ast.BinOp) and isinstance(right.op, ast.Pow):
-            said = "it is multiplied where a power is asked: a star is missing"
+            said = "it multiplies instead of raising to a power: a star is missing"
             yield said, ast.BinOp(ast.BinOp(left, op, right.left), ast.Mult(), right.right)
     if isinstance(op, ast.FloorDiv):
         yield "it should be rounded down, and is not", ast.BinOp(left, ast.Div(), right)
@@ -65,10 +65,10 @@ def list_operator_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[V
         yield said, ast.BinOp(right, op, left)
     if isinstance(op, ast.FloorDiv):
         up = ast.BinOp(ast.UnaryOp(ast.USub(), left), op, right)
-        yield "it is rounded up where rounding down is asked", ast.UnaryOp(ast.USub(), up)
-        said = "it is rounded to the nearest whole number where rounding down is asked"
+        yield "it is rounded up instead of down", ast.UnaryOp(ast.USub(), up)
+        said = "it is rounded to the nearest whole number instead of down"
         yield said, make_call("round", ast.BinOp(left, ast.Div(), right))
-        said = "the rest of the division is taken where the quotient is asked"
+        said = "the remainder of the division is taken instead of the quotient"
         yield said, ast.BinOp(left, ast.Mod(), right)
 
 
@@ -95,14 +95,14 @@ def list_power_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[Vari
                     else f"is raised to the power of {other}"
                 )
                 new = ast.BinOp(node.left, ast.Pow(), ast.Constant(other))
-                yield f"{base} {how}; a power of {asked} is asked", new
+                yield f"{base} {how}, but should be raised to the power of {asked}", new
     else:
         yield f"{base} is not raised to a power: that step is missing", node.left
         negative = ast.UnaryOp(ast.USub(), power)
         yield "the power has the wrong sign", ast.BinOp(node.left, ast.Pow(), negative)
-        said = "it is multiplied where a power is asked: a star is missing"
+        said = "it multiplies instead of raising to a power: a star is missing"
         yield said, ast.BinOp(node.left, ast.Mult(), power)
-        said = "the base and the power have changed places"
+        said = "the base and the power are swapped"
         yield said, ast.BinOp(power, ast.Pow(), node.left)
     if isinstance(node.left, ast.BinOp) and not isinstance(node.left.op, ast.Pow):
         inner = node.left
@@ -140,7 +140,7 @@ def list_comparison_variants(node: ast.Compare) -> Iterator[Variant]:
     turned = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
     opposite = {ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In}
     for table, said in (
-        (ties, "two numbers that are equal are counted on the wrong side of a comparison"),
+        (ties, "equal numbers are on the wrong side of a comparison"),
         (turned, "a comparison is the wrong way round"),
         (opposite, "a comparison is the wrong way round"),
     ):
@@ -161,7 +161,7 @@ def list_index_variants(node: ast.Subscript) -> Iterator[Variant]:
             for other in (0, 1, -1, -2):
                 if other == asked:
                     continue
-                said = "the length of another axis is taken than the one asked"
+                said = "the length of the wrong axis is taken"
                 if not is_shape:
                     names = {
                         0: "the first",
@@ -169,20 +169,22 @@ def list_index_variants(node: ast.Subscript) -> Iterator[Variant]:
                         -1: "the last",
                         -2: "the last but one",
                     }
-                    said = f"{names[other]} is taken where {names.get(asked, f'number {asked}')} is asked"
+                    said = (
+                        f"{names[other]} is taken instead of {names.get(asked, f'number {asked}')}"
+                    )
                 yield said, ast.Subscript(value, ast.Constant(other), ast.Load())
         case ast.Slice(lower=low, upper=high):
-            said = "nothing is left out, where only a part is asked"
+            said = "nothing is left out, but only a part is needed"
             yield said, ast.Subscript(value, ast.Slice(), ast.Load())
             if low is not None and high is None and read_number(low) is not None:
                 end = ast.UnaryOp(ast.USub(), low)
-                said = "the last are left out where the first should be"
+                said = "the last are left out instead of the first"
                 yield said, ast.Subscript(value, ast.Slice(None, end), ast.Load())
             if high is not None and low is None and isinstance(high, ast.UnaryOp):
-                said = "the first are left out where the last should be"
+                said = "the first are left out instead of the last"
                 yield said, ast.Subscript(value, ast.Slice(high.operand), ast.Load())
         case ast.Compare():
-            yield "nothing is left out, where only a part is asked", value
+            yield "nothing is left out, but only a part is needed", value
 
 
 def list_constant_variants(asked: float) -> Iterator[Variant]:
@@ -191,7 +193,7 @@ def list_constant_variants(asked: float) -> Iterator[Variant]:
     for other in (asked + 1, asked - 1, 2 * asked, asked / 2, -asked, 0, 1, root, 1.96):
         if other != asked:
             new = int(other) if other == int(other) else other
-            yield f"this comes out if {new:.6g} stands where {asked} is asked", ast.Constant(new)
+            yield f"this is what {new:.6g} gives instead of {asked}", ast.Constant(new)
 
 
 def list_argument_variants(node: ast.Name, known: dict[str, str]) -> Iterator[Variant]:
@@ -199,8 +201,8 @@ def list_argument_variants(node: ast.Name, known: dict[str, str]) -> Iterator[Va
     name = known[node.id]
     for other in known:
         if other != node.id:
-            said = f"in one place `{known[other]}` stands where `{name}` is asked"
+            said = f"in one place `{known[other]}` is used instead of `{name}`"
             yield said, ast.Name(other, ast.Load())
     squared = ast.BinOp(node, ast.Pow(), ast.Constant(2))
     yield f"in one place `{name}` is squared, and should not be", squared
-    yield f"in one place `{name}` enters without its sign", make_call("abs", node)
+    yield f"in one place `{name}` is used without its sign", make_call("abs", node)

@@ -2,7 +2,7 @@
 
 `diagnosis` and `number_faults` run them. A probe gets the two arrays, `got` and `want`, and knows
 nothing of the exercise. It returns a sentence that is true of the arrays ("right, but axes 0 and 1
-have changed places"), or None.
+are swapped"), or None.
 """
 
 from collections.abc import Callable, Sequence

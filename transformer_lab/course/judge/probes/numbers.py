@@ -11,20 +11,20 @@ from transformer_lab.course.judge.formatting import format_number
 from transformer_lab.course.judge.probes.equality import TOLERANCE, is_comparable, is_same
 
 CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "the square of what is asked: a root is missing, or a square too many": np.square,
-    "the square root of what is asked": np.sqrt,
-    "1 over what is asked": lambda x: 1 / x,
-    "minus 1 over what is asked": lambda x: -1 / x,
-    "1 minus what is asked": lambda x: 1 - x,
-    "e to the power of what is asked: a logarithm is missing": np.exp,
-    "the natural logarithm of what is asked": np.log,
-    "minus the logarithm of what is asked": lambda x: -np.log(x),
-    "what is asked without its sign: a minus is lost": np.abs,
-    "what is asked with 0 in place of the numbers below 0": lambda x: np.maximum(x, 0),
-    "what is asked, rounded": np.round,
-    "what is asked, rounded down": np.floor,
-    "what is asked, cut off behind the point": np.trunc,
-    "what is asked, rounded up": np.ceil,
+    "the square of the right result: a root is missing, or there is a square too many": np.square,
+    "the square root of the right result": np.sqrt,
+    "1 over the right result": lambda x: 1 / x,
+    "minus 1 over the right result": lambda x: -1 / x,
+    "1 minus the right result": lambda x: 1 - x,
+    "e to the power of the right result: a logarithm is missing": np.exp,
+    "the natural logarithm of the right result": np.log,
+    "minus the logarithm of the right result": lambda x: -np.log(x),
+    "the right result without its sign: a minus is missing": np.abs,
+    "the right result with 0 in place of the numbers below 0": lambda x: np.maximum(x, 0),
+    "the right result, rounded": np.round,
+    "the right result, rounded down": np.floor,
+    "the right result without its decimals": np.trunc,
+    "the right result, rounded up": np.ceil,
 }
 
 
@@ -76,7 +76,7 @@ def find_constant_factor(got: np.ndarray, want: np.ndarray) -> str | None:
     if ratio is None:
         return None
     if math.isclose(ratio, -1, rel_tol=TOLERANCE):
-        return "right but for the sign, everywhere"
+        return "right except for the sign, everywhere"
     if ratio == 0:
         return "all numbers are 0"
     return f"all numbers are {format_ratio(ratio)} times as large as they should be"
@@ -133,7 +133,7 @@ def find_elementwise_change(got: np.ndarray, want: np.ndarray) -> str | None:
         return None
     for digits in range(1, 6):
         if is_same(got, want.round(digits)) and want.dtype.kind == "f":
-            return f"right to {digits} digit{'s' * (digits > 1)} behind the point: is it rounded?"
+            return f"right to {digits} digit{'s' * (digits > 1)} after the point: is it rounded?"
     with np.errstate(all="ignore"):
         for what, change in CHANGES.items():
             changed = change(want.astype(float))

@@ -51,7 +51,7 @@ def find_reordering(got: np.ndarray, want: np.ndarray) -> str | None:
         if is_same(a, b):
             name = format_axis(axis, want.ndim)
             what = "the right ones" if want.ndim == 1 else f"the right ones along {name}"
-            return f"{what}, in another order"
+            return f"{what}, in the wrong order"
     if has_different_values(want) and is_same(np.sort(got.ravel()), np.sort(want.ravel())):
         return "the right numbers, in the wrong places"
     return None
@@ -73,10 +73,8 @@ def find_equal_lines(got: np.ndarray, want: np.ndarray) -> str | None:
         varies = not is_same(want, np.broadcast_to(want.take([0], axis), want.shape))
         if varies and is_same(got, np.broadcast_to(got.take([0], axis), got.shape)):
             if is_same(got.take(0, axis), want.take(0, axis)):
-                return (
-                    f"all along {format_axis(axis, want.ndim)} are as the first one, which is right"
-                )
-            return f"all along {format_axis(axis, want.ndim)} are alike; they should differ"
+                return f"all along {format_axis(axis, want.ndim)} are like the first one, which is right"
+            return f"all along {format_axis(axis, want.ndim)} are alike, but they should differ"
     return None
 
 
@@ -85,16 +83,16 @@ def find_wrong_booleans(got: np.ndarray, want: np.ndarray) -> str | None:
     if got.dtype != bool or want.dtype != bool or got.shape != want.shape or not want.size:
         return None
     if np.array_equal(got, ~want) and want.size > 1:
-        return "True and False have changed places, everywhere"
+        return "True and False are swapped everywhere"
     if np.array_equal(got, want):
         return None
     if got.all() or not got.any():
         return f"{'it' if got.size == 1 else 'everything'} is {bool(got.all())}"
     more, less = int((got & ~want).sum()), int((want & ~got).sum())
     if not less:
-        return f"True stands where it should, and at {more} other place{'s' * (more > 1)}"
+        return f"True is where it should be, and in {more} other place{'s' * (more > 1)} as well"
     if not more:
-        return f"True stands at no wrong place, but {less} {'are' if less > 1 else 'is'} missing"
+        return f"no True is wrong, but {less} {'are' if less > 1 else 'is'} missing"
     return None
 
 

@@ -30,9 +30,9 @@ def find_transposed_axes(got: np.ndarray, want: np.ndarray) -> str | None:
         turned = got.transpose(order)
         if list(order) != sorted(order) and turned.shape == want.shape and is_same(turned, want):
             moved = [str(n) for n, axis in enumerate(order) if n != axis]
-            return f"right, but axes {' and '.join(moved)} have changed places"
+            return f"right, but axes {' and '.join(moved)} are swapped"
     if got.shape != want.shape and sorted(got.shape) == sorted(want.shape):
-        return "the axes are transposed, and some numbers are wrong besides"
+        return "the axes are transposed, and some numbers are wrong as well"
     return None
 
 
@@ -48,15 +48,19 @@ def find_lost_axis(got: np.ndarray, want: np.ndarray) -> str | None:
         name = format_axis(axis, want.ndim)
         for n, which in ((0, "first"), (-1, "last")):
             if want.shape[axis] and is_same(got, want.take(n, axis)):
-                return f"this is the {which} alone of those along {name}; all of them are asked"
+                return f"this is only the {which} one along {name}, but all of them are needed"
         if is_numeric(want) and want.size:
             for what, reduce in REDUCTIONS.items():
                 if is_same(got, reduce(want, axis=axis)):
-                    return f"this is {what} along {name}; the numbers themselves are asked"
+                    return f"this is {what} along {name}, but the numbers themselves are needed"
     if axes:
         place = format_axis(axes[0], want.ndim)
         return f"{place}, of length {want.shape[axes[0]]}, is gone"
-    return "one axis is gone" if got.ndim else "one number for everything; an array is asked"
+    return (
+        "one axis is gone"
+        if got.ndim
+        else "this is one number for everything, but an array is needed"
+    )
 
 
 def find_extra_axis(got: np.ndarray, want: np.ndarray) -> str | None:
@@ -70,7 +74,11 @@ def find_extra_axis(got: np.ndarray, want: np.ndarray) -> str | None:
         if got.shape[:axis] + got.shape[axis + 1 :] == want.shape:
             name, length = format_axis(axis, got.ndim), got.shape[axis]
             if length == 1:
-                rest = ", and without it all is right" if is_same(got.take(0, axis), want) else ""
+                rest = (
+                    ", and without it everything is right"
+                    if is_same(got.take(0, axis), want)
+                    else ""
+                )
                 return f"there is one axis too many: {name}, of length 1{rest}"
             if is_numeric(got) and length:
                 for what, reduce in REDUCTIONS.items():
@@ -101,7 +109,7 @@ def find_wrong_length(got: np.ndarray, want: np.ndarray) -> str | None:
     a, b = got.shape[axis], want.shape[axis]
     name = format_axis(axis, want.ndim) if want.ndim > 1 else "it"
     long, short, n = (got, want, a - b) if a > b else (want, got, b - a)
-    few, what = f"{n} too {'many' if a > b else 'few'}", "other" if want.ndim == 1 else "others"
+    few = f"{n} too {'many' if a > b else 'few'}"
     if not short.size:
         return f"{name} has length {a}, {few}"  # nothing is left that could be right
     first = is_same(np.delete(long, np.s_[:n], axis), short)
@@ -113,11 +121,13 @@ def find_wrong_length(got: np.ndarray, want: np.ndarray) -> str | None:
         return f"{name} has length {a}, {few}: {there} {verb}; the rest is right"
     for step in range(2, 5):
         if b == a * step and is_same(np.repeat(got, step, axis), want):
-            return f"each along {name} should stand there {step} times in a row"
+            return f"each entry along {name} should be there {step} times in a row"
         if a == b * step and is_same(np.repeat(want, step, axis), got):
-            return f"each along {name} stands there {step} times in a row; once is asked"
+            return (
+                f"each entry along {name} is there {step} times in a row, but should be there once"
+            )
     if want.ndim == 1 and _is_in_order(short.tolist(), long.tolist()):
-        return f"it has length {a}, {few}; the {what}s that stand there belong to it"
+        return f"it has length {a}, {few}; the others are right"
     return f"{name} has length {a}, {few}"
 
 

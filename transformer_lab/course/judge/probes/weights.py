@@ -32,9 +32,9 @@ def find_wrong_sums(got: np.ndarray, want: np.ndarray) -> str | None:
         return describe_sharpness(got, want, axis)
     for other in range(want.ndim):
         if other != axis and _all_one(got.sum(other)):
-            return f"it sums to 1 along {format_axis(other, want.ndim)}; it should along {name}"
+            return f"it sums to 1 along {format_axis(other, want.ndim)}, but it should along {name}"
     if want.ndim > 1 and _all_one(got.sum()) and (got.sum(axis) > TOLERANCE).all():
-        return f"all of it together sums to 1; each sum along {name} should"
+        return f"everything together sums to 1, but each sum along {name} should"
     with np.errstate(all="ignore"):
         if is_same(got / got.sum(axis, keepdims=True), want):
             return f"the sums along {name} are not 1; divided by them, it would be right"
@@ -104,9 +104,7 @@ def find_row_factors(got: np.ndarray, want: np.ndarray) -> str | None:
                 return (
                     f"each entry along axis {varies[0]} is the right one times a number of its own"
                 )
-            return (
-                f"each line along {name} is the right one times a number, another one in each line"
-            )
+            return f"each line along {name} is the right one times a number, a different one in each line"
         mean = (got - want).mean(axis, keepdims=True)
         off = np.abs(mean) > TOLERANCE * np.abs(want).max()
         if is_same(got, want + mean) and off.sum() > 1:

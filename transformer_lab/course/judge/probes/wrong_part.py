@@ -42,9 +42,9 @@ def find_wrong_part(got: np.ndarray, want: np.ndarray) -> str | None:
         if n > 3 and (not per[::2].any() or not per[1::2].any()):
             return f"every second entry{where} is right"
         if len(places) == 1:
-            return f"all is right but number {places[0]}{where}, counted from 0"
+            return f"everything is right except number {places[0]}{where}, counted from 0"
         if 1 < len(places) < n and (np.diff(places) == 1).all() and places[-1] == n - 1:
-            return f"all is right{where} before number {places[0]}, counted from 0"
+            return f"everything{where} is right before number {places[0]}, counted from 0"
     return _where_in_matrix(got, want, wrong)
 
 
@@ -66,7 +66,7 @@ def _where_in_matrix(got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> st
         kinds = {"0": want == 0, "above 0": want > 0, "below 0": want < 0}
         for what, part in kinds.items():
             if np.array_equal(part, wrong):
-                return f"exactly those numbers are wrong that should be {what}"
+                return f"the wrong numbers are exactly those that should be {what}"
     return None
 
 
@@ -86,7 +86,7 @@ def find_one_sided_errors(got: np.ndarray, want: np.ndarray) -> str | None:
             apart = np.abs(got[wrong].astype(float) - want[wrong].astype(float))
             if close_elements(apart, np.full_like(apart, apart.mean()), TOLERANCE).all():
                 return f"{many} are too {word}, each by {format_number(apart.mean())}"
-            return f"{many} are too {word}, by no one factor and no one number"
+            return f"{many} are too {word}, but not all by the same factor or the same number"
     return f"{many} {'differ' if wrong.sum() > 1 else 'differs'}" if want.size > 1 else None
 
 

@@ -92,59 +92,59 @@ mend_loss = Check(
         Mistake(
             lambda logits, target: label_smoothed_loss(logits.softmax(dim=-1), target, 0.1),
             "the patient is not cured: the loss would still stop at 5.55. What does the loss do first "
-            "with what it is given?",
+            "with what you give it?",
         ),
         Mistake(
             lambda logits, target: label_smoothed_loss(logits.sigmoid(), target, 0.1),
-            "sigmoid squeezes the logits into 0 to 1, as softmax did: the loss wants logits.",
+            "sigmoid squeezes the logits into 0 to 1, as softmax did, but the loss wants logits.",
         ),
         Mistake(
             lambda logits, target: label_smoothed_loss(logits, target, 0.0),
-            "the smoothing is gone; keep ε = 0.1.",
+            "the smoothing is gone. Keep ε = 0.1.",
         ),
         Mistake(
             _edit_loss(
                 ("0.9 * right", "0.9 * right + 0.1 * right / (logits.shape[-1] - 1)"),
                 ("log_p.mean(dim=-1)", "log_p.sum(dim=-1) / (logits.shape[-1] - 1)"),
             ),
-            "ε is spread over the V − 1 wrong words; the paper's smoothing spreads it over all V.",
+            "ε is spread over the V − 1 wrong words, but the paper spreads it over all V.",
         ),
         Mistake(
             _edit_loss(("0.9 * right", "right")),
-            "the right word keeps all of its 1, and ε comes on top: it should give ε away.",
+            "the right word keeps all of its 1, and ε comes on top. It should give ε away.",
         ),
         Mistake(
             _edit_loss((" / real.sum()", "")),
-            "this is the sum over the tokens; divide it by how many there are, without the padding.",
+            "this is the sum over the tokens. Divide it by how many there are, without the padding.",
         ),
         Mistake(
             _edit_loss(("losses.where(real, 0.0).sum() / real.sum()", SENTENCE_MEANS)),
-            "this is the mean of the sentences' means, so a word in a short sentence counts more; "
-            "take one mean over all tokens.",
+            "this is the mean of the sentences' means, so a word in a short sentence counts more. "
+            "Take one mean over all tokens.",
         ),
         Mistake(
             _edit_loss((" / real.sum()", " / len(target)")),
-            "this divides by the number of sentences; divide by the number of tokens.",
+            "this divides by the number of sentences. Divide by the number of tokens.",
         ),
         Mistake(
             lambda logits, target: label_smoothed_loss(logits, target, 0.1, pad_id=-1),
-            "padding (id 0) is counted now; before it was not.",
+            "padding (id 0) is counted now, and before it was not.",
         ),
         Mistake(
             lambda logits, target: (
                 label_smoothed_loss(logits, target, 0.1) * (target != 0).sum() / target.numel()
             ),
-            "the sum is divided by all places, padding included.",
+            "the sum is divided by all places, padding included. Divide by the words alone.",
         ),
         Mistake(
             lambda logits, target: F.nll_loss(
                 logits.softmax(-1).flatten(0, 1), target.flatten(), ignore_index=0
             ),
-            "this is minus the probability itself; the loss is minus its logarithm.",
+            "this is minus the probability itself. The loss is minus its logarithm.",
         ),
         Mistake(
             _edit_loss(("logits.log_softmax(dim=-1)", "logits.softmax(dim=-1).log()")),
-            "the logarithm is taken of a softmax: a probability may be too small for a float, and "
+            "the logarithm is taken of a softmax, but a probability may be too small for a float, and "
             "the logarithm of 0 is −∞. `log_softmax` takes both in one.",
         ),
     ],
@@ -168,26 +168,26 @@ mend_forward = Check(
         ),
         Mistake(
             edit_forward_pass(("source_embedding, source)", "source_embedding, source).detach()")),
-            "the encoder learns again, its embedding does not: the path is cut once more below it.",
+            "the encoder learns again, but its embedding does not. The path is cut once more, below it.",
         ),
         Mistake(
             edit_forward_pass(("output(features)", "output(features.detach())")),
-            "now encoder and decoder get none: only the output projection learns.",
+            "now neither encoder nor decoder gets a gradient, and only the output projection learns.",
         ),
         Mistake(
             edit_forward_pass(("output(features)", "output(features).detach()")),
-            "now nothing gets a gradient: the logits are cut off too.",
+            "now nothing gets a gradient, because the logits are cut off, too.",
         ),
         Mistake(
-            edit_forward_pass(ENCODER_SEES_PADDING), "the encoder sees padding: hand it the mask."
+            edit_forward_pass(ENCODER_SEES_PADDING), "the encoder sees padding. Hand it the mask."
         ),
         Mistake(
             edit_forward_pass(DECODER_SEES_PADDING),
-            "cross-attention sees padding: hand it the mask.",
+            "cross-attention sees padding. Hand it the mask, too.",
         ),
         Mistake(
             edit_forward_pass(ENCODER_SEES_PADDING, DECODER_SEES_PADDING),
-            "padding is hidden nowhere.",
+            "padding is hidden nowhere. Both calls want the mask.",
         ),
     ],
 )
@@ -230,23 +230,23 @@ mend_shift = Check(
         ),
         Mistake(
             lambda target: (target[:, :-1], target[:, :-1]),
-            "still the same word on both sides: copying it is all there is to learn.",
+            "it is still the same word on both sides, so copying it is all there is to learn.",
         ),
         Mistake(
             lambda target: (target[:, 1:], target[:, :-1]),
-            "the wrong way round: this asks for the word before.",
+            "it is the wrong way round: this asks for the word before.",
         ),
         Mistake(
             lambda target: (target, target[:, 1:]),
-            "one place more is read than is asked for: nothing comes after eos.",
+            "one place more is read than is asked for, but nothing comes after eos.",
         ),
         Mistake(
             lambda target: (target[:, :-2], target[:, 2:]),
-            "two steps apart: the word in between is never asked for.",
+            "these are two steps apart, so the word in between is never asked for.",
         ),
         Mistake(
             lambda target: (target[:, 1:-1], target[:, 2:]),
-            "bos is left out: nothing teaches the first word.",
+            "bos is left out, so nothing teaches the first word.",
         ),
     ],
 )

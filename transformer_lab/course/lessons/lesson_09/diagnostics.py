@@ -58,16 +58,19 @@ unigram_loss = Check(
     mistakes=[
         Mistake(
             lambda counts: _compute_entropy(counts) / math.log(2),
-            "this is in bits; nats have the natural logarithm.",
+            "this is in bits. For nats, take the natural logarithm.",
         ),
-        Mistake(lambda counts: -_compute_entropy(counts), "the sign: a loss is not below 0."),
+        Mistake(
+            lambda counts: -_compute_entropy(counts),
+            "the sign is wrong, because a loss is not below 0.",
+        ),
         Mistake(
             lambda counts: -(counts / counts.sum() * (counts / counts.sum()).log()).sum(),
-            "0 · log 0 is NaN in PyTorch; a word that never occurs should add nothing.",
+            "0 · log 0 is NaN in PyTorch, but a word that never occurs should add nothing.",
         ),
         Mistake(
             lambda counts: torch.tensor(math.log(len(counts)), dtype=torch.float64),
-            "this is the loss of equal probabilities for all words; here they are the frequencies.",
+            "this is the loss of equal probabilities for all words. Take their frequencies instead.",
         ),
         Mistake(
             lambda counts: (counts > 0).sum().double().log(),
@@ -75,17 +78,17 @@ unigram_loss = Check(
         ),
         Mistake(
             lambda counts: _compute_entropy(counts) / counts.count_nonzero().double().log(),
-            "the entropy is divided by the largest that it could be; in nats it is not.",
+            "the entropy is divided by the largest that it could be, but it should stay in nats.",
         ),
         Mistake(
             lambda counts: _compute_mean_log(counts.softmax(dim=0)),
-            "a softmax of the counts gives nearly all to the most frequent word; a frequency is the "
+            "a softmax of the counts gives nearly all to the most frequent word. A frequency is the "
             "count divided by the sum of all.",
         ),
         Mistake(
             lambda counts: _compute_mean_log(counts[counts > 0].softmax(dim=0)),
-            "a softmax of the counts that are not 0 gives nearly all to the most frequent word; "
-            "divide each by their sum.",
+            "a softmax of the counts that are not 0 gives nearly all to the most frequent word. "
+            "Divide each count by their sum instead.",
         ),
         Mistake(
             lambda counts: _compute_entropy(counts + 1),
@@ -93,35 +96,35 @@ unigram_loss = Check(
         ),
         Mistake(
             lambda counts: 1 - (counts / counts.sum()).square().sum(),
-            "this is 1 minus the sum of the squared shares: it has no logarithm in it.",
+            "this is 1 minus the sum of the squared shares, but the entropy needs logarithms.",
         ),
         Mistake(
             lambda counts: -(counts / counts.sum()).square().sum().log(),
-            "the logarithm is taken of a sum of squares; take it of each share, and then the mean.",
+            "the logarithm is taken of a sum of squares. Take it of each share, and then the mean.",
         ),
         Mistake(
             lambda counts: -(counts / counts.sum()).max().log(),
-            "only the most frequent word enters; each word counts with its share.",
+            "only the most frequent word enters, but each word should count with its share.",
         ),
         Mistake(
             lambda counts: -(counts[counts > 0] / counts.sum()).min().log(),
-            "only the rarest word enters; each word counts with its share.",
+            "only the rarest word enters, but each word should count with its share.",
         ),
         Mistake(
             lambda counts: -(counts[counts > 0] / counts.sum() * counts[counts > 0].log()).sum(),
-            "the logarithm is taken of the counts; it should be taken of the shares.",
+            "the logarithm is taken of the counts. Take it of the shares.",
         ),
         Mistake(
             lambda counts: _compute_entropy(counts) / (counts > 0).sum(),
-            "the mean over the words of the vocabulary; weigh each word by how often it occurs.",
+            "this is the mean over the words of the vocabulary. Weigh each word by how often it occurs.",
         ),
         Mistake(
             lambda counts: -(counts[counts > 0] / counts.sum()).log().mean(),
-            "every word counts alike here; weigh each by its frequency.",
+            "every word counts alike here. Weigh each by its frequency.",
         ),
         Mistake(
             lambda counts: _compute_entropy(counts) * counts.sum(),
-            "this is the sum over the text; the loss is that of one token.",
+            "this is the sum over the text, but the loss is that of one token.",
         ),
         Mistake(
             lambda counts: _compute_entropy(counts).exp(), "this is the perplexity, e to the loss."
@@ -227,7 +230,7 @@ gradient_norms = Check(
     mistakes=[
         Mistake(
             lambda model: _measure_parts(model, lambda gs: sum(float(g.norm()) for g in gs)),
-            "the norms of a part's parameters are added; take the root of the sum of all squares.",
+            "the norms of a part's parameters are added. Take the root of the sum of all squares.",
         ),
         Mistake(
             lambda model: _measure_parts(model, lambda gs: compute_norm(gs) ** 2),
@@ -238,7 +241,7 @@ gradient_norms = Check(
                 name: compute_norm([p.detach() for p in child.parameters()])
                 for name, child in model.named_children()
             },
-            "this is the length of the weights; take `p.grad`.",
+            "this is the length of the weights. Take `p.grad` instead.",
         ),
         Mistake(
             lambda model: _measure_parts(
@@ -250,7 +253,7 @@ gradient_norms = Check(
             lambda model: {
                 name: norm for name, norm in _measure_parts(model, compute_norm).items() if norm
             },
-            "a part without a gradient is left out: its 0 is what one wants to see.",
+            "a part without a gradient is left out, but its 0 is what you want to see.",
         ),
         Mistake(
             lambda model: {
@@ -258,7 +261,7 @@ gradient_norms = Check(
                 for name, child in model.named_children()
                 if list(child.parameters())
             },
-            "a part without parameters is left out; its norm is 0.",
+            "a part without parameters is left out. Its norm is 0.",
         ),
         Mistake(
             lambda model: {
@@ -267,18 +270,18 @@ gradient_norms = Check(
                 else compute_norm([p.grad for p in child.parameters()])
                 for name, child in model.named_children()
             },
-            "a part in which one parameter has no gradient gets 0; that one adds 0 to the others.",
+            "a part in which one parameter has no gradient gets 0. That one only adds 0 to the others.",
         ),
         Mistake(
             lambda model: _measure_parts(model, lambda gs: float(gs[-1].norm()) if gs else 0.0),
-            "only the last parameter of each part counts: the others are overwritten.",
+            "only the last parameter of each part counts, because the others are overwritten.",
         ),
         Mistake(
             lambda model: _measure_parts(
                 model,
                 lambda gs: compute_norm(gs) / math.sqrt(max(1, sum(g.numel() for g in gs))),
             ),
-            "divided by the number of parameters: this is the root mean square, not the length.",
+            "the root mean square is not the length: do not divide by the number of parameters.",
         ),
     ],
 )

@@ -132,7 +132,7 @@ training_step = Check(
     mistakes=[
         Mistake(
             _edit_step(("    optimizer.zero_grad()\n", "")),
-            "gradients of earlier steps are still there: `backward` adds to what it finds. Empty "
+            "gradients of earlier steps are still there, because `backward` adds to what it finds. Empty "
             "them before it.",
         ),
         Mistake(
@@ -142,7 +142,7 @@ training_step = Check(
         ),
         Mistake(
             _edit_step((" = rate\n", ' = group["lr"]\n')),
-            "the optimizer keeps its own rate; give it `rate`.",
+            "the optimizer keeps its own rate. Give `rate` to each of its groups.",
         ),
         Mistake(
             _edit_step(
@@ -152,7 +152,7 @@ training_step = Check(
                     "    for group in optimizer.param_groups:\n        group['lr'] = rate\n    return",
                 ),
             ),
-            "the rate is set after the step: each step takes the rate of the one before.",
+            "the rate is set after the step, so each step takes the rate of the one before.",
         ),
         Mistake(
             _edit_step(
@@ -162,11 +162,11 @@ training_step = Check(
                     "    for p in weights:\n        p.grad /= norm\n    optimizer.step",
                 ),
             ),
-            "every gradient is scaled to length 1, short ones too; only those longer than 1 should.",
+            "every gradient is scaled to length 1, short ones too. Scale only those longer than 1.",
         ),
         Mistake(
             _edit_step(("1.0", "torch.inf")),
-            "a long gradient is not clipped: with a norm above 1 it is scaled down to 1.",
+            "a long gradient is not clipped. If its norm is above 1, scale it down to 1.",
         ),
         Mistake(
             _edit_step(
@@ -176,7 +176,7 @@ training_step = Check(
                     "    nn.utils.clip_grad_value_(weights, 1.0)",
                 )
             ),
-            "each number is clipped by itself, which turns the gradient; clip its norm.",
+            "each number is clipped by itself, which turns the gradient. Clip its norm instead.",
         ),
         Mistake(
             _edit_step(
@@ -186,23 +186,23 @@ training_step = Check(
                     "    optimizer.step",
                 )
             ),
-            "the norm is that of the clipped gradient: it can never be above 1 and so warns of "
-            "nothing. Return the one from before.",
+            "the norm is that of the clipped gradient. It is never above 1, so it warns of nothing. "
+            "Return the one from before.",
         ),
         Mistake(
             _edit_step((_EVERY_RATE, '    optimizer.param_groups[0]["lr"] = rate\n')),
-            "only the first group of weights gets the rate; an optimizer may have several groups.",
+            "only the first group of weights gets the rate, but an optimizer may have several groups.",
         ),
         Mistake(
             _edit_step((_ALL_WEIGHTS, 'optimizer.param_groups[0]["params"]')),
-            "only the first group of weights is clipped; the gradient is that of all of them.",
+            "only the first group of weights is clipped, but the gradient is that of all of them.",
         ),
         Mistake(
             _edit_step(
                 (_EVERY_RATE, '    optimizer.param_groups[0]["lr"] = rate\n'),
                 (_ALL_WEIGHTS, 'optimizer.param_groups[0]["params"]'),
             ),
-            "both the rate and the clipping reach only the first group of weights; an optimizer may "
+            "both the rate and the clipping reach only the first group of weights, but an optimizer may "
             "have several.",
         ),
         Mistake(
@@ -213,7 +213,7 @@ training_step = Check(
                     '        norm = nn.utils.clip_grad_norm_(group["params"], 1.0)\n',
                 )
             ),
-            "each group of weights is clipped by itself, which turns the gradient; clip all of them "
+            "each group of weights is clipped by itself, which turns the gradient. Clip all of them "
             "together, by the norm of all.",
         ),
         Mistake(
@@ -227,12 +227,12 @@ training_step = Check(
                 ),
                 ("    norm = nn.utils.clip_grad_norm_(weights, 1.0)\n", ""),
             ),
-            "the norm that is returned is that of all weights, but each group is clipped by its own; "
-            "scale all of them by the same factor.",
+            "the norm that you return is that of all weights, but each group is clipped by its own. "
+            "Scale all of them by the same factor.",
         ),
         Mistake(
             _edit_step(("loss.detach()", "loss_of(batch).detach()")),
-            "the loss is computed anew after the step; the one from before costs nothing.",
+            "the loss is computed anew after the step. Return the one from before, which costs nothing.",
         ),
     ],
 )

@@ -51,34 +51,36 @@ preference = Check(
     arguments=("weights", "row", "referent", "other"),
     results=("the preference",),
     working=_work_out_preference,
-    verified="referent minus other noun, in the given row, one number for each head",
+    verified="the weight on the referent minus that on the other noun, for each head",
     mistakes=[
         Mistake(
             lambda w, row, a, b: w[:, row, b] - w[:, row, a],
-            "the sign is turned: a head that looks at the referent should have a positive number.",
+            "the sign is the wrong way round: a head that looks at the referent should get a positive "
+            "number.",
         ),
         Mistake(
             lambda w, row, a, b: (
                 w[:, a, min(row, w.shape[2] - 1)] - w[:, b, min(row, w.shape[2] - 1)]
             ),
-            "rows and columns are swapped: `row` is the query, the nouns are keys.",
+            "you've swapped rows and columns: `row` is the query, and the two nouns are keys.",
         ),
         Mistake(
             lambda w, row, a, b: (w[:, row, a] - w[:, row, b]).mean(),
-            "this is the mean over the heads; each head gets its own number.",
+            "you've taken the mean over the heads, but each head should get its own number.",
         ),
         Mistake(
             lambda w, row, a, b: w[:, row, a],
-            "this is the weight on the referent alone: a head that puts as much on the other noun "
-            "prefers neither.",
+            "this is the weight on the referent alone. But a head that puts as much on the other noun "
+            "prefers neither, so subtract that.",
         ),
         Mistake(
             lambda w, row, a, b: w[:, row, a] > w[:, row, b],
-            "this says which is larger; by how much is asked.",
+            "this says which of the two is larger, but you're asked by how much.",
         ),
         Mistake(
             lambda w, row, a, b: w[:, row, a] / w[:, row, b],
-            "this is a quotient: it is huge where both are next to nothing. Subtract.",
+            "this divides the two weights, which gives huge numbers where both are next to nothing. "
+            "Subtract instead.",
         ),
     ],
 )
@@ -127,57 +129,59 @@ largest_by_chance = Check(
     arguments=("differences", "signs"),
     results=("the percentile",),
     working=_work_out_chance,
-    verified="the mean over the sentences, the largest of the heads, the 95th percentile of the rounds",
+    verified="each round keeps its largest head, and the percentile is taken over the rounds",
     mistakes=[
         Mistake(
             _edit_chance(("abs(signs @ differences)", "signs @ differences")),
-            "large negative means count too: a head may prefer the other noun. Take the absolute "
-            "value before the maximum.",
+            "a head may also prefer the other noun, so a large negative mean counts, too. Take the "
+            "absolute value before the maximum.",
         ),
         Mistake(
             _edit_chance(("means.max(axis=1)", "means")),
-            "this pools all heads. You will look at the largest head, so compare with the largest "
-            "of each round.",
+            "this throws all heads together. You'll look at the largest head, so compare it with the "
+            "largest of each round.",
         ),
         Mistake(
             _edit_chance((" / len(differences)", "")),
-            "these are sums over the sentences; a mean is asked.",
+            "these are sums over the sentences, but you're asked for means.",
         ),
         Mistake(
             _edit_chance(("np.quantile(means.max(axis=1), 0.95)", "means.max()")),
-            "this is the very largest of all rounds; the 95th percentile over the rounds is asked.",
+            "this is the largest of all rounds, but you're asked for their 95th percentile.",
         ),
         Mistake(
             _edit_chance(("np.quantile(means.max(axis=1), 0.95)", "means.max(axis=1).mean()")),
-            "this is the mean over the rounds; the 95th percentile is asked.",
+            "this is the mean over the rounds, but you're asked for their 95th percentile.",
         ),
         Mistake(
             _edit_chance(("abs(signs @ differences)", "signs @ abs(differences)")),
-            "the absolute value is taken of each difference, before the signs; take it of the means.",
+            "you've taken the absolute value of each difference, before the signs. Take it of the "
+            "means.",
         ),
         Mistake(
             _edit_chance(("abs(signs @ differences)", "abs(signs) @ abs(differences)")),
-            "the absolute value is taken before the mean, so no sign can cancel; take the mean first.",
+            "you've taken the absolute value before the mean, so the signs can't cancel. Take the mean "
+            "first.",
         ),
         Mistake(
             lambda differences, signs: np.quantile(abs(differences.mean(axis=0)), 0.95),
-            "the signs are not used, and the percentile runs over the heads: it should run over the "
-            "rounds.",
+            "you haven't used the signs, and your percentile runs over the heads. It should run over "
+            "the rounds.",
         ),
         Mistake(
             _edit_chance(("means.max(axis=1)", "means.max(axis=1) ** 2")),
-            "the means are squared; their absolute values are asked.",
+            "you've squared the means, but you're asked for their absolute values.",
         ),
         Mistake(
             lambda differences, signs: abs(differences.mean(axis=0)).max(),
-            "the signs are not used: this is what was measured, not what chance would show.",
+            "you haven't used the signs, so this is what we measured, not what chance would show.",
         ),
         Mistake(
             _edit_chance(
                 ("np.quantile(means.max(axis=1), 0.95)", "np.quantile(means, 0.95, axis=0).max()")
             ),
-            "each head gets its own percentile, then the largest is taken. First the largest head "
-            "of each round, then the percentile.",
+            "you've given each head its own percentile and then taken the largest. Take the largest "
+            "head of each round first, and then the percentile.",
         ),
     ],
 )
@@ -228,41 +232,44 @@ rollout = Check(
     drawn=_random_layers,
     results=("the rollout",),
     working=_work_out_rollout,
-    verified="half mean map and half identity for each layer, the last one on the left; rows sum to 1",
+    verified="each layer is half mean map, half identity, and the last one is on the left",
     mistakes=[
         Mistake(
             _edit_rollout(("in layers", "in layers[::-1]")),
-            "the order is turned: the last layer reads what the first has made, so its matrix "
-            "stands on the left.",
+            "the order is the wrong way round: the last layer reads what the first one made, so its "
+            "matrix goes on the left.",
         ),
         Mistake(
             _edit_rollout(
                 ("(0.5 * layer.mean(axis=0) + 0.5 * np.eye(len(rolled)))", "layer.mean(axis=0)")
             ),
-            "the identity is missing: on the residual connection every token keeps itself.",
+            "the identity is missing. On the residual connection every token keeps itself.",
         ),
         Mistake(
             _edit_rollout(("0.5 * ", "")),
-            "mean map plus identity has rows that sum to 2: take half of each.",
+            "the rows of mean map plus identity sum to 2, so take half of each.",
         ),
         Mistake(
             _edit_rollout(("mean", "sum")),
-            "the heads are summed; take their mean, or rows do not sum to 1.",
+            "you've summed the heads. Take their mean, or the rows don't sum to 1.",
         ),
         Mistake(
             _edit_rollout(
                 ("np.eye(layers.shape[-1])", "np.zeros(layers.shape[2:])"),
                 ("@ rolled", "/ len(layers) + rolled"),
             ),
-            "the layers are averaged; a path goes through one after the other: multiply.",
+            "you've averaged the layers. A path goes through one after the other, so multiply them.",
         ),
         Mistake(
             _edit_rollout(
                 ("np.eye(layers.shape[-1])", "np.ones(layers.shape[2:])"), ("@ rolled", "* rolled")
             ),
-            "the matrices are multiplied cell by cell; a path needs the matrix product, @.",
+            "you've multiplied the matrices cell by cell. A path needs the matrix product, @.",
         ),
-        Mistake(_edit_rollout((" @ rolled", "")), "this is the last layer alone."),
+        Mistake(
+            _edit_rollout((" @ rolled", "")),
+            "this is the last layer alone. Multiply it with what the earlier layers made.",
+        ),
     ],
 )
 
@@ -305,15 +312,15 @@ point = Check(
     drawn=_random_point,
     results=("the weights",),
     working=_work_out_pointing,
-    verified="the row is 1 at the key and 0 elsewhere, the other rows and the given array stay",
+    verified="the row looks at the key alone, and nothing else has changed",
     mistakes=[
         Mistake(
             _edit_pointing(("    pointed[query] = 0\n", "")),
-            "the row's other weights are still there: it sums to more than 1. Set it to 0 first.",
+            "the row's other weights are still there, so it sums to more than 1. Set it to 0 first.",
         ),
         Mistake(
             _edit_pointing(("pointed[query] = 0", "pointed[:, key] = 0")),
-            "a column has been emptied; the row of the query is to be.",
+            "you've emptied a column. Empty the row of the query instead.",
         ),
         Mistake(
             _edit_pointing(
@@ -323,22 +330,22 @@ point = Check(
                     "    pointed[query] = 0",
                 )
             ),
-            "query and key are exchanged: the row is the query.",
+            "you've swapped query and key: the row is the query.",
         ),
         Mistake(
             _edit_pointing(("weights.copy()", "np.zeros_like(weights)")),
-            "the other rows are 0 now: change one row and leave the others as they are.",
+            "the other rows are 0 now. Change one row and leave the others as they are.",
         ),
         Mistake(
             _edit_pointing(
                 ("weights.copy()", "np.zeros_like(weights)"),
                 ("pointed[query, key]", "pointed[:, key]"),
             ),
-            "every row is pointed; only the row of the query should be.",
+            "every row looks at the key now, but only the row of the query should.",
         ),
         Mistake(
             _edit_pointing(("return pointed", "return pointed[query]")),
-            "this is the row alone; the whole map is asked, with that row in it.",
+            "this is the row alone. Return the whole map, with that row in it.",
         ),
     ],
 )

@@ -14,7 +14,7 @@ export class Chart {
   constructor() {
     this.picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" });
     this.element = make("figure", { className: "chart" }, this.picture, make("figcaption", {},
-      make("span", { className: "written" }, "right as it writes"), make("span", { className: "told" }, "right when it’s given the right words to look at"),
+      make("span", { className: "written" }, "right when it writes on its own (64 examples each time)"), make("span", { className: "told" }, "right when it’s told the correct beginning"),
       make("span", { className: "loss" }, "loss (scale on the right): how surprised it is by the right words")));
   }
 
@@ -35,6 +35,6 @@ export class Chart {
     this.picture.replaceChildren(...axis, ...ends, ...here, svg("path", { class: "loss", d: loss }), svg("path", { class: "told", d: line("exact") }),
       svg("path", { class: "written", d: line("written") }));
     const last = moments.at(-1);
-    this.picture.setAttribute("aria-label", last ? `After step ${last.step}, ${Math.round(100 * last.written)}% are right as it writes.` : "Nothing has been learned yet.");
+    this.picture.setAttribute("aria-label", last ? `After step ${last.step}, ${Math.round(100 * last.written)}% are right when it writes on its own.` : "Nothing has been learned yet.");
   }
 }

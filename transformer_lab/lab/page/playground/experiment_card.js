@@ -4,10 +4,19 @@ import { action, make, OWN_KEYS } from "../elements.js";
 import { formatPercent } from "../text.js";
 import { EXPERIMENTS } from "./experiments.js";
 
+const ENOUGH = 0.98;
+
+/** When each of two runs had learned it, or nothing if neither did. */
+function tellWhen(runs) {
+  const steps = runs.map(({ moments }) => moments.find(({ written }) => written >= ENOUGH)?.step.toLocaleString("en"));
+  const [first, second] = steps.map((step) => (step ? `after ${step} steps` : "never"));
+  return steps.some(Boolean) && second ? ` Your model reached 98% ${first}, and the other one ${second}.` : "";
+}
+
 /** What one run or two came to, in a sentence. */
 function tellResult([first, second]) {
   if (!second) return `It got ${formatPercent(first.written)} of the unseen examples right.`;
-  const told = second.exact - second.written > 0.2 ? `, although ${formatPercent(second.exact)} are right when it's given the right letters to look at` : "";
+  const told = second.exact - second.written > 0.2 ? `, although ${formatPercent(second.exact)} are right when it's told the correct beginning` : "";
   return `Your model got ${formatPercent(first.written)} of the unseen examples right, and the other one ${formatPercent(second.written)}${told}.`;
 }
 
@@ -47,7 +56,7 @@ export class ExperimentCard {
     if (state === this.state) return;
     if (experiment.name !== this.state?.split(" ")[0]) this.guess = null;
     this.state = state;
-    this.outcome.replaceChildren(...(isDone ? this.tellOutcome(experiment, runs.map(({ result }) => result)) : []));
+    this.outcome.replaceChildren(...(isDone ? this.tellOutcome(experiment, runs) : []));
     this.element.replaceChildren(make("h3", {}, experiment.question), make("p", {}, experiment.setting),
       isOwn ? make("p", {}, this.guess === null ? "" : `You expected: ${experiment.options[this.guess]}`) : this.makeGuess(experiment),
       this.outcome);
@@ -55,9 +64,9 @@ export class ExperimentCard {
     if (isDone && this.element.contains(document.activeElement)) this.outcome.scrollIntoView({ block: "nearest" });
   }
 
-  tellOutcome({ options, usual, because }, results) {
+  tellOutcome({ options, usual, because }, runs) {
     const verdict = { [usual]: "You expected just that. ", null: "" }[this.guess] ?? "You expected something else. ";
-    return [make("p", {}, tellResult(results)),
+    return [make("p", {}, tellResult(runs.map(({ result }) => result)), tellWhen(runs)),
       make("p", {}, verdict, "In our ten runs it came out like this: ", make("strong", {}, options[usual])), make("p", {}, because)];
   }
 

@@ -5,14 +5,14 @@ import { make, OWN_KEYS, word } from "../elements.js";
 import { toPicture } from "../head_map.js";
 import { paintMap } from "../painting.js";
 
-const KINDS = { encoder: "Encoder", decoder: "Decoder: what it has written", cross: "Decoder: what it was given" };
+const KINDS = { encoder: "Encoder", decoder: "Decoder: looking at what it has written", cross: "Decoder: looking at what it was given" };
 const LONGEST = 3; // letters of a word above a column that isn't turned
 /** By kind, what the rows and the columns are: what's given, what should be written, or what stands before that. */
 const SIDES = { encoder: ["given", "given"], decoder: ["right", "before"], cross: ["right", "given"] };
 const CAPTIONS = {
-  encoder: "Each row is a part of what it was given, and shows where this head looks.",
-  decoder: "Each row is what should be written next, and shows where this head looks in what stands before it.",
-  cross: "Each row is what should be written next, and shows where this head looks in what it was given.",
+  encoder: "Each row is one letter or word that the model was given. It shows where this head looks.",
+  decoder: "Each row is the letter or word that should come next. It shows where this head looks among those before it.",
+  cross: "Each row is the letter or word that should come next. It shows where this head looks in what the model was given.",
 };
 
 /** The colour of a weight, as in the small maps. */
@@ -28,15 +28,17 @@ export class Maps {
     this.small = make("div", { className: "heads" });
     this.small.addEventListener("keydown", (event) => this.goOn(event));
     this.large = make("div", { className: "large", tabIndex: 0, role: "group", "aria-label": "The chosen head" });
-    const legend = make("p", { className: "note" }, "Press a picture to see it large, or go from one to the next with the arrow keys. The brighter, the more the head looks there.");
+    this.whose = make("span", {});
+    const legend = make("p", { className: "note" }, "You see where the heads look in ", this.whose, ". Press a picture to enlarge it, or go from one to the next with the arrow keys. The brighter a square is, the more the head looks there.");
     this.element = make("section", { className: "maps", "aria-label": "Where every head looks" }, make("h4", { className: "whose" }, title), legend, this.small, this.large);
     this.buttons = new Map();
   }
 
-  /** `maps` of a moment, the `words` of the example that they belong to, and the head that's to be large. */
-  draw(maps, words, wished) {
+  /** `maps` of a moment, the `example` that they belong to, and the head that's to be large. */
+  draw(maps, example, wished) {
     this.element.hidden = !maps;
     if (!maps) return;
+    this.whose.replaceChildren("“", word(example.given), "”");
     // a model with fewer heads or layers shows its first one
     const chosen = maps[wished.kind][wished.layer]?.[wished.head] ? wished : { kind: wished.kind, layer: 0, head: 0 };
     this.build(maps);
@@ -46,7 +48,7 @@ export class Maps {
       button.setAttribute("aria-pressed", String(isChosen));
       button.tabIndex = isChosen ? 0 : -1; // Tab reaches the chosen one, and the arrows the others
     }
-    this.drawLarge(maps, words, chosen);
+    this.drawLarge(maps, example.words, chosen);
   }
 
   /** Make the buttons, once for a model. */

@@ -15,6 +15,7 @@ import { isPossible, listChanges, makeSpec, SETTINGS } from "./settings.js";
 import { TryIt } from "./try_it.js";
 
 const PATIENCE = 90; // seconds that a reader may like to wait
+const SEEDS = 10; // from 0, as in our own runs
 const SMALLEST = { width: 16, heads: 4, layers: 1 };
 
 /** A menu; `choose` gets the number of the chosen option. */
@@ -43,6 +44,7 @@ class Playground {
     this.resting = []; // runs that go on when the page is seen again
     this.moment = Infinity; // the latest
     this.head = { kind: "cross", layer: 0, head: 0 };
+    this.shown = 0; // the number of the example whose maps are seen
     this.build();
     this.choice.watch(() => this.drawChoice());
     this.drawChoice();
@@ -61,6 +63,7 @@ class Playground {
       const element = menu(label, name, (i) => choice.setSetting(name, options[i][0]));
       return { name, options, element };
     });
+    this.seed = menu("Seed of the random numbers", "seed", (seed) => choice.set({ seed, experiment: choice.experiment }));
     this.file = make("input", { type: "file", accept: ".safetensors" });
     this.file.addEventListener("change", async () => {
       const [file] = this.file.files;
@@ -71,10 +74,10 @@ class Playground {
     this.slider.addEventListener("input", () => this.goTo(Number(this.slider.value)));
     this.back = make("label", { className: "back" }, "Go back in time ", this.slider);
     this.panels = make("div", { className: "runs" });
-    this.own = new OwnPairs();
+    this.own = new OwnPairs(() => this.runs.some(({ state }) => state === "failed") && this.forgetRuns());
     this.tryIt = new TryIt();
     this.saving = make("p", { className: "saving" }, action("save", "Save the model", "Save the model as a file", () => this.saveModel()),
-      " You can open the file in the lab, where you’ll find the button under “Go deeper”, and in Python with Translator.load.");
+      " You can open the file in the lab, with the button under “Go deeper”. Or open it in Python, with Translator.load.");
     this.problem = make("p", { className: "problem", role: "alert" });
     this.left = make("span", {});
     this.smallest = action("smallest", "Take the smallest model", "Take the smallest model, and train it", () => {
@@ -86,12 +89,12 @@ class Playground {
     this.element = make("div", { className: "tl-page tl-playground" },
       make("header", {},
         this.isAlone ? make("h2", {}, "Teach a Transformer while you watch") : null,
-        make("p", {}, "A Transformer has an encoder, which reads, and a decoder, which writes one letter or word after the other. Its heads decide where each of them looks. Choose a task and press Train: the model starts from random numbers, and everything happens on your device.")),
+        make("p", {}, "A Transformer has an encoder, which reads, and a decoder, which writes one letter or word at a time. Both have heads, and each head decides where to look. Choose a task and press Train: the model starts from random numbers, and everything happens on your device.")),
       make("div", { className: "ask" }, this.task, this.second, this.train, this.hold, this.end),
       this.example, this.own.element, this.notice,
       make("details", { className: "settings" }, make("summary", {}, "Change the model, its training or its data"),
-        make("div", {}, ...this.settings.map(({ element }) => element)),
-        make("label", {}, make("span", {}, "Go on with a model that you have saved, on the same task"), this.file)),
+        make("div", {}, ...this.settings.map(({ element }) => element), this.seed),
+        make("label", {}, make("span", {}, "Go on with a model that you have saved from this task"), this.file)),
       this.card.element, this.back, this.panels, this.tryIt.element, this.saving, this.problem, this.card.list);
   }
 
@@ -106,6 +109,8 @@ class Playground {
       const isOpen = (i) => options[i][0] === settings[name] || isPossible({ ...settings, [name]: options[i][0] });
       element.refresh(options.map(([, text]) => text), options.findIndex(([value]) => value === settings[name]), isOpen);
     }
+    const seeds = [...new Set([...Array(SEEDS).keys(), choice.seed])]; // an address may name a larger one
+    this.seed.refresh(seeds.map(String), seeds.indexOf(choice.seed));
     this.drawExample();
     this.own.element.hidden = task.name !== "own";
     if (this.runs.some(({ spec }) => spec.task !== task.name)) this.forgetRuns();
@@ -134,10 +139,11 @@ class Playground {
     const options = choice.task.name === "own" ? this.own.options : {};
     const settings = file ? [choice.settings] : choice.runs; // a saved model goes on alone
     this.runs = settings.map((one) => new Run(this.script, makeSpec(choice.task, one, { seed: choice.seed, options, file }), () => this.plan()));
+    this.head = { kind: this.card.experiment?.look ?? "cross", layer: 0, head: 0 };
     const text = choice.change && this.changes.find(({ name, value }) => name === choice.change.name && value === choice.change.value)?.text;
     const titles = this.runs.map((_, i) => (i ? `The same, ${text}` : "Your model"));
     for (const run of this.runs) run.experiment = file ? null : choice.experiment;
-    this.views = this.runs.map((_, i) => new RunPanel(titles[i], this.palettes, (head) => this.open(head)));
+    this.views = this.runs.map((_, i) => new RunPanel(titles[i], this.palettes, (head) => this.open({ head }), (shown) => this.open({ shown })));
     this.panels.replaceChildren(...this.views.map(({ element }) => element));
     this.tryIt.follow(this.runs, choice.task.example);
     this.drawRuns();
@@ -158,8 +164,9 @@ class Playground {
     this.drawRuns();
   }
 
-  open(head) {
-    this.head = head;
+  /** Open another `head`, or the maps of another example, `shown`. */
+  open(chosen) {
+    Object.assign(this, chosen);
     this.drawRuns();
   }
 
@@ -187,7 +194,7 @@ class Playground {
     const seen = runs.find(({ moments }) => moments[chosen]);
     if (seen) this.slider.setAttribute("aria-valuetext", `step ${seen.moments[chosen].step.toLocaleString("en")}`);
     const most = Math.max(0.1, ...runs.flatMap(({ losses }) => losses.slice(0, 20).map(({ loss }) => loss)).filter(Number.isFinite));
-    runs.forEach((run, i) => this.views[i].draw(run, { most, chosen: Math.min(this.moment, run.moments.length - 1), head: this.head }));
+    runs.forEach((run, i) => this.views[i].draw(run, { most, chosen: Math.min(this.moment, run.moments.length - 1), head: this.head, example: this.shown }));
     this.card.draw(runs);
     this.tryIt.draw(this.moment < last);
     this.saving.hidden = !runs[0]?.worker || runs[0].isRunning;

@@ -72,7 +72,7 @@ export class Training {
     const { vocabularies } = this.data;
     for (const side of ["source", "target"]) {
       if (String(saved[side].words) === String(vocabularies[side].words)) continue;
-      throw new Error("The model in this file knows other letters or words than this task has. Choose the task that it was trained on.");
+      throw new Error("The model in this file knows different letters or words from those of this task. Choose the task that it was trained on.");
     }
     return saved;
   }
@@ -95,7 +95,7 @@ export class Training {
   async run() {
     const { learner, steps, every } = this;
     this.state = "training";
-    this.report({ kind: "ready", parameters: learner.model.parameters.countNumbers(), tried: this.data.test.length, notes: this.data.notes, ...this.describe() });
+    this.report({ kind: "ready", parameters: learner.model.parameters.countNumbers(), tried: this.data.test.length, notes: this.listNotes(), ...this.describe() });
     await this.show(NaN);
     let loss = NaN;
     while (learner.steps < steps && (await this.mayGoOn())) {
@@ -111,17 +111,25 @@ export class Training {
     this.report(this.state === "stopped" ? { kind: "stopped", ...so } : { kind: "done", ...so, loss, ...found });
   }
 
-  /** The first unseen examples, and the words of the very first one, which the maps belong to. */
+  /** The first unseen examples, each with its `words`, which stand at the sides of its maps. */
   describe() {
     const { source, target, test } = this.data;
-    return {
-      shown: test.slice(0, SHOWN).map((pair) => ({ given: writePieces(source, withoutEnd(pair.source)).join("").trim(), right: writePieces(target, withoutEnd(pair.target)) })),
-      words: {
-        given: nameTokens(source, test[0].source),
-        right: nameTokens(target, test[0].target),
-        before: ["start", ...nameTokens(target, test[0].target).slice(0, -1)],
-      },
+    const describePair = (pair) => {
+      const right = nameTokens(target, pair.target);
+      return {
+        given: writePieces(source, withoutEnd(pair.source)).join("").trim(),
+        right: writePieces(target, withoutEnd(pair.target)),
+        words: { given: nameTokens(source, pair.source), right, before: ["start", ...right.slice(0, -1)] },
+      };
     };
+    return { shown: test.slice(0, SHOWN).map(describePair) };
+  }
+
+  /** What there's less of than was asked for, and what a question mark means where there is one. */
+  listNotes() {
+    const { test, notes } = this.data;
+    const isKnown = test.every((pair) => canBeWritten(pair) && !pair.source.includes(UNKNOWN));
+    return isKnown ? notes : [...notes, "A “?” is a word that isn't in the examples to learn from, so the model can neither read nor write it."];
   }
 
   /** Wait for messages, and while the run is paused; false when it's stopped. */
@@ -136,7 +144,7 @@ export class Training {
     const { learner, data, seconds } = this;
     const found = await this.try(TRIED);
     if (this.state === "stopped") return; // some examples are still untried
-    const maps = learner.look(data.test[0]);
+    const maps = data.test.slice(0, SHOWN).map((pair) => learner.look(pair));
     this.report({
       kind: "moment", step: learner.steps, seconds, loss, maps, exact: found.exact, written: found.written,
       writes: found.ids.slice(0, SHOWN).map((ids) => writePieces(data.target, withoutEnd(ids))),

@@ -11,7 +11,7 @@ export const DESCRIPTIONS = [
   {
     name: "reverse",
     title: "Reverse",
-    question: "Can it write the letters from the last to the first?",
+    question: "Can it write the letters in reverse order?",
     example: { source: "gdkat", target: "takdg" },
   },
   {
@@ -23,7 +23,7 @@ export const DESCRIPTIONS = [
   {
     name: "partner",
     title: "Find the partner",
-    question: "Each letter has a digit as its partner. Can it find the partners of the letters after the question mark?",
+    question: "Each letter is paired with a digit. Can it find the digits for the letters after the question mark?",
     example: { source: "a3 f7 d1 b4 ? d a", target: "1 3" },
   },
   {
