@@ -177,7 +177,7 @@ def sorted_lengths(n, seconds):
 TABLE = [
     ("products", operations, "multiplications alone"),
     ("products", no_output_projection, "three projections"),
-    ("products", scores_only, "only one of the two"),
+    ("products", scores_only, "only one of two products"),
     ("products", quadratic_first, "changed places"),
     ("products", parameters, "how many parameters"),
     ("products", entries, "number of entries"),
@@ -190,7 +190,7 @@ TABLE = [
     ("exponent", quotient, "point by point"),
     ("exponent", never_falls, "below 0"),
     ("exponent", sorted_lengths, "no longer belong together"),
-    ("merge", by_way_of_the_first, "scale each part once"),
+    ("merge", by_way_of_the_first, "Scale each part once"),
     ("merge", added, "nothing is scaled"),
     ("merge", second_is_the_largest, "larger of the two"),
     ("merge", first_is_scaled, "only the first part"),
