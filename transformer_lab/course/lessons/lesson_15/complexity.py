@@ -42,7 +42,8 @@ products = Check(
         ),
         Mistake(
             lambda n, d: (3 * n * d * d, 2 * n * n * d),
-            "you've counted three projections, but there are four: W_Q, W_K, W_V, and W_O after the heads.",
+            "you've counted three projections, but there are four: W_Q, W_K, W_V, and W_O after "
+            "the heads.",
         ),
         Mistake(
             lambda n, d: (4 * n * d * d, n * n * d),
@@ -149,7 +150,8 @@ exponent = Check(
         ),
         Mistake(
             lambda n, seconds: abs(_fit_slope(np.log(n), np.log(seconds))),
-            "the sign of the slope is lost. If a longer text takes fewer seconds, the exponent is below 0.",
+            "the sign of the slope is lost. If a longer text takes fewer seconds, the exponent is "
+            "below 0.",
         ),
         Mistake(
             lambda n, seconds: _fit_slope(np.log(np.sort(n)), np.log(seconds)),

@@ -102,7 +102,8 @@ merge = Check(
                 ("np.exp(largest_a - new)", "np.ones_like(new)"),
                 ("np.exp(largest_b - new)", "np.ones_like(new)"),
             ),
-            "nothing is scaled, but the two totals have subtracted different scores in their exponentials.",
+            "nothing is scaled, but the two totals have subtracted different scores in their "
+            "exponentials.",
         ),
         Mistake(
             _edit_merge(("np.maximum(largest_a, largest_b)", "largest_b")),
@@ -119,7 +120,8 @@ merge = Check(
                 ("np.exp(largest_a - new)", "np.exp(new - largest_a)"),
                 ("np.exp(largest_b - new)", "np.exp(new - largest_b)"),
             ),
-            "the sign in the exponent is turned round. A larger maximum makes the old exponentials smaller.",
+            "the sign in the exponent is turned round. A larger maximum makes the old exponentials "
+            "smaller.",
         ),
         Mistake(
             _edit_merge(
@@ -275,7 +277,10 @@ cache_bytes = Check(
             _edit_count(("(d_k + d_v)", "d_k")),
             "keys alone give no output, so the values are kept as well.",
         ),
-        Mistake(_edit_count((" * each", "")), "this counts numbers, and the answer should be in bytes. Each number has `each` of them."),
+        Mistake(
+            _edit_count((" * each", "")),
+            "this counts numbers, and the answer should be in bytes. Each number has `each` of them.",
+        ),
         Mistake(
             _edit_count(("(d_k + d_v)", "words")),
             "this is the n × n matrix, which is never kept. Decoding needs only one row of it at a "
