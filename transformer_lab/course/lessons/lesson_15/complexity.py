@@ -38,33 +38,34 @@ products = Check(
     mistakes=[
         Mistake(
             lambda n, d: (8 * n * d * d, 4 * n * n * d),
-            "these are multiplications and additions together; count the multiplications alone.",
+            "this counts multiplications and additions together. Count the multiplications alone.",
         ),
         Mistake(
             lambda n, d: (3 * n * d * d, 2 * n * n * d),
-            "a projection is missing: W_Q, W_K, W_V, and W_O behind the heads.",
+            "you've counted three projections, but there are four: W_Q, W_K, W_V, and W_O after "
+            "the heads.",
         ),
         Mistake(
             lambda n, d: (4 * n * d * d, n * n * d),
-            "only one of the two is counted: queries times keys gives the scores, and weights "
-            "times values the mix.",
+            "only one of two products is counted. Queries times keys give the scores, and then "
+            "weights times values give the mix.",
         ),
         Mistake(
             lambda n, d: (2 * n * n * d, 4 * n * d * d),
-            "the two numbers have changed places: the projections come first.",
+            "the two numbers have changed places. The projections come first.",
         ),
         Mistake(
             lambda n, d: (4 * d * d, 2 * n * n * d),
-            "4 d² are the projections' parameters. There are as many for every n; what grows is "
-            "that each of the n vectors is multiplied by them.",
+            "4 d² is how many parameters the projections have. Each of the n vectors is multiplied "
+            "by all of them, so there's a factor of n.",
         ),
         Mistake(
             lambda n, d: (4 * n * d * d, 2 * n * n),
-            "n² is the number of entries; each entry takes d multiplications, all heads together.",
+            "n² is the number of entries. Each entry takes d multiplications, all heads together.",
         ),
         Mistake(
             lambda n, d: (4 * n * n * d, 2 * n * n * d),
-            "a projection multiplies each vector by a d × d matrix: n·d², not n²·d.",
+            "a projection multiplies each vector by a d × d matrix, so it takes n·d² and not n²·d.",
         ),
     ],
 )
@@ -121,38 +122,40 @@ exponent = Check(
     mistakes=[
         Mistake(
             lambda n, seconds: _fit_slope(n, seconds),
-            "there is no logarithm: this is the slope in seconds for each token. A power law is "
-            "a straight line only where both axes are logarithmic.",
+            "there's no logarithm here, so this is a slope in seconds for each token. A power law "
+            "is a straight line only if both axes are logarithmic.",
         ),
         Mistake(
             lambda n, seconds: _fit_slope(n, np.log(seconds)),
-            "only the seconds are taken as logarithms; a straight line there would be an "
-            "exponential law.",
+            "only the seconds are logarithms. With one logarithmic axis, a straight line would be "
+            "an exponential law. Take log n as well.",
         ),
         Mistake(
             lambda n, seconds: _fit_slope(np.log(seconds), np.log(n)),
-            "the axes have changed places: this is the slope of log n over log seconds.",
+            "the axes have changed places, so this is the slope of log n over log seconds.",
         ),
         Mistake(
             lambda n, seconds: float(np.log(seconds[-1] / seconds[0]) / np.log(n[-1] / n[0])),
-            "this joins the first point to the last; the points between count too. Least squares.",
+            "this joins the first point to the last. The points between them count too, so take the "
+            "line of least squares.",
         ),
         Mistake(
             lambda n, seconds: float(np.polyfit(np.log(n), np.log(seconds), 1)[1]),
-            "this is the line's height at log n = 0. polyfit gives the highest power first.",
+            "this is the line's height at log n = 0. polyfit gives the slope first.",
         ),
         Mistake(
             lambda n, seconds: float((np.log(seconds) / np.log(n)).mean()),
-            "this divides logarithms point by point: a constant factor in front of the power "
+            "this divides the logarithms point by point, so a constant factor in front of the power "
             "would change it. Take the slope.",
         ),
         Mistake(
             lambda n, seconds: abs(_fit_slope(np.log(n), np.log(seconds))),
-            "the sign of the slope is left away: where the seconds become fewer with n it is below 0.",
+            "the sign of the slope is lost. If a longer text takes fewer seconds, the exponent is "
+            "below 0.",
         ),
         Mistake(
             lambda n, seconds: _fit_slope(np.log(np.sort(n)), np.log(seconds)),
-            "n is put in order and the seconds are not: each of them belongs to its own n.",
+            "n has been sorted and the seconds haven't, so they no longer belong together.",
         ),
     ],
 )

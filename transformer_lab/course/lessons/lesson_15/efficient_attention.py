@@ -102,16 +102,17 @@ merge = Check(
                 ("np.exp(largest_a - new)", "np.ones_like(new)"),
                 ("np.exp(largest_b - new)", "np.ones_like(new)"),
             ),
-            "nothing is scaled: the two totals subtract different scores inside their exponentials.",
+            "nothing is scaled, but the two totals have subtracted different scores in their "
+            "exponentials.",
         ),
         Mistake(
             _edit_merge(("np.maximum(largest_a, largest_b)", "largest_b")),
-            "the second part's largest is taken for the new one. Where the first has a larger "
-            "score this is right as a number and overflows one day: take the larger of the two.",
+            "this takes the second part's largest for the new one. If the first part has a larger "
+            "score, that overflows one day. Take the larger of the two.",
         ),
         Mistake(
             _edit_merge(("np.exp(largest_b - new)", "np.ones_like(new)")),
-            "only the first part is scaled; where its score is the larger one, the second must "
+            "only the first part is scaled. If its score is the larger one, the second part has to "
             "shrink.",
         ),
         Mistake(
@@ -119,7 +120,8 @@ merge = Check(
                 ("np.exp(largest_a - new)", "np.exp(new - largest_a)"),
                 ("np.exp(largest_b - new)", "np.exp(new - largest_b)"),
             ),
-            "the sign in the exponent is turned: a larger maximum makes old exponentials smaller.",
+            "the sign in the exponent is turned round. A larger maximum makes the old exponentials "
+            "smaller.",
         ),
         Mistake(
             _edit_merge(
@@ -130,20 +132,20 @@ merge = Check(
                     "a[:, None] * (mixed_a + b[:, None] * mixed_b)",
                 ),
             ),
-            "the second part is scaled to the largest of the first, before both are scaled to the "
-            "new one. Where the second is far above, that factor is infinite: scale each part once.",
+            "the second part is scaled to the first one's largest, and then both are scaled again. If "
+            "the second is far above, that factor is infinite. Scale each part once, to the new largest.",
         ),
         Mistake(
             _edit_merge(("a[:, None] * mixed_a + b[:, None] * mixed_b", "mixed_a + mixed_b")),
-            "the totals are scaled and the mixes are not; both are sums of the same exponentials.",
+            "the totals are scaled and the mixes aren't. Both are sums of the same exponentials.",
         ),
         Mistake(
             _edit_merge(("new, total, mixed", "new, total, mixed / total[:, None]")),
-            "the mix is divided by the total already. That is done once, after the last part.",
+            "the mix is divided by the total already. Do that once, after the last part.",
         ),
         Mistake(
             _edit_merge(("return new", "return largest_a + largest_b")),
-            "the largest of two is their maximum, not their sum.",
+            "the larger of two numbers is their maximum, and this is their sum.",
         ),
     ],
 )
@@ -203,12 +205,12 @@ linear_mix = Check(
     mistakes=[
         Mistake(
             lambda q, k, value: q @ (k.T @ value),
-            "the weights do not sum to 1: divide each row by the sum of q·k over all keys.",
+            "the weights don't sum to 1. Divide each row by its sum of q·k over all keys.",
         ),
         Mistake(
             lambda q, k, value: q @ (k.T @ value) / len(k),
-            "this divides by the number of keys; each row's own sum of q·k is what makes its "
-            "weights sum to 1.",
+            "this divides by the number of keys. The weights of a row sum to 1 if you divide by its "
+            "own sum of q·k.",
         ),
         Mistake(
             lambda q, k, value: (
@@ -216,16 +218,16 @@ linear_mix = Check(
                 @ value
                 / e.sum(1, keepdims=True)
             ),
-            "this is the softmax, and it needs every score. Here the weight is q·k itself.",
+            "this is the softmax, which needs every score. Here the weight is q·k itself.",
         ),
         Mistake(
             lambda q, k, value: (q @ (k.T @ value)) / (q @ (k.T @ value)).sum(1, keepdims=True),
-            "this makes the outputs sum to 1; the weights should.",
+            "this makes the outputs sum to 1, but it's the weights that should.",
         ),
         Mistake(
             lambda q, k, value: q @ (k.T @ value / k.sum(axis=0)[:, None]),
-            "each feature is divided by its own sum over the keys; the sum belongs to the row, "
-            "with its q: q @ k.sum(axis=0).",
+            "each feature is divided by its own sum over the keys. But the sum belongs to a row and "
+            "its q: it's q @ k.sum(axis=0).",
         ),
         Mistake(
             lambda q, k, value: (q @ k.T / (q @ k.T).sum(axis=0)) @ value,
@@ -269,23 +271,26 @@ cache_bytes = Check(
     mistakes=[
         Mistake(
             _edit_count(("d_k + d_v", "2 * d_k + d_v")),
-            "queries are counted too. A past word's query is used by nobody: it is not kept.",
+            "this counts queries, too. But nobody asks a past word's query again, so it isn't kept.",
         ),
         Mistake(
             _edit_count(("(d_k + d_v)", "d_k")),
-            "keys alone do not give an output: the values are kept as well.",
+            "keys alone give no output, so the values are kept as well.",
         ),
-        Mistake(_edit_count((" * each", "")), "these are numbers; each has `each` bytes."),
+        Mistake(
+            _edit_count((" * each", "")),
+            "this counts numbers, and the answer should be in bytes. Each number has `each` of them.",
+        ),
         Mistake(
             _edit_count(("(d_k + d_v)", "words")),
-            "this is the n × n matrix, which is never kept: of it, decoding needs one row at a "
+            "this is the n × n matrix, which is never kept. Decoding needs only one row of it at a "
             "time.",
         ),
         Mistake(_edit_count((" * heads", "")), "every head has keys and values of its own."),
         Mistake(_edit_count(("layers * ", "")), "every layer has keys and values of its own."),
         Mistake(
             _edit_count(("(d_k + d_v)", "2 * d_k")),
-            "values have a width of their own, d_v; it need not be d_k.",
+            "values have a width of their own, d_v, which needn't be d_k.",
         ),
     ],
 )
