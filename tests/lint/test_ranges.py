@@ -18,10 +18,6 @@ HOW_FEW = re.compile(
 )
 NO_RUNS = {
     ("09", "2.8 to 3.7"): "what a paper reports",
-    ("11", "0.46 to 0.49"): "three heads of one model",
-    ("11", "57 to 63 %"): "three heads of one model",
-    ("11", "1.5 to 1.9"): "the heads of one model",
-    ("11", "1.6 to 2.6"): "the heads of one model",
     ("12", "0.91 to 0.96"): "three kinds of sentence in one model",
     ("12", "0.20 to 0.84"): "an interval over sentences",
     ("16", "0.020 to 0.036"): "an interval over sentences",

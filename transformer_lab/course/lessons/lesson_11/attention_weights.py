@@ -70,28 +70,28 @@ looks_at = Check(
                 ),
                 ("int(row.argmax())", "min(int(row.argmax()), len(source) - 1)"),
             ),
-            "this reads down a column. Rows are queries: the word that is written has a row, and "
-            "its weights stand side by side.",
+            "this reads down a column. Rows are queries, so the written word has a row, and its "
+            "weights stand side by side.",
         ),
         Mistake(
             _edit_reading(("written.index(word)", "len(written) - 1 - written[::-1].index(word)")),
-            "the word is written more than once, and this is its last row, not its first.",
+            "the word is written more than once, and you took its last row, not its first.",
         ),
         Mistake(
             _edit_reading(("written.index(word)", "max(written.index(word) - 1, 0)")),
-            "this is the row before. `written` names the rows already: the row of a word is the "
-            "step that writes it.",
+            "you took the row before. `written` already names the rows, so a word's place in it "
+            "is its row.",
         ),
         Mistake(
             _edit_reading(
                 ("written.index(word)", "min(written.index(word) + 1, len(weights) - 1)")
             ),
-            "this is the row after, the one that reads the word. `written` names the rows by what "
-            "they write.",
+            "you took the row after, which reads the word. `written` names each row by the word "
+            "that it writes.",
         ),
         Mistake(
             _edit_reading(("source[int(row.argmax())]", "int(row.argmax())")),
-            "this is the place of the source word; the word itself is asked.",
+            "this is the place of the source word, but the word itself is asked for.",
         ),
     ],
 )
@@ -133,25 +133,25 @@ previous_token = Check(
     mistakes=[
         Mistake(
             lambda weights: np.diagonal(weights, offset=1).mean(),
-            "this is the weight on the *next* token: rows are queries, so the previous key is one "
+            "this is the weight on the *next* token. Rows are queries, so the previous key is one "
             "place to the left of the diagonal.",
         ),
         Mistake(
             lambda weights: np.diagonal(weights).mean(),
-            "this is the weight on the token itself, the diagonal.",
+            "this is the weight on the token itself, because you took the diagonal.",
         ),
         Mistake(
             lambda weights: np.diagonal(weights, offset=-1).sum() / len(weights),
-            "the sum is divided by all rows; the first has no previous token and does not count.",
+            "the sum is divided by all rows, but the first has no previous token and doesn't count.",
         ),
         Mistake(
             lambda weights: np.diagonal(weights, offset=-1).sum(),
-            "this is a sum; divide it by the number of rows that have a previous token.",
+            "this is a sum. Divide it by the number of rows that have a previous token.",
         ),
         Mistake(
             lambda weights: (weights[1:].argmax(axis=1) == np.arange(len(weights) - 1)).mean(),
-            "this counts in how many rows the previous token is the strongest; the question is how "
-            "much weight it gets.",
+            "this counts the rows in which the previous token is the strongest. We'd like to know "
+            "how much weight it gets.",
         ),
         Mistake(
             lambda weights: weights[1:, 0].mean(),
@@ -163,17 +163,17 @@ previous_token = Check(
         ),
         Mistake(
             lambda weights: np.tril(weights, -1).sum() / (len(weights) - 1),
-            "this is the weight on all earlier tokens together; only the one just before is asked.",
+            "this is the weight on all earlier tokens together. Take only the one just before.",
         ),
         Mistake(
             lambda weights: weights[1:, :-1].mean(),
-            "this is the mean over a whole block of keys; in each row, only the key just before the "
-            "query is asked.",
+            "this is the mean over a whole block of keys. In each row, take only the key just "
+            "before the query.",
         ),
         Mistake(
             lambda weights: weights[1:, :-1].max(axis=1).mean(),
-            "this takes the largest weight of each row, wherever it is; the key just before the "
-            "query is asked.",
+            "this takes the largest weight of each row, wherever it is. Take the one on the key "
+            "just before the query.",
         ),
         Mistake(
             lambda weights: weights.mean(),
@@ -181,19 +181,19 @@ previous_token = Check(
         ),
         Mistake(
             lambda weights: weights[-1, -2],
-            "only the last row is read; the mean over all rows that have a previous token is asked.",
+            "you read only the last row. Take the mean over all rows that have a previous token.",
         ),
         Mistake(
             lambda weights: weights[1, 0],
-            "only the second row is read; the mean over all rows that have a previous token is asked.",
+            "you read only the second row. Take the mean over all rows that have a previous token.",
         ),
         Mistake(
             lambda weights: weights[np.arange(len(weights)), np.arange(len(weights)) - 1].mean(),
-            "the first row has no previous token: its index −1 means the last key. Leave that row out.",
+            "the first row has no previous token, so index −1 gave you its last key. Leave it out.",
         ),
         Mistake(
             lambda weights: np.median(np.diagonal(weights, offset=-1)),
-            "this is the median; the mean is asked.",
+            "this is the median, but the mean is asked for.",
         ),
         Mistake(
             lambda weights: np.diagonal(weights, offset=-2).sum() / max(1, len(weights) - 2),

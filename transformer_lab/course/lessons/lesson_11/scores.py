@@ -73,17 +73,17 @@ error_rate = Check(
     mistakes=[
         Mistake(
             _edit_error_rate(("{step for _, step in gold}", "range(len(weights))")),
-            "steps without a gold link are counted too, such as the one that writes <eos>.",
+            "you counted steps without a gold link, too, such as the one that writes <eos>.",
         ),
         Mistake(
             _edit_error_rate(("return 1 - 2 *", "return 2 *")),
-            "this is the share that is right; the error rate is 1 minus it.",
+            "this is the share that's right. The error rate is 1 minus it.",
         ),
         Mistake(
             _edit_error_rate(
                 ("(int(weights[step].argmax()), step)", "(step, int(weights[step].argmax()))")
             ),
-            "the pairs are turned round: gold holds (source, step).",
+            "your pairs are the wrong way round, because gold holds (source, step).",
         ),
         Mistake(
             _edit_error_rate(
@@ -93,27 +93,28 @@ error_rate = Check(
                     "(source, int(weights[:, source].argmax())) for source",
                 ),
             ),
-            "this takes the strongest step of each source word: that is a column. Each step, a "
-            "row, has one link.",
+            "this takes the strongest step for each source word, but that's a column. It's each "
+            "step, a row, that has one link.",
         ),
         Mistake(
             _edit_error_rate(("2 * ", ""), ("(len(found) + len(gold))", "len(gold)")),
-            "this divides by the gold links alone. A step may have two gold links and finds one: "
-            "the formula divides twice the common ones by both counts together.",
+            "this divides by the gold links alone. But a step finds one link, even if it has two "
+            "gold ones. So count the common links twice, and divide by both counts together.",
         ),
         Mistake(
             _edit_error_rate(("2 * ", ""), ("(len(found) + len(gold))", "len(found)")),
-            "this divides by the found links alone: gold links that are missed cost nothing.",
+            "this divides by the found links alone, so a gold link that's missed costs nothing.",
         ),
         Mistake(
             lambda weights, gold: (
                 1 - sum((int(weights[step].argmax()), step) in gold for _, step in gold) / len(gold)
             ),
-            "a step with two gold links is counted twice. Found is a set: one link for each step.",
+            "a step with two gold links is counted twice. Each step gives one found link, so use "
+            "a set.",
         ),
         Mistake(
             _edit_error_rate(("2 * ", "")),
-            "a factor of 2 is missing: with all links right this gives 0.5.",
+            "a factor of 2 is missing, so even if all links are right this gives 0.5.",
         ),
     ],
 )
@@ -153,24 +154,24 @@ mean_distance = Check(
     mistakes=[
         Mistake(
             lambda weights: (weights * _compute_offsets(weights)).sum(axis=1).mean(),
-            "left and right cancel: take |query − key|.",
+            "left and right cancel, so take |query − key|.",
         ),
         Mistake(
             lambda weights: (weights * abs(_compute_offsets(weights))).sum(),
-            "this is the sum over the rows; a mean is asked.",
+            "this is the sum over the rows, but their mean is asked for.",
         ),
         Mistake(
             lambda weights: (weights * abs(_compute_offsets(weights))).mean(),
-            "this divides by all cells. In a row the weights sum to 1 already: sum over the row, "
-            "then take the mean over the rows.",
+            "this divides by all cells. The weights of a row already sum to 1, so sum along the "
+            "row, and then take the mean over the rows.",
         ),
         Mistake(
             lambda weights: abs(weights.argmax(axis=1) - np.arange(len(weights))).mean(),
-            "this is the distance of the strongest key alone; every key counts, with its weight.",
+            "this is the distance of the strongest key alone. Every key counts, with its weight.",
         ),
         Mistake(
             lambda weights: abs(_compute_offsets(weights)).mean(),
-            "the weights are not used: this is the mean distance of all pairs.",
+            "the weights are not used, so this is the mean distance of all pairs.",
         ),
         Mistake(
             lambda weights: (weights * _compute_offsets(weights) ** 2).sum(axis=1).mean(),
@@ -234,31 +235,31 @@ read_words = Check(
     mistakes=[
         Mistake(
             lambda states, weight, bias: (states @ weight.T).argmax(dim=-1),
-            "the bias is missing: the output layer adds it, and frequent words live by it.",
+            "the bias is missing. The output layer adds it, and frequent words depend on it.",
         ),
         Mistake(
             lambda states, weight, bias: (states @ weight.T + bias).argmax(dim=1),
-            "the argmax runs over the steps; at each step, over the words, is asked.",
+            "the argmax runs over the steps. Let it run over the words, at each step.",
         ),
         Mistake(
             lambda states, weight, bias: (states @ weight.T + bias).argmax(dim=0),
-            "the argmax runs over the depths; at each depth, over the words, is asked.",
+            "the argmax runs over the depths. Let it run over the words, at each depth.",
         ),
         Mistake(
             lambda states, weight, bias: (states[-1] @ weight.T + bias).argmax(dim=-1),
-            "only the last depth is read.",
+            "only the last depth is read. Read the others in the same way.",
         ),
         Mistake(
             lambda states, weight, bias: (states @ weight.T + bias).softmax(dim=-1),
-            "these are probabilities of all words; the best word's id is asked.",
+            "these are probabilities of all words, but the best word's id is asked for.",
         ),
         Mistake(
             lambda states, weight, bias: (states @ weight.T + bias).amax(dim=-1),
-            "these are the largest logits; the id of the word that has it is asked.",
+            "these are the largest logits, but the ids of their words are asked for.",
         ),
         Mistake(
             lambda states, weight, bias: (states.cumsum(dim=0) @ weight.T + bias).argmax(dim=-1),
-            "the states are summed over the depths; each state holds the earlier ones already.",
+            "you summed the states over the depths, but each state already holds the earlier ones.",
         ),
     ],
 )
