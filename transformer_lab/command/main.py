@@ -143,7 +143,9 @@ def build_parser() -> argparse.ArgumentParser:
     train.add_argument(
         "--seed", type=int, default=None, help="decides all random choices of the run (default 0)"
     )
-    train.add_argument("--skip-bad", action="store_true", help="leave out lines that are not a pair")
+    train.add_argument(
+        "--skip-bad", action="store_true", help="leave out lines that are not a pair"
+    )
     train.add_argument("--device", default=None, help=DEVICES)
     train.add_argument(
         "--precision",
