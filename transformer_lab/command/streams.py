@@ -16,7 +16,7 @@ LINES_AT_ONCE = 256
 
 
 def prepare_streams() -> None:
-    """Make the standard streams ready for any command, once, before it prints or reads anything.
+    """Prepare the standard streams once, before any command prints or reads anything.
 
     Output is UTF-8 whatever the console's code page or PYTHONIOENCODING says, because the next command
     of a pipe reads UTF-8 (see `read_lines`). What UTF-8 cannot encode is escaped: a file name may

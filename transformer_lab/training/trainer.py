@@ -157,7 +157,7 @@ class Trainer:
         return stop
 
     def run(self, interrupted: threading.Event) -> Stop:
-        """Take one optimizer step after another until there is a reason to stop, and return it."""
+        """Take one optimizer step after another until there is a reason to stop; return that reason."""
         config, now = self.config, self.progress
         unread: list[Tensor] = []
         self.seconds_before = now.seconds

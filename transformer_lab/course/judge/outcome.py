@@ -196,7 +196,7 @@ def split_returned(returned: Any) -> tuple[list[Any], list[nn.Module]]:
         return [], []
     parts = list(returned) if isinstance(returned, tuple | list) else [returned]
     if len(parts) > 1000:
-        raise UnusableError(f"it returns {describe_kind(returned)}, far more than was asked")
+        raise UnusableError(f"it returns {describe_kind(returned)}, far more than was asked for")
     modules = [part for part in parts if isinstance(part, nn.Module)]
     return [part for part in parts if not isinstance(part, nn.Module)], modules
 

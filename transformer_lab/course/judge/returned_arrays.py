@@ -30,7 +30,7 @@ def as_array(part: Any) -> np.ndarray:
     except ValueError as error:  # arrays of several shapes
         raise UnusableError(f"it returns {describe_kind(part)}, but one array is needed") from error
     if array.size > LARGEST:
-        raise UnusableError(f"it returns {describe_kind(part)}, far more than was asked")
+        raise UnusableError(f"it returns {describe_kind(part)}, far more than was asked for")
     if array.dtype.kind not in "biufUcS":
         raise NotComparableError(part)
     return array

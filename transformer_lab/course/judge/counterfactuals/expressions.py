@@ -23,7 +23,7 @@ OPERATIONS = {
 
 
 def list_operator_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[Variant]:
-    """Yield the mistakes at +, −, ·, / and //."""
+    """Yield the mistakes that replace +, −, ·, / or //."""
     left, op, right = node.left, node.op, node.right
     asked = OPERATIONS.get(type(op))
     if asked is None:
