@@ -30,7 +30,8 @@ WITHOUT_CONTROLS = """
 """
 AFTER_TRAINING = """
 .tl-playground > :not(.example, .experiment, .runs), .tl-playground .maps { display: none !important }
-.tl-playground .chart :is(.loss, .scale) { display: none !important } /* drawn at moments that the clock chooses */
+/* The loss is drawn at moments that the clock chooses. */
+.tl-playground .chart :is(.loss, .scale) { display: none !important }
 .tl-playground .runs { grid: none / auto-flow minmax(0, 1fr) !important }
 """
 LONGEST = 600_000
