@@ -436,7 +436,10 @@ STRANGE = {
         lambda t, m: t.update({f"model/{BIAS}": t[f"model/{BIAS}"].half()}),
         "output.bias holds float16; expected float32",
     ),
-    "impossible random numbers": (lambda t, m: t["random/cpu"].zero_(), "random/cpu is not a state"),
+    "impossible random numbers": (
+        lambda t, m: t["random/cpu"].zero_(),
+        "random/cpu is not a state",
+    ),
     "a history of words": (
         lambda t, m: m["progress"].update(history=[{"step": 1, "validation_loss": "low"}]),
         "not the state of a training run",
