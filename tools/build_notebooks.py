@@ -361,6 +361,11 @@ def is_named(path: Path, name: str) -> bool:
     return any(f"{one}.ipynb".startswith(name) for one in (page_name(path), path.stem))
 
 
+def find_named(names: Sequence[str]) -> list[Path]:
+    """The notebooks that one of the names stands for; all of them if there are no names."""
+    return [path for path in every_notebook() if any(is_named(path, n) for n in names or [""])]
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Build all notebooks or those named; 1 and one message if a cell fails."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
@@ -370,13 +375,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--measure", action="store_true", help="renew stored times and memory")
     options = parser.parse_args(arguments)
-    paths = every_notebook()
     for name in options.names:
-        if not any(is_named(path, name) for path in paths):
+        if not find_named([name]):
             parser.error(f"no notebook's name begins with {name!r}")
-    names = options.names or [""]
     built = {}
-    for path in (path for path in paths if any(is_named(path, name) for name in names)):
+    for path in find_named(options.names):
         print(page_name(path), flush=True)
         try:
             built[path] = build(path, measure=options.measure, rerun=options.rerun)

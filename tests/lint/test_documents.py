@@ -7,17 +7,13 @@ import pytest
 
 from tools.build_notebooks import ROOT, lessons, read
 from tools.findings.citations import CITED
+from tools.findings.page import headings
 from transformer_lab.course.keys import KEY, lesson_key
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 REVIEW = ROOT / "notebooks" / "17_review.ipynb"
 LINK = re.compile(rf"\[({KEY}), ([^\]]+)\]\((?:\.\./notebooks/)?([^)#]+)#([^)]+)\)")
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
-
-
-def headings(path):
-    texts = [cell.source for cell in read(path).cells if cell.cell_type == "markdown"]
-    return re.findall(r"^#+ (.*)$", "\n".join(texts), re.MULTILINE)
 
 
 def printed_under(path, heading):

@@ -37,8 +37,7 @@ from nbformat import NotebookNode
 from tools.build_notebooks import (
     CELL_TIMEOUT,
     ROOT,
-    every_notebook,
-    is_named,
+    find_named,
     page_name,
     plain,
     read,
@@ -257,9 +256,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--on", nargs="+", choices=PROCESSORS, default=list(PROCESSORS))
     options = parser.parse_args(arguments)
     bad = 0
-    for path in every_notebook():
-        if not any(is_named(path, name) for name in options.names or [""]):
-            continue
+    for path in find_named(options.names):
         runs = []
         for processor in options.on:
             for run in range(options.seeds):
