@@ -13,6 +13,7 @@ from transformer_lab.course.keys import KEY, lesson_key
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 REVIEW = ROOT / "notebooks" / "17_review.ipynb"
 LINK = re.compile(rf"\[({KEY}), ([^\]]+)\]\((?:\.\./notebooks/)?([^)#]+)#([^)]+)\)")
+TEXTS = {".md", ".toml", ".js", ".css", ".html"}
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
 
 
@@ -107,6 +108,15 @@ def test_a_number_is_printed_if_it_is_one_of_them_rounded():
     assert is_printed("1,853", [value("1,853")])
     assert is_printed("3e-14", [2.5e-14])
     assert not is_printed("3e-14", [3e-12])
+
+
+def test_no_text_has_marks_of_a_merge():
+    """Ruff finds them in code; nothing else reads what the generators of pages take as it is."""
+    folders = (ROOT / name for name in ("docs", "tools", "transformer_lab", "notebooks"))
+    texts = [*ROOT.glob("*.md"), *(p for f in folders for p in f.rglob("*") if p.suffix in TEXTS)]
+    assert len(texts) > 100
+    marks = re.compile(r"^(<{7}|>{7}) ", re.MULTILINE)
+    assert [path.name for path in texts if marks.search(path.read_text(encoding="utf-8"))] == []
 
 
 @pytest.mark.parametrize("path", lessons(), ids=lambda path: path.stem)
