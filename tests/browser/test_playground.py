@@ -606,6 +606,7 @@ def test_ones_own_pairs_are_learned(play):
     assert re.match(r"Done: \d+ of 40 unseen examples", opened.status.inner_text()), (
         "few are counted"
     )
+    expect(opened.page.locator(".chart figcaption")).to_contain_text("(40 examples each time)")
     for row in opened.page.locator(".examples tbody tr").all():
         given, _, right = row.locator("td").all_inner_texts()
         assert right in ("✓", given[::-1])

@@ -16,6 +16,7 @@ import { TryIt } from "./try_it.js";
 
 const PATIENCE = 90; // seconds that a reader may like to wait
 const SEEDS = 10; // from 0, as in our own runs
+const CALM = 125; // milliseconds for which steps may go by unseen: eight pictures a second are enough for a curve
 const SMALLEST = { width: 16, heads: 4, layers: 1 };
 
 /** A menu; `choose` gets the number of the chosen option. */
@@ -138,7 +139,7 @@ class Playground {
     const { choice } = this;
     const options = choice.task.name === "own" ? this.own.options : {};
     const settings = file ? [choice.settings] : choice.runs; // a saved model goes on alone
-    this.runs = settings.map((one) => new Run(this.script, makeSpec(choice.task, one, { seed: choice.seed, options, file }), () => this.plan()));
+    this.runs = settings.map((one) => new Run(this.script, makeSpec(choice.task, one, { seed: choice.seed, options, file }), (kind) => this.plan(kind)));
     this.head = { kind: this.card.experiment?.look ?? "cross", layer: 0, head: 0 };
     const text = choice.change && this.changes.find(({ name, value }) => name === choice.change.name && value === choice.change.value)?.text;
     const titles = this.runs.map((_, i) => (i ? `The same, ${text}` : "Your model"));
@@ -149,12 +150,13 @@ class Playground {
     this.drawRuns();
   }
 
-  /** Draw at the next frame, however much the runs say until then. */
-  plan() {
-    if (this.planned) return;
-    this.planned = true;
-    requestAnimationFrame(() => {
-      this.planned = false;
+  /** Draw at the next frame what a run has said, or a little later if it has only taken another step. */
+  plan(kind) {
+    if (kind === "step") return void (this.later ??= setTimeout(() => this.plan("steps"), CALM));
+    clearTimeout(this.later);
+    this.later = null;
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null;
       this.drawRuns();
     });
   }
