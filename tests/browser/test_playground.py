@@ -266,6 +266,24 @@ def test_the_chart_has_a_scale_for_the_loss(play):
     assert 3 < top < 6, "about log 30 before anything is learned"
 
 
+def test_results_of_other_settings_are_marked(play):
+    opened = play("#task=reverse&width=16&steps=300")
+    note = opened.page.get_by_text("You have changed the settings since.")
+    opened.finish()
+    expect(note).to_be_hidden()
+    opened.page.locator(".settings > summary").click()
+    for control, other in (("width", "64"), ("seed", "3")):
+        menu = opened.page.locator(f"[data-control={control}]")
+        chosen = menu.input_value()
+        menu.select_option(label=other)
+        expect(note).to_be_visible()
+        menu.select_option(label=chosen)
+        expect(note).to_be_hidden()
+    opened.page.locator("[data-control=seed]").select_option(label="3")
+    opened.finish()
+    expect(note).to_be_hidden()
+
+
 # ---------------------------------------------------------------- the reader's own
 
 
