@@ -65,7 +65,7 @@ WEIGHTS = "all => all.map((cell) => cell.style.getPropertyValue('--weight'))"
 SAID = """() => {
     globalThis.said = [];
     const look = () => {
-        const now = document.querySelector("[role=status]")?.textContent;
+        const now = document.querySelector(".runs [role=status]")?.textContent;
         if (now !== undefined && now !== globalThis.said.at(-1)) globalThis.said.push(now);
     };
     new MutationObserver(look).observe(document.querySelector(".runs"),
