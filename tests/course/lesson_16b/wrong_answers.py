@@ -134,7 +134,7 @@ TABLE = [
     ("messages", unscaled, "√d_k"),
     ("messages", over_all, "over all nodes"),
     ("messages", alike, "count alike"),
-    ("messages", not_normalised, "do not sum to 1"),
+    ("messages", not_normalised, "don't sum to 1"),
     ("messages", too_large_for_exp, "e to a large score"),
     ("messages", largest_of_its_row, "largest of *theirs*"),
     ("messages", largest_of_the_table, "NaN"),

@@ -46,35 +46,35 @@ shared_keys = Check(
     mistakes=[
         Mistake(
             lambda key, num_heads: np.tile(key, (num_heads // len(key), 1, 1)),
-            "the keys come in turn: 0, 1, 0, 1. Neighbours form a group: 0, 0, 1, 1.",
+            "the keys come in turn, as 0, 1, 0, 1. Neighbours form a group, so it's 0, 0, 1, 1.",
         ),
         Mistake(
             lambda key, num_heads: np.repeat(key, num_heads // len(key), axis=1),
-            "each *word* is there several times; the heads are axis 0.",
+            "each *word* is there several times. The heads are axis 0.",
         ),
         Mistake(
             lambda key, num_heads: np.repeat(key[:1], num_heads, axis=0),
-            "all heads read the first head's keys: that is multi-query attention.",
+            "all heads read the first head's keys. That would be multi-query attention.",
         ),
         Mistake(
             lambda key, num_heads: np.repeat(key.mean(axis=0, keepdims=True), num_heads, axis=0),
-            "the key heads are averaged; each stays what it is, and serves its own group.",
+            "the key heads are averaged. Each should stay as it is and serve its own group.",
         ),
         Mistake(
             lambda key, num_heads: np.concatenate(
                 [key, np.zeros((num_heads - len(key), *key.shape[1:]))]
             ),
-            "the last heads get zeros: their queries would find nothing to compare with.",
+            "the last heads get zeros, so their queries would find nothing to compare with.",
         ),
         Mistake(
             lambda key, num_heads: (
                 np.repeat(key, num_heads // len(key), axis=0) / (num_heads // len(key))
             ),
-            "the keys are divided by the size of the group: that would flatten the softmax.",
+            "the keys are divided by the size of the group, which would flatten the softmax.",
         ),
         Mistake(
             lambda key, num_heads: np.repeat(key, num_heads, axis=0),
-            "each key head is there `num_heads` times; its group has num_heads // len(key).",
+            "each key head is there `num_heads` times, but its group has num_heads // len(key) heads.",
         ),
     ],
 )

@@ -61,27 +61,27 @@ scan = Check(
     mistakes=[
         Mistake(
             lambda decay, inputs: np.cumsum(inputs, axis=0),
-            "nothing fades: the decay is not used.",
+            "nothing fades, because the decay isn't used.",
         ),
         Mistake(
             lambda decay, inputs: _scan(np.roll(decay, 1, axis=0), inputs),
-            "the decay of the step before is used; step t has its own.",
+            "this uses the decay of the step before. Step t has its own.",
         ),
         Mistake(
             _edit_scan(("+ b", "+ (1 - a) * b")),
-            "the input is multiplied by 1 − decay, as in a moving average; here it comes in whole.",
+            "the input is multiplied by 1 − decay, as in a moving average. Here it comes in whole.",
         ),
         Mistake(
             _edit_scan(("a * state + b", "a * (state + b)")),
-            "the new input fades too; only the old state does.",
+            "the new input fades too. Only the old state should.",
         ),
         Mistake(
             lambda decay, inputs: decay * np.concatenate([inputs[:1], inputs[:-1]]) + inputs,
-            "only the last input is remembered; the *state* is carried on, with all before it.",
+            "only the last input is remembered. Carry on the *state*, which has everything before it.",
         ),
         Mistake(
             _edit_scan(("np.array(states)", "state")),
-            "this is the last state; the states of all steps are asked.",
+            "this is the last state, and you're asked for the states of all steps.",
         ),
         Mistake(
             _edit_scan(
@@ -90,7 +90,7 @@ scan = Check(
                     "        states.append(state)\n        state = a * state + b\n",
                 )
             ),
-            "each state lacks the input of its own step: add it before you write the state down.",
+            "each state lacks the input of its own step. Add it before you write the state down.",
         ),
     ],
 )
@@ -176,45 +176,45 @@ messages = Check(
     mistakes=[
         Mistake(
             _edit_messages(("there[end, start]", "there[start, end]")),
-            "the messages run against their edges: (a, b) leads from a to b, and b listens.",
+            "the messages run against their edges. (a, b) leads from a to b, so b listens.",
         ),
         Mistake(
-            _edit_messages((" / np.sqrt(key.shape[1])", "")), "the scores are not divided by √d_k."
+            _edit_messages((" / np.sqrt(key.shape[1])", "")), "the scores aren't divided by √d_k."
         ),
         Mistake(
             _edit_messages(
                 (", initial=-np.inf, where=there", ""),
                 ("/ total", "/ np.exp(scores - largest).sum(axis=1, keepdims=True)"),
             ),
-            "the softmax runs over all nodes; it runs over those with an edge to this one.",
+            "the softmax runs over all nodes. Let it run over those with an edge to this one.",
         ),
         Mistake(
             _edit_messages(
                 ("np.where(there, scores - largest, -np.inf)", "np.where(there, 0, -np.inf)")
             ),
-            "all neighbours count alike: a graph convolution. Here the scores decide.",
+            "all neighbours count alike, as in a graph convolution. Here the scores decide.",
         ),
         Mistake(
             _edit_messages((" / total", "")),
-            "the weights of a node's messages do not sum to 1.",
+            "the weights of a node's messages don't sum to 1.",
         ),
         Mistake(
             _edit_messages(("scores - largest", "scores")),
-            "e to a large score is infinite, and infinite / infinite is NaN: first subtract the "
+            "e to a large score is infinite, and infinite / infinite is NaN. First subtract the "
             "largest of the node's scores from them (lesson 01).",
         ),
         Mistake(
             _edit_messages((", initial=-np.inf, where=there", "")),
-            "what is subtracted is the largest score of all nodes. If those with an edge to this one "
-            "have far smaller scores, all their weights become 0: subtract the largest of *theirs*.",
+            "this subtracts the largest score of all nodes. If those with an edge to this one have "
+            "far smaller scores, all their weights become 0. Subtract the largest of *theirs*.",
         ),
         Mistake(
             lambda query, key, value, edges: _send_messages(key, query, value, edges),
-            "query and key have changed places: who listens asks, who sends is asked.",
+            "query and key have changed places. The one that listens asks, and the senders are asked.",
         ),
         Mistake(
             _edit_messages(("    largest =", "    np.fill_diagonal(there, True)\n    largest =")),
-            "each node sends a message to itself; only edges of the list carry one.",
+            "each node sends a message to itself. Only the edges of the list carry one.",
         ),
     ],
 )
