@@ -80,7 +80,7 @@ windows = Check(
         ),
         Mistake(
             _edit_windows(("ids[places + 1]", "ids[starts + length]")),
-            "there's one target for each window. But one pass teaches every position, so each needs its own.",
+            "there's one target for each window. But each position needs its own, as one pass teaches all.",
         ),
         Mistake(
             _edit_windows(("starts[:, None]", "np.arange(len(starts))[:, None] * length")),
