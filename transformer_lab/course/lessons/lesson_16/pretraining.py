@@ -80,7 +80,8 @@ windows = Check(
         ),
         Mistake(
             _edit_windows(("ids[places + 1]", "ids[starts + length]")),
-            "there's one target for each window. But each position needs its own, as one pass teaches all.",
+            "there's one target for each window. But every position has its own, so that one "
+            "pass teaches them all.",
         ),
         Mistake(
             _edit_windows(("starts[:, None]", "np.arange(len(starts))[:, None] * length")),
