@@ -1,4 +1,4 @@
-"""The capstones: short pages, each with one place for the reader's own task, and lessons that lead there."""
+"""The capstones: short, with one place for the reader's own task, and lessons that lead to them."""
 
 import re
 
