@@ -64,8 +64,8 @@ def test_a_card_that_does_not_fit_is_named(old, new):
 def test_an_answer_is_folded_and_stays_markdown():
     (card, _), _ = read_cards(WRITTEN, "cards.md").values()
     assert card.fold() == (
-        "<details>\n<summary><b>What is <code>1 + 1</code>?</b></summary>\n\nIt is *two*.\n\n"
-        "→ [01, Break it](01.ipynb#Break-it) · [16](16.ipynb)\n\n</details>"
+        "<details>\n<summary><b>What is <code>1 + 1</code>?</b></summary>\n\n> It is *two*.\n>\n"
+        "> → [01, Break it](01.ipynb#Break-it) · [16](16.ipynb)\n\n</details>"
     )
     assert card.text() == "What is `1 + 1`?\n    It is *two*.\n    → 01, Break it · 16"
 

@@ -45,7 +45,7 @@ class Card:
         asked = re.sub(r"\*([^*]+)\*", r"<i>\1</i>", asked)
         return (
             f"<details>\n<summary><b>{asked}</b></summary>\n\n"
-            f"{self.answer}\n\n→ {self.places}\n\n</details>"
+            f"> {self.answer}\n>\n> → {self.places}\n\n</details>"
         )
 
     def text(self) -> str:
