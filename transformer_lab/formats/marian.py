@@ -1,6 +1,6 @@
 """Import of an OPUS-MT checkpoint (Marian), a real translation model, into our own `Transformer`.
 
-Lesson 16 uses it.
+The evidence of lesson 16 uses it.
 
 Such a model is the paper's, with one embedding matrix for both languages and the output (§3.4),
 with SiLU in the feed-forward network, an output bias, and the sinusoids in another order. Its
