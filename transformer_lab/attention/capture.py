@@ -247,7 +247,7 @@ def capture_attention(
 
     Yields:
         The capture. Each whole pass replaces what was recorded before, while each step of cached
-            decoding adds its rows.
+        decoding adds its rows.
 
     Raises:
         ValueError: If a head or a layer does not exist, a patch does not fit, or this thread is

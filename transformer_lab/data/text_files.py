@@ -307,7 +307,7 @@ def open_table(
 
     Returns:
         The layout (the columns of source and target), the first rows, from which the layout was
-            detected, and an iterator over the later rows.
+        detected, and an iterator over the later rows.
     """
     rows = read_rows(part, is_csv)
     first = take_first_rows(rows)

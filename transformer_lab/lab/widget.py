@@ -149,9 +149,8 @@ class LabWidget(anywidget.AnyWidget):
 
         Returns:
             The records, the new one last, after any snapshots of the same sentence; and what the
-                page draws in addition: the words and probabilities of the other model, if the
-                reader is comparing.
-            other model, if the reader compares with one.
+            page draws in addition: the words and probabilities of the other model, if the reader is
+            comparing.
         """
         if self.plain[0] != sentence:
             self.plain = sentence, self.translator.attend(sentence)

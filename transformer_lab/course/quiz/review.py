@@ -29,7 +29,7 @@ def lesson_questions() -> dict[str, tuple[Question, ...]]:
 
 
 class MixedQuiz(Quiz):
-    """A quiz of questions drawn from several lessons; each reply names the lesson and the score so far.
+    """A quiz with questions from several lessons; each reply names the lesson and the score so far.
 
     Attributes:
         lessons: The lesson of each question drawn.
@@ -66,7 +66,7 @@ class MixedQuiz(Quiz):
         return f"{self.right()} of {len(self.first)} right at the first choice, {left} to go."
 
     def build_widget(self) -> Any:
-        """Build the ipywidget: a field for the seed, and the questions below it."""
+        """Build the ipywidget: a field for the seed, with the questions below it."""
         import ipywidgets
 
         draw = ipywidgets.BoundedIntText(value=self.draw, min=0, max=10_000, description="Draw:")
@@ -92,7 +92,7 @@ def shuffle_choices(question: Question, random: Random) -> Question:
 
 
 def add_lesson_number(lesson: str, question: Question) -> Question:
-    """Return a copy of the question that names its lesson, also in each reply, instead of "this page"."""
+    """Return a copy of the question that names its lesson instead of "this page", in each reply too."""
 
     def write_lesson(text: str) -> str:
         text = text.replace("On this page", f"In lesson {lesson}")
@@ -121,10 +121,11 @@ GreedyWords = Callable[[Callable[[list[int]], Tensor], int, int, int], list[int]
 def translate_with(
     forward: Forward, greedy_words: GreedyWords, sentence: str = "the street was too wide"
 ) -> None:
-    """Print the shipped model's translation of a sentence, made with a learner's functions.
+    """Print the translation of a sentence by the package's translator, made with a learner's functions.
 
-    They are those of lessons 07 and 10: `forward(model, source, target)` returns logits (batch,
-    target, vocabulary), and `greedy_words(next_logits, bos, eos, limit)` returns a list of ids.
+    The functions come from lessons 07 and 10: `forward(model, source, target)` returns logits
+    (batch, target, vocabulary), and `greedy_words(next_logits, bos, eos, limit)` returns a list of
+    ids.
     """
     translator = Translator.load(device="cpu")
     source = torch.tensor([translator.encode(sentence)])

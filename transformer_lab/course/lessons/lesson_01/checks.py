@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 01: the softmax, and one head."""
+"""Checks for the exercises of lesson 01: the softmax, and one head."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 02, why √d_k."""
+"""Checks for the exercises of lesson 02, why √d_k."""
 
 from collections.abc import Iterator
 

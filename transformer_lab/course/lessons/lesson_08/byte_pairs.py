@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 08: byte-pair encoding."""
+"""Checks for the exercises of lesson 08: byte-pair encoding."""
 
 import itertools
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 09: what a loss means, and the gradients of each part."""
+"""Checks for the exercises of lesson 09: what a loss means, and the gradients of each part."""
 
 import copy
 import math

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 09: one step."""
+"""Checks for the exercises of lesson 09: one step."""
 
 import copy
 from collections.abc import Callable, Iterator, Sequence

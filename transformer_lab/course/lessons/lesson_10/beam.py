@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 10: one step of beam search, and the length penalty."""
+"""Checks for the exercises of lesson 10: one step of beam search, and the length penalty."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence

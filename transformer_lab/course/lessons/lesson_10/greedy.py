@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 10: greedy decoding."""
+"""Checks for the exercises of lesson 10: greedy decoding."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -61,7 +61,7 @@ _edit_writing = partial(edit_reference, _write_greedily)
 
 
 def as_words(answer: Callable[..., Any], *arguments: Any) -> Any:
-    """Call the answer and return its list of ids as an array; UnusableError for anything else."""
+    """Call the answer and return its list of ids as an array; anything else raises an UnusableError."""
     words = answer(*arguments)
     if words is None:
         return None
@@ -71,7 +71,7 @@ def as_words(answer: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def as_int(word: Any) -> int:
-    """Convert one id, any kind of whole number, to an int; UnusableError for anything else."""
+    """Convert one id, any kind of whole number, to an int; anything else raises an UnusableError."""
     if isinstance(word, int | np.integer) and not isinstance(word, bool):
         return int(word)
     is_one = isinstance(word, np.ndarray | Tensor) and word.ndim == 0

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 10b: one step with a cache."""
+"""Checks for the exercises of lesson 10b: one step with a cache."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 10b on KV caches: rows that follow their beam, and the size."""
+"""Checks for the exercises of lesson 10b on KV caches: rows that follow their beam, and the size."""
 
 from collections.abc import Callable, Iterator
 from functools import partial

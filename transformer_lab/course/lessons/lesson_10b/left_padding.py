@@ -1,4 +1,4 @@
-"""Checks of the exercise of lesson 10b on left padding: positions and mask of the next word."""
+"""Checks for the exercise of lesson 10b on left padding: positions and mask of the next word."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""Checks of the exercise of lesson 10b on prefill: read a prompt in one pass, then continue it."""
+"""Checks for the exercise of lesson 10b on prefill: read a prompt in one pass, then continue it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial

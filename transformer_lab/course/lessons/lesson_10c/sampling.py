@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 10c: top-p."""
+"""Checks for the exercises of lesson 10c: top-p."""
 
 import math
 from collections.abc import Callable, Iterator

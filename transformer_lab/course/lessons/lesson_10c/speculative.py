@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 10c: speculative decoding."""
+"""Checks for the exercises of lesson 10c: speculative decoding."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Checks of the exercise of lesson 10c on speculative sampling: keep a drawn word, or redraw it."""
+"""Checks for the exercise of lesson 10c on speculative sampling: keep a drawn word, or redraw it."""
 
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 11: read a row, and one word back."""
+"""Checks for the exercises of lesson 11: read a row, and one word back."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -111,7 +111,7 @@ def _square_cases() -> list[tuple]:
 
 
 def random_square_case(chance: RandomValues) -> tuple:
-    """Return a random case: the square weights of one head over a sentence of two words or more."""
+    """Return a random case: one head's square weights over a sentence of at least two words."""
     length = max(2, *chance.sizes(1))
     return (chance.weights(length, length),)
 

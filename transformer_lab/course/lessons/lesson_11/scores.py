@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 11: the alignment error rate, the distance, and the logit lens."""
+"""Checks for the exercises of lesson 11: the alignment error rate, the distance, and the logit lens."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 14: perplexity and accuracy, and power laws."""
+"""Checks for the exercises of lesson 14: perplexity and accuracy, and power laws."""
 
 import math
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 15: counting products, and an exponent."""
+"""Checks for the exercises of lesson 15: counting products, and an exponent."""
 
 from collections.abc import Iterator
 

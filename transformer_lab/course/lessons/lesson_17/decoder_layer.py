@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 17: the decoder layer."""
+"""Checks for the exercises of lesson 17: the decoder layer."""
 
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 17: say the shapes, and find the five mistakes."""
+"""Checks for the exercises of lesson 17: say the shapes, and find the five mistakes."""
 
 import itertools
 import math
@@ -113,7 +113,7 @@ SYMPTOMS = {
     "mask_late": "hidden keys have taken their share before they are hidden",
     "no_output": "the heads stand side by side and never meet",
 }
-"""Each planted mistake, and what one sees of it."""
+"""Each planted mistake, and what you can see of it."""
 
 
 def attend_with_mistakes(

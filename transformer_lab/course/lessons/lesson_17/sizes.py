@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 17: count a model from its sizes, and how long a text may become."""
+"""Checks for the exercises of lesson 17: count a model from its sizes, and how long a text may become."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""Checks of the exercise of lesson 18 on 8-bit weights."""
+"""Checks for the exercise of lesson 18 on 8-bit weights."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

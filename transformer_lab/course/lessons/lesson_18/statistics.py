@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 18: what a head is compared with, and how sure a mean is."""
+"""Checks for the exercises of lesson 18: what a head is compared with, and how sure a mean is."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Checks of the exercise of lesson 18 on words of several pieces."""
+"""Checks for the exercise of lesson 18 on words of several pieces."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
