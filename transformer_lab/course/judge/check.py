@@ -464,8 +464,7 @@ class FreshRuns:
         self.seconds_left = FRESH_SECONDS
 
     def take(self, count: int) -> Iterator[tuple[tuple[Any, ...], Outcome, Outcome]]:
-        """Yield each case with the answer's and the reference's outcome, at most `count`, until time is up.
-        """
+        """Yield each case with the outcomes of answer and reference; fewer than `count` if time is up."""
         for number in range(count):
             if number == len(self.rows) and not self._run(number):
                 return

@@ -75,8 +75,7 @@ def _holds_arrays(value: Any) -> bool:
 
 
 def format_number(value: Any) -> str:
-    """Return a number with at most five significant digits; whole numbers, booleans and texts are kept.
-    """
+    """Return a number with at most five significant digits; whole numbers, booleans and texts as is."""
     if isinstance(value, bool | np.bool_ | int | np.integer | str | np.str_):
         return str(value)
     return f"{value + 0.0:.5g}"  # so that there is no −0

@@ -165,8 +165,7 @@ def find_constant_result(attempt: Attempt, at: int, place: int) -> str | None:
 
 
 def find_wrong_index(attempt: Attempt, at: int, place: int) -> str | None:
-    """Return a sentence if the result is an argument, perhaps with something added or multiplied; or None.
-    """
+    """Return a sentence if the result is an element of an argument, but at the wrong index; or None."""
     got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
     if got.ndim or want.ndim or not _is_always_an_element(attempt, place):
         return None
@@ -198,8 +197,7 @@ def _is_always_an_element(attempt: Attempt, place: int) -> bool:
 
 
 def find_argument_in_result(attempt: Attempt, at: int, place: int) -> str | None:
-    """Return a sentence if the result is an argument, or differs from it by adding or multiplying, or None.
-    """
+    """Return a sentence if the result is an argument, perhaps plus or times another one; or None."""
     got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
     if not is_numeric(got) or not is_numeric(want):
         return None
