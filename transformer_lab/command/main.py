@@ -296,11 +296,11 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     if options.resume:
         if options.skip_bad:
             raise ValueError(
-                "--skip-bad cannot follow --resume: a run keeps the pairs it began with"
+                "--skip-bad cannot be used with --resume, because a run keeps the pairs it started with"
             )
         if options.vocab_size is not None:
             raise ValueError(
-                "--vocab-size cannot follow --resume: a run keeps the pieces it learnt"
+                "--vocab-size cannot be used with --resume, because a run keeps the pieces it learnt"
             )
         again = None if asked is None else known.name
         begun = {"corpus": again, "preset": options.preset, "seed": options.seed}

@@ -198,7 +198,7 @@ def read_record(path: Path) -> Record:
         is_ours = False
     if not is_ours:
         left = "it is left as it is; move it away, or delete it, to begin anew"
-        raise ValueError(f"{path} is damaged, or no record of this course: {left}")
+        raise ValueError(f"{path} is damaged, or is not a record of this course: {left}")
     return move_exercises(record)
 
 
@@ -363,7 +363,7 @@ def update_diary(note: Callable[[Record], None]) -> str:
         if path is None or not change_record(path, note):
             return ""
         shows = "`python -m transformer_lab progress` shows it"
-        return f"(Kept in {FILE} beside the notebooks, and sent nowhere: {shows}.)"
+        return f"(Kept in {FILE} next to the notebooks, and sent nowhere: {shows}.)"
     except (OSError, ValueError) as error:
         complaint = f"(Not kept: {format_error(error)})"
         if complaint in SAID:

@@ -114,7 +114,7 @@ def find_text_folder(
     if ignored:
         known = "its tables next to each other, or in folders called train, validation and test"
         raise ValueError(
-            f"{folder} has {ignored[0]}, whose folder is not the name of a part; expected {known}"
+            f"{folder} has {ignored[0]}, in a folder that is not named after a split; expected {known}"
         )
     if not files:
         refuse_unnamed_sides(folder)

@@ -165,7 +165,7 @@ def write_splits(folder: Path, name: str, read: PairReader, seed: int, held: Hel
             else:
                 yield pair
         if number + 1 != len(new):
-            raise ValueError(f"{name} has changed while it was read; expected {len(new)} pairs")
+            raise ValueError(f"{name} changed while it was being read; expected {len(new)} pairs")
 
     count = write_pairs(folder, train())
     if not count:
@@ -189,6 +189,6 @@ def find_held_out_bounds(name: str, places: np.ndarray, parts: list[str]) -> dic
     if parts and len(places) <= len(parts) * count:
         raise ValueError(
             f"{name} has {len(places)} different sources; expected more than {len(parts) * count}, "
-            "of which some are held out"
+            "because some are held out"
         )
     return {part: int(places[number * count - 1]) for number, part in enumerate(parts, start=1)}

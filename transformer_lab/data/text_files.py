@@ -278,7 +278,7 @@ def read_two_files(source: TextFile, target: TextFile) -> Iterator[Pair | str]:
         if None in sides:
             ended, longer = (source, target) if sides[0] is None else (target, source)
             raise ValueError(
-                f"{ended} ends before line {number}, and {longer} goes on; expected as many lines "
+                f"{ended} ends before line {number}, but {longer} goes on; expected as many lines "
                 "in both, each with the other's translation"
             )
         cells = [bytes(side or b"") for side in sides]

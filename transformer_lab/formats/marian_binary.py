@@ -126,7 +126,7 @@ def read_items(data: bytes) -> dict[str, Item]:
     names = []
     for length, *_ in heads:
         names.append(slice_bytes(data, place, length).rstrip(b"\0").decode())
-        check("name of a weight", names[-1][:60], "signs that print", names[-1].isprintable())
+        check("name of a weight", names[-1][:60], "printable characters", names[-1].isprintable())
         place += length
     shapes = []
     for _, _, dimensions, _ in heads:
@@ -139,7 +139,7 @@ def read_items(data: bytes) -> dict[str, Item]:
         items[name] = Item(kind, shape, slice_bytes(data, place, length))
         check_size(name, items[name])
         place += length
-    check("names", len(items), f"{count}, each another", len(items) == count)
+    check("names", len(items), f"{count} different ones", len(items) == count)
     return items
 
 

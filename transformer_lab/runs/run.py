@@ -110,7 +110,7 @@ class Run:
             self.lock.acquire()
         try:
             if self.released not in (None, hash_file(self.folder / "config.json")):
-                raise ValueError(f"{self.folder} has changed since; expected a run resumed from it")
+                raise ValueError(f"{self.folder} has changed since; resume the run from the folder")
             stop = self.trainer.train()
             done = self.trainer.progress
             self.translator.about |= {"steps": done.step, "tokens": done.tokens, "stop": stop}
@@ -289,14 +289,14 @@ def resume_run(
                 said = ("corpus", "data", "preset", "training")
                 lacks = next(name for name in said if not getattr(about, name))
                 raise ValueError(
-                    f"{folder} was not begun by train, because it does not say {lacks!r}"
+                    f"{folder} was not started by train, because it does not say {lacks!r}"
                 )
             for name, value, begun in (
                 ("preset", preset, about.preset),
                 ("seed", seed, about.seed),
             ):
                 fits = value is None or value == begun
-                check(name, value, f"{begun!r}, as {folder} began", fits)
+                check(name, value, f"{begun!r}, as when {folder} was started", fits)
             training = replace(
                 about.training, **collect_overrides(max_steps, max_minutes, device, precision)
             )
@@ -309,7 +309,7 @@ def resume_run(
                 splits = known.splits(about.seed, about.skip_bad)
             if fingerprint(splits.train) != about.data:
                 raise ValueError(
-                    f"corpus {known.name!r} has changed since {folder} began, or is another"
+                    f"corpus {known.name!r} is not the one {folder} was trained on, or it has changed"
                     f"{explain_new_split(splits)}"
                 )
             now = replace(about, corpus=known.name, training=replace(training, max_minutes=None))

@@ -84,7 +84,9 @@ def check_tree(
         fits = parent is not None and 0 <= parent < node
         check(f"parents[{node}]", parent, f"0 to {node - 1}", fits)
     for name, given in (("words", words), ("log_probabilities", log_probabilities)):
-        check(f"len({name})", len(given), f"{len(nodes)}, one a node", len(given) == len(nodes))
+        check(
+            f"len({name})", len(given), f"{len(nodes)}, one for each node", len(given) == len(nodes)
+        )
     check("kept", sorted(kept), f"nodes from 0 to {nodes[-1]}", set(kept) <= set(nodes))
     check("winner", winner, f"one of those kept, {sorted(kept)}", winner in kept)
 

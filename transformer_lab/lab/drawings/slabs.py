@@ -49,7 +49,7 @@ def heads_as_slabs(
     n, d_model = x.shape
     h, _, d_k = query.shape
     words = list(words) or [f"w{i}" for i in range(n)]
-    check("heads of query", h, f"1 to {len(HEADS)}, one a colour", 1 <= h <= len(HEADS))
+    check("heads of query", h, f"1 to {len(HEADS)}, one for each colour", 1 <= h <= len(HEADS))
     for name, given in (("query", query), ("key", key), ("value", value)):
         wanted = (h, d_model, d_k)
         check(f"shape of {name}", given.shape, f"{wanted}", given.shape == wanted)

@@ -66,7 +66,7 @@ def as_words(answer: Callable[..., Any], *arguments: Any) -> Any:
     if words is None:
         return None
     if not isinstance(words, list | tuple):
-        raise UnusableError(f"it returns {describe_kind(words)}; a list of ids is asked")
+        raise UnusableError(f"it returns {describe_kind(words)}; expected a list of ids")
     return np.array([as_int(word) for word in words], dtype=int)
 
 
@@ -146,7 +146,7 @@ greedy_words = Check(
             _edit_writing(
                 ("return words", "return [bos, *(word for word in words if word != eos)]")
             ),
-            "the two ends have changed places: eos belongs to what was written, and bos doesn't.",
+            "the two ends are swapped: eos belongs to what was written, and bos doesn't.",
         ),
         Mistake(
             _edit_writing(("< limit", "< 10_000")),

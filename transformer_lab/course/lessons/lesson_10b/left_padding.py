@@ -76,7 +76,7 @@ next_places = Check(
         ),
         Mistake(
             _edit_positions(("[seen, own]", "[own, seen]")),
-            "the new word's column stands in front, but its key comes behind those that were kept.",
+            "the new word's column is in front, but its key comes after those that were kept.",
         ),
         Mistake(
             _edit_positions(("[seen, own]", "[~seen, own]")),

@@ -187,7 +187,7 @@ continued = Check(
         ),
         Mistake(
             _edit_writing(("return words", "return [*prompt, *words]")),
-            "the prompt is returned, too, but only what comes behind it is asked for.",
+            "the prompt is returned too, but you should return only what comes after it.",
         ),
         Mistake(
             _edit_writing(("return words", "return [*prompt, *words][-count - 1 : -1]")),

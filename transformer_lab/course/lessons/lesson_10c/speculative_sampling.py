@@ -172,7 +172,7 @@ keep_or_redraw = Check(
         ),
         Mistake(
             lambda p, q: _keep_or_redraw(q, p),
-            "p and q have changed places: p is the large model, and q is the draft.",
+            "p and q are swapped: p is the large model, and q is the draft.",
         ),
     ],
 )

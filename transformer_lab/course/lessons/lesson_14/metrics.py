@@ -144,7 +144,7 @@ power_law = Check(
     mistakes=[
         Mistake(
             _edit_fit(("-slope", "slope")),
-            "the slope of a falling line is negative, but α stands behind a minus sign already.",
+            "the slope of a falling line is negative, but α already has a minus sign in front.",
         ),
         Mistake(
             _edit_fit(("math.exp(intercept)", "float(intercept)")),

@@ -1,4 +1,4 @@
-"""Train a small checkpoint in the format of OPUS-MT with the library Transformers.
+"""Trains a small checkpoint in the format of OPUS-MT with the library Transformers.
 
 Lesson 16 and the tests of `transformer_lab.formats` load it.
 """
@@ -36,11 +36,11 @@ def make_marian_checkpoint(
     rate: float = 3e-3,
     seed: int = 0,
 ) -> Path:
-    """Write config.json, model.safetensors, source.spm, target.spm and vocab.json to `folder`.
+    """Write config.json, model.safetensors, source.spm, target.spm and vocab.json into `folder`.
 
-    `vocab_size` is the largest size of each language's SentencePiece model; the checkpoint's list
-    of pieces is their union. The model has an output bias of random numbers, because real ones have
-    an output bias. The state of PyTorch's global generator is restored afterwards.
+    `vocab_size` is that of each language's SentencePiece model, at most; the checkpoint's list of
+    pieces is the union. The model has an output bias, as real ones have, of random numbers. The state
+    of PyTorch's global generator is restored afterwards.
     """
     folder.mkdir(parents=True, exist_ok=True)
     spm = [train_pieces((p.source for p in pairs), vocab_size)]

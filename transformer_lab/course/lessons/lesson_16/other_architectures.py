@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 16: shared keys, a state carried along, and messages along edges."""
+"""Checks of the exercises of lesson 16: shared keys, a state carried along, and messages along edges."""
 
 from collections.abc import Iterator
 from functools import partial

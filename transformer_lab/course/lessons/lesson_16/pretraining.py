@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 16: what a GPT and a BERT learn from."""
+"""Checks of the exercises of lesson 16: what a GPT and a BERT learn from."""
 
 from collections.abc import Iterator
 from functools import partial
