@@ -96,7 +96,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def build_encoder(layers: int, **changes: Any) -> Transformer:
-    """Build a model of which only the encoder and the output projection are used."""
+    """Build a model whose decoder is not used: only its encoder and its output projection are."""
     return Transformer(
         TransformerConfig(
             source_vocab_size=24,

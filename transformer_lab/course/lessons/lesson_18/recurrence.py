@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 18: the recurrence in the place of the decoder's self-attention."""
+"""Checks for the exercises of lesson 18: the recurrence that replaces the decoder's self-attention."""
 
 from collections.abc import Iterator
 from functools import partial
