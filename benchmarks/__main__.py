@@ -20,6 +20,7 @@ SECTIONS = (
     "lab",
     "site",
     "playground",
+    "first-minutes",
 )
 BY_DEFAULT = SECTIONS[:3]
 
@@ -33,7 +34,8 @@ def main() -> None:
         choices=SECTIONS,
         default=BY_DEFAULT,
         help="sections to run (world, real-text and large take long, record, lab, site and "
-        "playground need a browser, the first of them npm too: they are not among the default ones)",
+        "playground need a browser, the first of them npm too, and first-minutes installs everything "
+        "anew: they are not among the default ones)",
     )
     parser.add_argument("--rounds", type=int, default=3, help="rounds of each comparison")
     parser.add_argument("--threads", type=int, default=2, help="threads for every candidate")
@@ -45,7 +47,7 @@ def main() -> None:
     # Pages multiply no matrices here.
     sections = (
         {}
-        if set(chosen.only) <= {"record", "lab", "site", "playground"}
+        if set(chosen.only) <= {"record", "lab", "site", "playground", "first-minutes"}
         else {"The machine": machine.section()}
     )
     if "training" in chosen.only:
@@ -54,6 +56,10 @@ def main() -> None:
         sections["Decoding"] = decoding.section(chosen.rounds)
     if "imports" in chosen.only:
         sections["Import time"] = imports.section(chosen.rounds)
+    if "first-minutes" in chosen.only:
+        from benchmarks import first_minutes
+
+        sections["A newcomer's first minutes"] = first_minutes.section(chosen.rounds)
     if "world" in chosen.only:
         from benchmarks import world
 

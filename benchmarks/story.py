@@ -10,11 +10,11 @@ import sys
 import tempfile
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from playwright.sync_api import Browser
 
 from benchmarks.machine import describe_run
+from benchmarks.page_tasks import TRACED, find_longest_task
 from benchmarks.report import Target, table, target_table
 from tools.browser import launch_chromium
 
@@ -31,8 +31,6 @@ PAGES = (
     "notebooks/15_what_attention_costs.html",
 )
 SETTLED = 3000  # milliseconds until a page has set its formulas and unpacked its model
-CATEGORIES = ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"]
-"""The last of them has tasks whole, with what a page's promises do when the browser's part is over."""
 PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 
 
@@ -47,32 +45,13 @@ def measure(browser: Browser, address: str) -> tuple[float, float, float]:
     """Milliseconds to the first paint, and the longest task in processor time and by the clock."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
-    browser.start_tracing(page=page, categories=CATEGORIES)
+    browser.start_tracing(page=page, categories=TRACED)
     page.goto(address, wait_until="load")
     page.wait_for_timeout(SETTLED)
     painted = page.evaluate(PAINTED)
-    events: list[dict[str, Any]] = json.loads(browser.stop_tracing())["traceEvents"]
+    events = json.loads(browser.stop_tracing())["traceEvents"]
     context.close()
-    place = address.partition("#")[0]
-    ours = {
-        event["pid"]
-        for event in events
-        if event["name"] == "CommitLoad" and place in json.dumps(event["args"])
-    }
-    main = {
-        (event["pid"], event["tid"])
-        for event in events
-        if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"
-    }
-    tasks = [
-        event
-        for event in events
-        if event["name"] == "RunTask"
-        and event["pid"] in ours
-        and (event["pid"], event["tid"]) in main
-    ]
-    work, clock = (max(task.get(time, 0) for task in tasks) / 1000 for time in ("tdur", "dur"))
-    return painted, work, clock
+    return painted, *find_longest_task(events, address.partition("#")[0])
 
 
 def section(rounds: int) -> str:

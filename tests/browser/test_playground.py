@@ -65,7 +65,7 @@ WEIGHTS = "all => all.map((cell) => cell.style.getPropertyValue('--weight'))"
 SAID = """() => {
     globalThis.said = [];
     const look = () => {
-        const now = document.querySelector("[role=status]")?.textContent;
+        const now = document.querySelector(".runs [role=status]")?.textContent;
         if (now !== undefined && now !== globalThis.said.at(-1)) globalThis.said.push(now);
     };
     new MutationObserver(look).observe(document.querySelector(".runs"),
@@ -264,6 +264,24 @@ def test_the_chart_has_a_scale_for_the_loss(play):
     opened.finish()
     top = max(float(text) for text in opened.page.locator(".chart .scale").all_text_contents())
     assert 3 < top < 6, "about log 30 before anything is learned"
+
+
+def test_results_of_other_settings_are_marked(play):
+    opened = play("#task=reverse&width=16&steps=300")
+    note = opened.page.get_by_text("You have changed the settings since.")
+    opened.finish()
+    expect(note).to_be_hidden()
+    opened.page.locator(".settings > summary").click()
+    for control, other in (("width", "64"), ("seed", "3")):
+        menu = opened.page.locator(f"[data-control={control}]")
+        chosen = menu.input_value()
+        menu.select_option(label=other)
+        expect(note).to_be_visible()
+        menu.select_option(label=chosen)
+        expect(note).to_be_hidden()
+    opened.page.locator("[data-control=seed]").select_option(label="3")
+    opened.finish()
+    expect(note).to_be_hidden()
 
 
 # ---------------------------------------------------------------- the reader's own
@@ -606,6 +624,7 @@ def test_ones_own_pairs_are_learned(play):
     assert re.match(r"Done: \d+ of 40 unseen examples", opened.status.inner_text()), (
         "few are counted"
     )
+    expect(opened.page.locator(".chart figcaption")).to_contain_text("(40 examples each time)")
     for row in opened.page.locator(".examples tbody tr").all():
         given, _, right = row.locator("td").all_inner_texts()
         assert right in ("✓", given[::-1])

@@ -431,7 +431,7 @@ def test_the_scores_that_a_record_has_can_be_chosen_and_no_other(opened, visit_p
 def test_one_row_in_every_head_of_a_kind(opened):
     opened.root.locator(".column.query button").nth(3).click()
     opened.go_deeper()
-    opened.root.get_by_text("The row of chien in every head").click()
+    opened.root.get_by_text("The row of “chien” in every head").click()
     table = opened.root.locator(".every-head table")
     lines = table.locator("tbody tr")
     expect(lines).to_have_count(9)

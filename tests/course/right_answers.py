@@ -355,7 +355,7 @@ RIGHT = [
         lambda a, b: np.array([(b - a).mean(), (b - a).std(ddof=1) / len(a) ** 0.5]),
     ),
     ("15.products", lambda n, d: [np.int64(4 * n * d * d), 2 * n * n * d]),
-    ("16.scan", scan_by_powers),
+    ("16b.scan", scan_by_powers),
     ("17.words_that_fit", lambda room, l, h, d, s, e: max(0, int(room / (2 * l * h * d * e)) - s)),
 ]
 """(lesson and check, a right answer)"""

@@ -126,7 +126,7 @@ class Both:
 
 @pytest.fixture(scope="session", params=thorough_from(1, SIZES))
 def both(request, tmp_path_factory):
-    from transformer_lab.course.lessons.lesson_16.marian_checkpoint import make_marian_checkpoint
+    from transformer_lab.formats.marian_checkpoint import make_marian_checkpoint
 
     folder = tmp_path_factory.mktemp(request.param)
     train, _ = pairs()

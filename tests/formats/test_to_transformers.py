@@ -209,7 +209,7 @@ def test_byte_pairs_travel_beside_the_model(tmp_path):
 
 def test_sentence_pieces_are_read_by_their_own_tokenizer(tmp_path):
     """What came from OPUS-MT goes back as it was; only padding, which nobody writes, gets −∞."""
-    from transformer_lab.course.lessons.lesson_16.marian_checkpoint import make_marian_checkpoint
+    from transformer_lab.formats.marian_checkpoint import make_marian_checkpoint
 
     pairs = [Pair(p.source, p.target) for p in islice(sentences(seed=0), 100)]
     first = make_marian_checkpoint(
@@ -277,7 +277,7 @@ def test_ctranslate2s_own_converter_reads_what_came_from_opus_mt(tmp_path):
     ctranslate2 = pytest.importorskip("ctranslate2", exc_type=ImportError)
     from ctranslate2.converters import TransformersConverter
 
-    from transformer_lab.course.lessons.lesson_16.marian_checkpoint import make_marian_checkpoint
+    from transformer_lab.formats.marian_checkpoint import make_marian_checkpoint
 
     short = (p for p in sentences(seed=0) if len(p.source.split()) < 6)
     pairs = [Pair(p.source, p.target) for p in islice(short, 300)]

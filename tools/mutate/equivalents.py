@@ -131,7 +131,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "np.repeat(key, num_heads / len(key), axis=0)": READ,
         "axis=-3": LAST,
     },
-    "16.scan": {"np.zeros(decay.shape[1])": "decay and inputs have one shape"},
+    "16b.scan": {"np.zeros(decay.shape[1])": "decay and inputs have one shape"},
     "17.mended": {"k.transpose(2, -1)": LAST},
     "17.words_that_fit": {
         "heads * layers * 2": ORDER,

@@ -173,9 +173,10 @@ MOVED = {
         ("cached_step", "continued", "next_places", "reordered", "cache_numbers"), ("10", "10b")
     ),
     **dict.fromkeys(("keep_top_p", "accept", "keep_or_redraw"), ("10", "10c")),
+    **dict.fromkeys(("scan", "messages"), ("16", "16b")),
 }
 """Exercises that have moved: the lesson they were recorded under, and their lesson today."""
-EXERCISES_AFTER_MOVE = {"01": 2, "01b": 2, "10": 3, "10b": 5, "10c": 3}
+EXERCISES_AFTER_MOVE = {"01": 2, "01b": 2, "10": 3, "10b": 5, "10c": 3, "16": 3, "16b": 2}
 """How many exercises the lessons named in `MOVED` have."""
 
 

@@ -1,6 +1,6 @@
 """Import an OPUS-MT checkpoint (Marian), a real translation model, into our own `Transformer`.
 
-Lesson 16 uses it.
+The evidence of lesson 16 uses it.
 
 Such a model is the paper's, with some differences: one embedding matrix for both languages and the
 output (§3.4), SiLU in the feed-forward network, an output bias, and sinusoids in another order. Its

@@ -266,7 +266,7 @@ TABLE = [
     ("best_offset", step_of_the_last, "the offset is"),
     ("interval", of_the_values, "percentiles of the *values*"),
     ("interval", one_heap, "one heap"),
-    ("interval", ninety, "90 %"),
+    ("interval", ninety, "90%"),
     ("interval", other_axis, "over the rounds"),
     ("interval", deviations, "does not shrink"),
     ("interval", extremes, "move apart"),

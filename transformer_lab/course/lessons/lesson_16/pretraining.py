@@ -60,7 +60,7 @@ windows = Check(
     mistakes=[
         Mistake(
             _edit_windows(("places + 1", "places")),
-            "the targets are the inputs: the model would learn to copy what it sees.",
+            "the targets are the inputs, so the model would learn to copy what it sees.",
         ),
         Mistake(
             _edit_windows(("places + 1", "places - 1")),
@@ -68,30 +68,31 @@ windows = Check(
         ),
         Mistake(
             _edit_windows(("ids[places], ids[places + 1]", "ids[places + 1], ids[places]")),
-            "inputs and targets have changed places: the model would predict the past.",
+            "inputs and targets have changed places, so the model would predict the past.",
         ),
         Mistake(
             _edit_windows(("arange(length)", "arange(length - 1)")),
-            "the windows are one token too short: each has `length` inputs and `length` targets.",
+            "the windows are one token too short. Each has `length` inputs and `length` targets.",
         ),
         Mistake(
             _edit_windows(("places + 1", "places + length")),
-            "the targets are the window after this one; each is the *next token*, one step on.",
+            "the targets are the window after this one. But a target is the *next token*, one step on.",
         ),
         Mistake(
             _edit_windows(("ids[places + 1]", "ids[starts + length]")),
-            "one target for each window; every position has its own, so that one pass teaches all.",
+            "there's one target for each window. But every position has its own, so that one "
+            "pass teaches them all.",
         ),
         Mistake(
             _edit_windows(("starts[:, None]", "np.arange(len(starts))[:, None] * length")),
-            "the windows lie one behind the other; they begin at `starts`.",
+            "the windows lie one behind the other. They should begin at `starts`.",
         ),
         Mistake(
             lambda ids, starts, length: _cut_windows(
                 ids, starts[starts + length + 1 < len(ids)], length
             ),
-            "a window whose last target is the last token of `ids` is left out; that token has its "
-            "place, and it is the next one of another.",
+            "a window whose last target is the last token of `ids` is left out. But that token is "
+            "there, so its window is whole.",
         ),
     ],
 )
@@ -154,7 +155,7 @@ hide = Check(
     mistakes=[
         Mistake(
             _edit_hiding(("np.where(chosen, ids, 0)", "ids")),
-            "every word is asked for, those in plain sight too: most of the loss teaches copying.",
+            "every word is asked for, even those in plain sight. Most of the loss would teach copying.",
         ),
         Mistake(
             _edit_hiding(("chosen, mask_id, ids", "chosen, ids, mask_id")),
@@ -162,32 +163,32 @@ hide = Check(
         ),
         Mistake(
             _edit_hiding(("chosen, ids, 0", "chosen, 0, ids")),
-            "the targets are the words in sight; those that are hidden are to be found.",
+            "the targets are the words in sight. Ask for those that are hidden.",
         ),
         Mistake(
             _edit_hiding(("chosen, mask_id, ids", "chosen, 0, ids")),
-            "the words are replaced by padding, which the padding mask takes out of sight: the "
-            "model must see that *something* stands there.",
+            "the words are replaced by padding, which the padding mask takes out of sight. But the "
+            "model has to see that *something* stands there.",
         ),
         Mistake(
             _edit_hiding(("np.where(chosen, mask_id, ids)", "ids")),
-            "nothing is hidden: the answers stand in the inputs.",
+            "nothing is hidden, so the answers stand in the inputs.",
         ),
         Mistake(
             _edit_hiding(("chosen, ids, 0", "chosen, mask_id, 0")),
-            "the targets are the mask itself; take them from the ids as they were.",
+            "the targets are the mask itself. Take them from the ids as they were.",
         ),
         Mistake(
             _edit_hiding(("    return", "    ids[chosen] = mask_id\n    return")),
-            "the ids are changed in place, before the targets were taken from them.",
+            "the ids are changed in place before the targets are taken from them.",
         ),
         Mistake(
             lambda ids, chosen, mask_id: _hide_words(ids, chosen & (ids != 0), mask_id),
-            "where id 0 was chosen it stays in sight; `chosen` alone says what is hidden.",
+            "where id 0 was chosen, it stays in sight. But `chosen` alone says what's hidden.",
         ),
         Mistake(
             _edit_hiding(("np.where(chosen, mask_id, ids)", "np.maximum(ids, chosen * mask_id)")),
-            "the larger one of the id and the mask is taken; the mask may have a small id.",
+            "this takes the larger of the id and the mask. But the mask may have a small id.",
         ),
     ],
 )

@@ -176,7 +176,7 @@ interval = Check(
     drawn=_random_values,
     results=("the lower end", "the upper end"),
     working=_work_out_interval,
-    verified="between these ends lie 95 % of the means of samples drawn again",
+    verified="between these ends lie 95% of the means of samples drawn again",
     mistakes=[
         Mistake(
             lambda values, draws: _find_interval(values),
@@ -188,7 +188,7 @@ interval = Check(
         ),
         Mistake(
             lambda values, draws: _find_interval(values[draws].mean(axis=1), 5, 95),
-            "5 and 95 leave 90 % between them; for 95 % it is 2.5 and 97.5.",
+            "5 and 95 leave 90% between them; for 95% it is 2.5 and 97.5.",
         ),
         Mistake(
             lambda values, draws: _find_interval(values[draws].mean(axis=1), 0.025, 0.975),

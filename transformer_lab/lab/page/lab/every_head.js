@@ -18,7 +18,7 @@ export class EveryHead {
     const { state } = this;
     const { head: { kind }, row } = state;
     const { rows, keys } = state.getMapTokens(kind);
-    this.title.replaceChildren("The row of ", word(rows[row]), ` in every head: ${TITLES[kind].toLowerCase()}`);
+    this.title.replaceChildren("The row of “", word(rows[row]), `” in every head: ${TITLES[kind].toLowerCase()}`);
     if (!this.element.open) return;
     this.table.style.setProperty("--columns", keys.length);
     const top = make("tr", {}, make("td", { className: "corner" }), ...keys.map((token) => make("th", { scope: "col" }, word(token))));

@@ -16,6 +16,7 @@ import { TryIt } from "./try_it.js";
 
 const PATIENCE = 90; // seconds that a reader may like to wait
 const SEEDS = 10; // from 0, as in our own runs
+const CALM = 125; // milliseconds for which steps may go by unseen: eight pictures a second are enough for a curve
 const SMALLEST = { width: 16, heads: 4, layers: 1 };
 
 /** A menu; `choose` gets the number of the chosen option. */
@@ -59,9 +60,9 @@ class Playground {
     this.train.className = "primary";
     this.hold = action("pause", "Pause", "Pause", () => this.togglePause());
     this.end = action("stop", "Stop", "Stop the training", () => this.runs.forEach((run) => run.stop()));
-    this.settings = Object.entries(SETTINGS).map(([name, { label, options }]) => {
-      const element = menu(label, name, (i) => choice.setSetting(name, options[i][0]));
-      return { name, options, element };
+    this.settings = Object.entries(SETTINGS).map(([name, { label, about, options }]) => {
+      const choices = menu(label, name, (i) => choice.setSetting(name, options[i][0]));
+      return { name, options, choices, element: make("div", {}, choices, make("small", {}, about)) };
     });
     this.seed = menu("Seed of the random numbers", "seed", (seed) => choice.set({ seed, experiment: choice.experiment }));
     this.file = make("input", { type: "file", accept: ".safetensors" });
@@ -85,6 +86,7 @@ class Playground {
       this.start();
     });
     this.notice = make("p", { className: "notice" }, this.left, " ", this.smallest);
+    this.outdated = make("p", { className: "notice", role: "status" });
     this.card = new ExperimentCard(choice, () => this.start(), this.isAlone);
     this.element = make("div", { className: "tl-page tl-playground" },
       make("header", {},
@@ -95,7 +97,7 @@ class Playground {
       make("details", { className: "settings" }, make("summary", {}, "Change the model, its training or its data"),
         make("div", {}, ...this.settings.map(({ element }) => element), this.seed),
         make("label", {}, make("span", {}, "Go on with a model that you have saved from this task"), this.file)),
-      this.card.element, this.back, this.panels, this.tryIt.element, this.saving, this.problem, this.card.list);
+      this.card.element, this.back, this.outdated, this.panels, this.tryIt.element, this.saving, this.problem, this.card.list);
   }
 
   drawChoice() {
@@ -105,16 +107,29 @@ class Playground {
     this.changes = listChanges(settings);
     const chosen = this.changes.findIndex(({ name, value }) => name === change?.name && value === change.value);
     this.second.refresh(["nothing", ...this.changes.map(({ text }) => `the same model, ${text}`)], chosen + 1);
-    for (const { name, options, element } of this.settings) {
+    for (const { name, options, choices } of this.settings) {
       const isOpen = (i) => options[i][0] === settings[name] || isPossible({ ...settings, [name]: options[i][0] });
-      element.refresh(options.map(([, text]) => text), options.findIndex(([value]) => value === settings[name]), isOpen);
+      choices.refresh(options.map(([, text]) => text), options.findIndex(([value]) => value === settings[name]), isOpen);
     }
     const seeds = [...new Set([...Array(SEEDS).keys(), choice.seed])]; // an address may name a larger one
     this.seed.refresh(seeds.map(String), seeds.indexOf(choice.seed));
     this.drawExample();
     this.own.element.hidden = task.name !== "own";
     if (this.runs.some(({ spec }) => spec.task !== task.name)) this.forgetRuns();
+    this.drawOutdated();
     this.drawRuns();
+  }
+
+  /** Say so where what's seen was trained with other settings than those that are chosen now. */
+  drawOutdated() {
+    const isOutdated = this.runs.length && this.trained !== this.wished;
+    writeText(this.outdated, isOutdated ? "You have changed the settings since. Press “Train again” to see what they do." : "");
+    this.outdated.hidden = !isOutdated;
+  }
+
+  /** What is chosen, as far as training depends on it. */
+  get wished() {
+    return JSON.stringify([this.choice.runs, this.choice.seed]);
   }
 
   drawExample() {
@@ -138,7 +153,9 @@ class Playground {
     const { choice } = this;
     const options = choice.task.name === "own" ? this.own.options : {};
     const settings = file ? [choice.settings] : choice.runs; // a saved model goes on alone
-    this.runs = settings.map((one) => new Run(this.script, makeSpec(choice.task, one, { seed: choice.seed, options, file }), () => this.plan()));
+    this.runs = settings.map((one) => new Run(this.script, makeSpec(choice.task, one, { seed: choice.seed, options, file }), (kind) => this.plan(kind)));
+    this.trained = this.wished;
+    this.drawOutdated();
     this.head = { kind: this.card.experiment?.look ?? "cross", layer: 0, head: 0 };
     const text = choice.change && this.changes.find(({ name, value }) => name === choice.change.name && value === choice.change.value)?.text;
     const titles = this.runs.map((_, i) => (i ? `The same, ${text}` : "Your model"));
@@ -149,12 +166,13 @@ class Playground {
     this.drawRuns();
   }
 
-  /** Draw at the next frame, however much the runs say until then. */
-  plan() {
-    if (this.planned) return;
-    this.planned = true;
-    requestAnimationFrame(() => {
-      this.planned = false;
+  /** Draw at the next frame what a run has said, or a little later if it has only taken another step. */
+  plan(kind) {
+    if (kind === "step") return void (this.later ??= setTimeout(() => this.plan("steps"), CALM));
+    clearTimeout(this.later);
+    this.later = null;
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = null;
       this.drawRuns();
     });
   }

@@ -95,7 +95,8 @@ export class Training {
   async run() {
     const { learner, steps, every } = this;
     this.state = "training";
-    this.report({ kind: "ready", parameters: learner.model.parameters.countNumbers(), tried: this.data.test.length, notes: this.listNotes(), ...this.describe() });
+    const tried = this.data.test.length;
+    this.report({ kind: "ready", parameters: learner.model.parameters.countNumbers(), tried, watched: Math.min(TRIED, tried), notes: this.listNotes(), ...this.describe() });
     await this.show(NaN);
     let loss = NaN;
     while (learner.steps < steps && (await this.mayGoOn())) {

@@ -1,6 +1,6 @@
 """Trains a small checkpoint in the format of OPUS-MT with the library Transformers.
 
-Lesson 16 and the tests of `transformer_lab.formats` load it.
+The evidence of lesson 16 and the tests load it.
 """
 
 import io

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 16: shared keys, a state carried along, and messages along edges."""
+"""Checks of the exercises of lesson 16b: a state carried along, and messages along edges."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -10,78 +10,6 @@ from transformer_lab.course.judge.check import Check, Mistake
 from transformer_lab.course.judge.edited_reference import edit_reference
 from transformer_lab.course.judge.random_values import RandomValues
 from transformer_lab.course.judge.working import Step
-
-# ---------------------------------------------------------------- shared keys
-
-
-def _share_cases() -> list[tuple]:
-    shapes = (((3, 7, 5), 6), ((1, 5, 3), 7), ((5, 1, 11), 15))
-    others = [(random_array(*shape, seed=n), h) for n, (shape, h) in enumerate(shapes, start=1)]
-    first = np.array(
-        [[[1.0, 4.0], [2.0, -3.0], [0.0, 5.0]], [[6.0, -1.0], [3.0, 7.0], [-2.0, 8.0]]]
-    )
-    return [(first, 4), *others]
-
-
-def _random_keys(chance: RandomValues) -> tuple:
-    heads, length, d_k, times = chance.sizes(4)
-    return chance.numbers(heads, length, d_k), heads * times
-
-
-def _work_out_sharing(key: np.ndarray, num_heads: int, at: tuple) -> Iterator[Step]:
-    head, word = at[0], at[1]
-    group = num_heads // len(key)
-    yield f"how many query heads share a key head, {num_heads} divided by {len(key)}", group
-    yield (
-        f"the key head of query head {head}, {head} divided by {group}, rounded down",
-        head // group,
-    )
-    yield f"the key that it has for word {word}", key[head // group, word]
-
-
-shared_keys = Check(
-    reference=lambda key, num_heads: np.repeat(key, num_heads // len(key), axis=0),
-    cases=_share_cases,
-    drawn=_random_keys,
-    arguments=("key", "num_heads"),
-    results=("the keys",),
-    working=_work_out_sharing,
-    verified="neighbouring query heads read the same keys",
-    mistakes=[
-        Mistake(
-            lambda key, num_heads: np.tile(key, (num_heads // len(key), 1, 1)),
-            "the keys come in turn: 0, 1, 0, 1. Neighbours form a group: 0, 0, 1, 1.",
-        ),
-        Mistake(
-            lambda key, num_heads: np.repeat(key, num_heads // len(key), axis=1),
-            "each *word* is there several times; the heads are axis 0.",
-        ),
-        Mistake(
-            lambda key, num_heads: np.repeat(key[:1], num_heads, axis=0),
-            "all heads read the first head's keys: that is multi-query attention.",
-        ),
-        Mistake(
-            lambda key, num_heads: np.repeat(key.mean(axis=0, keepdims=True), num_heads, axis=0),
-            "the key heads are averaged; each stays what it is, and serves its own group.",
-        ),
-        Mistake(
-            lambda key, num_heads: np.concatenate(
-                [key, np.zeros((num_heads - len(key), *key.shape[1:]))]
-            ),
-            "the last heads get zeros: their queries would find nothing to compare with.",
-        ),
-        Mistake(
-            lambda key, num_heads: (
-                np.repeat(key, num_heads // len(key), axis=0) / (num_heads // len(key))
-            ),
-            "the keys are divided by the size of the group: that would flatten the softmax.",
-        ),
-        Mistake(
-            lambda key, num_heads: np.repeat(key, num_heads, axis=0),
-            "each key head is there `num_heads` times; its group has num_heads // len(key).",
-        ),
-    ],
-)
 
 # ---------------------------------------------------------------- a state carried along
 
@@ -133,27 +61,27 @@ scan = Check(
     mistakes=[
         Mistake(
             lambda decay, inputs: np.cumsum(inputs, axis=0),
-            "nothing fades: the decay is not used.",
+            "nothing fades, because the decay isn't used.",
         ),
         Mistake(
             lambda decay, inputs: _scan(np.roll(decay, 1, axis=0), inputs),
-            "the decay of the step before is used; step t has its own.",
+            "this uses the decay of the step before. Step t has its own.",
         ),
         Mistake(
             _edit_scan(("+ b", "+ (1 - a) * b")),
-            "the input is multiplied by 1 − decay, as in a moving average; here it comes in whole.",
+            "the input is multiplied by 1 − decay, as in a moving average. Here it comes in whole.",
         ),
         Mistake(
             _edit_scan(("a * state + b", "a * (state + b)")),
-            "the new input fades too; only the old state does.",
+            "the new input fades too. Only the old state should.",
         ),
         Mistake(
             lambda decay, inputs: decay * np.concatenate([inputs[:1], inputs[:-1]]) + inputs,
-            "only the last input is remembered; the *state* is carried on, with all before it.",
+            "only the last input is remembered. Carry on the *state*, which has everything before it.",
         ),
         Mistake(
             _edit_scan(("np.array(states)", "state")),
-            "this is the last state; the states of all steps are asked.",
+            "this is the last state, and you're asked for the states of all steps.",
         ),
         Mistake(
             _edit_scan(
@@ -162,7 +90,7 @@ scan = Check(
                     "        states.append(state)\n        state = a * state + b\n",
                 )
             ),
-            "each state lacks the input of its own step: add it before you write the state down.",
+            "each state lacks the input of its own step. Add it before you write the state down.",
         ),
     ],
 )
@@ -248,45 +176,45 @@ messages = Check(
     mistakes=[
         Mistake(
             _edit_messages(("there[end, start]", "there[start, end]")),
-            "the messages run against their edges: (a, b) leads from a to b, and b listens.",
+            "the messages run against their edges. (a, b) leads from a to b, so b listens.",
         ),
         Mistake(
-            _edit_messages((" / np.sqrt(key.shape[1])", "")), "the scores are not divided by √d_k."
+            _edit_messages((" / np.sqrt(key.shape[1])", "")), "the scores aren't divided by √d_k."
         ),
         Mistake(
             _edit_messages(
                 (", initial=-np.inf, where=there", ""),
                 ("/ total", "/ np.exp(scores - largest).sum(axis=1, keepdims=True)"),
             ),
-            "the softmax runs over all nodes; it runs over those with an edge to this one.",
+            "the softmax runs over all nodes. Let it run over those with an edge to this one.",
         ),
         Mistake(
             _edit_messages(
                 ("np.where(there, scores - largest, -np.inf)", "np.where(there, 0, -np.inf)")
             ),
-            "all neighbours count alike: a graph convolution. Here the scores decide.",
+            "all neighbours count alike, as in a graph convolution. Here the scores decide.",
         ),
         Mistake(
             _edit_messages((" / total", "")),
-            "the weights of a node's messages do not sum to 1.",
+            "the weights of a node's messages don't sum to 1.",
         ),
         Mistake(
             _edit_messages(("scores - largest", "scores")),
-            "e to a large score is infinite, and infinite / infinite is NaN: first subtract the "
+            "e to a large score is infinite, and infinite / infinite is NaN. First subtract the "
             "largest of the node's scores from them (lesson 01).",
         ),
         Mistake(
             _edit_messages((", initial=-np.inf, where=there", "")),
-            "what is subtracted is the largest score of all nodes. If those with an edge to this one "
-            "have far smaller scores, all their weights become 0: subtract the largest of *theirs*.",
+            "this subtracts the largest score of all nodes. If those with an edge to this one have "
+            "far smaller scores, all their weights become 0. Subtract the largest of *theirs*.",
         ),
         Mistake(
             lambda query, key, value, edges: _send_messages(key, query, value, edges),
-            "query and key have changed places: who listens asks, who sends is asked.",
+            "query and key have changed places. The one that listens asks, and the senders are asked.",
         ),
         Mistake(
             _edit_messages(("    largest =", "    np.fill_diagonal(there, True)\n    largest =")),
-            "each node sends a message to itself; only edges of the list carry one.",
+            "each node sends a message to itself. Only the edges of the list carry one.",
         ),
     ],
 )

@@ -1,0 +1,146 @@
+"""What a newcomer waits for: the environment, JupyterLab, an import, and lesson 00's first picture."""
+
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import nbformat
+from jupyter_client.provisioning.local_provisioner import LocalProvisioner
+from nbclient import NotebookClient
+
+from benchmarks.machine import describe_run
+from benchmarks.memory import peak_megabytes, read_status
+from benchmarks.report import table
+
+ROOT = Path(__file__).resolve().parent.parent
+LESSON = "00_start_here.ipynb"
+STATEMENTS = {
+    "`import transformer_lab`": "import transformer_lab",
+    "`import transformer_lab.translator`": "import transformer_lab.translator",
+    '`transformer_lab translate "the cat sleeps"`': (
+        "import runpy, sys\n"
+        "sys.argv = ['transformer_lab', 'translate', 'the cat sleeps']\n"
+        "runpy.run_module('transformer_lab', run_name='__main__')"
+    ),
+}
+TELL_PEAK = """import atexit
+from benchmarks.memory import read_kilobytes
+atexit.register(lambda: print(read_kilobytes("VmHWM") / 1024))
+"""
+LISTENS = re.compile(r"(http://127\.0\.0\.1:\d+)/\S*(token=\w+)")
+PICTURES = ("image/png", "image/svg+xml", "text/html")
+
+
+def run_statement(statement: str) -> tuple[float, float]:
+    """Seconds of a new interpreter that runs a statement, and the megabytes that it has at most."""
+    start = time.perf_counter()
+    megabytes = peak_megabytes(sys.executable, "-c", TELL_PEAK + statement)
+    return time.perf_counter() - start, megabytes
+
+
+def make_environment(folder: Path) -> tuple[float, float]:
+    """Seconds of `make` in a fresh clone until all is installed, and its megabytes on the disk."""
+    clone = folder / "clone"
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)  # noqa: S603, S607
+    start = time.perf_counter()
+    subprocess.run(["make", "--silent", "-C", str(clone), ".venv/.ready"], check=True)  # noqa: S603, S607
+    seconds = time.perf_counter() - start
+    files = [path for path in (clone / ".venv").rglob("*") if not path.is_symlink()]
+    return seconds, sum(path.stat().st_size for path in files) / 1e6
+
+
+def start_jupyter(folder: Path) -> tuple[float, float]:
+    """Seconds until JupyterLab answers a browser, and the megabytes of its process by then."""
+    start = time.perf_counter()
+    command = [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", "--port=0"]
+    log = folder / "jupyter.log"
+    with (
+        log.open("w") as said,
+        subprocess.Popen(command, stderr=said, cwd=ROOT) as server,  # noqa: S603
+    ):
+        try:
+            while not (found := LISTENS.search(log.read_text())):
+                if server.poll() is not None:
+                    raise RuntimeError(f"JupyterLab ended before it listened:\n{log.read_text()}")
+                time.sleep(0.02)
+            with urllib.request.urlopen(f"{found[1]}/lab?{found[2]}") as page:  # noqa: S310
+                page.read()
+            return time.perf_counter() - start, read_status(server.pid, "VmHWM") / 1024
+        finally:
+            server.terminate()
+
+
+def is_picture(output: dict[str, Any]) -> bool:
+    """Whether a cell's output shows more than text."""
+    return any(kind in output.get("data", {}) for kind in PICTURES)
+
+
+def open_lesson() -> dict[str, tuple[float, float]]:
+    """Seconds and megabytes of a kernel that runs lesson 00: to its first picture, and to its end."""
+    notebook = nbformat.read(ROOT / "notebooks" / LESSON, as_version=4)
+    client = NotebookClient(
+        notebook, timeout=600, resources={"metadata": {"path": str(ROOT / "notebooks")}}
+    )
+    found: dict[str, tuple[float, float]] = {}
+    start = time.perf_counter()
+    with client.setup_kernel():
+        assert client.km
+        provisioner = client.km.provisioner
+        assert isinstance(provisioner, LocalProvisioner)
+        assert provisioner.pid
+        process = provisioner.pid
+
+        def tell() -> tuple[float, float]:
+            return time.perf_counter() - start, read_status(process, "VmHWM") / 1024
+
+        for place, cell in enumerate(notebook.cells):
+            if cell.cell_type != "code":
+                continue
+            done = client.execute_cell(cell, place)
+            if "first" not in found and any(map(is_picture, done.outputs)):
+                found["first"] = tell()
+        found["end"] = tell()
+    return found
+
+
+def section(rounds: int) -> str:
+    """One table; everything but the environment, which is made once, `rounds` times."""
+    with tempfile.TemporaryDirectory() as folder:
+        seconds, size = make_environment(Path(folder))
+        measured: dict[str, list[tuple[float, float]]] = {}
+        for _ in range(rounds):
+            for name, statement in STATEMENTS.items():
+                measured.setdefault(name, []).append(run_statement(statement))
+            measured.setdefault("JupyterLab, until it answers", []).append(
+                start_jupyter(Path(folder))
+            )
+            lesson = open_lesson()
+            for name in ("first", "end"):
+                what = {"first": "to its first picture", "end": "to its end"}[name]
+                measured.setdefault(f"lesson 00, {what}", []).append(lesson[name])
+    rows = [
+        (
+            "`make lab` from nothing, until JupyterLab starts",
+            f"{seconds:.0f} s",
+            f"{size / 1000:.1f} GB on the disk",
+        )
+    ]
+    rows += [
+        (
+            name,
+            f"{median(seconds for seconds, _ in found):.1f} s",
+            f"{max(memory for _, memory in found):.0f} MB",
+        )
+        for name, found in measured.items()
+    ]
+    words = (
+        "What a newcomer waits for, from a fresh clone on. A package index that is near makes the "
+        f"first line shorter. Median seconds, and the most memory. {describe_run(rounds)}\n"
+    )
+    return "\n".join([words, table(["", "time", "memory"], rows)])

@@ -1,0 +1,41 @@
+"""How long a page stands still: the longest task of its main thread, as Chromium's trace has it."""
+
+import json
+from typing import Any
+
+TRACED = ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"]
+"""Categories of a trace; the last has whole tasks, with what promises do after the browser's part."""
+
+
+def find_longest_task(
+    events: list[dict[str, Any]], place: str | None = None
+) -> tuple[float, float]:
+    """Milliseconds of the longest task, in processor time and by the clock.
+
+    The clock also runs while the task waits for a free core; processor time is what the task takes on a
+    machine that nobody else uses.
+
+    Args:
+        events: The `traceEvents` of a trace with the categories `TRACED`.
+        place: The address of a page that was opened in the trace. Only the tasks of its process count;
+            None counts those of every page.
+    """
+    ours = {
+        event["pid"]
+        for event in events
+        if place is None or (event["name"] == "CommitLoad" and place in json.dumps(event["args"]))
+    }
+    main = {
+        (event["pid"], event["tid"])
+        for event in events
+        if event["name"] == "thread_name" and event["args"]["name"] == "CrRendererMain"
+    }
+    tasks = [
+        event
+        for event in events
+        if event["name"] == "RunTask"
+        and event["pid"] in ours
+        and (event["pid"], event["tid"]) in main
+    ]
+    work, clock = (max(task.get(time, 0) for task in tasks) / 1000 for time in ("tdur", "dur"))
+    return work, clock
