@@ -351,8 +351,8 @@ def total() -> str:
     """All of it in a sentence."""
     counted = rows()
     pushed = sum(int(count) for _, _, count in counted)
-    tried = f"{len(counted)} doors were tried with {pushed} hostile things"
-    return f"{tried}, and each of them was refused in one line."
+    tried = f"We tried {pushed} hostile inputs at {len(counted)} doors"
+    return f"{tried}, and each input was refused in one line."
 
 
 if __name__ == "__main__":

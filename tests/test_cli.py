@@ -174,7 +174,7 @@ def test_a_folder_that_train_did_not_begin_is_not_resumed(capsys, tmp_path):
     translator.save(model)
     code, _, err = run(capsys, "train", "--resume", "--out", model)
     assert (code, is_one_line(err)) == (1, True)
-    assert "was not begun by train" in err
+    assert "was not started by train" in err
     code, _, err = run(capsys, "evaluate", "--model", model)
     assert (code, is_one_line(err)) == (1, True)
     assert "does not say which corpus it was trained on" in err
@@ -258,10 +258,10 @@ def test_arguments_that_do_not_fit_are_named(capsys, tmp_path, arguments, messag
 def test_a_run_keeps_what_it_began_with(capsys, tmp_path):
     code, _, err = run(capsys, "train", "--out", tmp_path, "--resume", "--skip-bad")
     assert (code, is_one_line(err)) == (1, True)
-    assert "--skip-bad cannot follow --resume" in err
+    assert "--skip-bad cannot be used with --resume" in err
     code, _, err = run(capsys, "train", "--out", tmp_path, "--resume", "--vocab-size", 300)
     assert (code, is_one_line(err)) == (1, True)
-    assert "--vocab-size cannot follow --resume" in err
+    assert "--vocab-size cannot be used with --resume" in err
 
 
 def test_a_task_of_ones_own_is_trained_translated_and_opened_in_both_pages(capsys, tmp_path):
@@ -765,5 +765,5 @@ def test_progress_in_a_damaged_file_is_an_error_in_one_line(capsys, tmp_path, mo
         code, out, err = run(capsys, "progress", *more)
         assert (code, out) == (1, "")
         assert is_one_line(err)
-        assert "is damaged, or no record of this course" in err
+        assert "is damaged, or is not a record of this course" in err
     assert (tmp_path / FILE).read_text() == "{}"

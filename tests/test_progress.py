@@ -142,7 +142,7 @@ def test_the_day_is_that_of_utc_wherever_the_clock_hangs(monkeypatch):
 def test_what_is_noted_is_kept_and_the_file_is_announced_once(folder):
     said = record_exercise(Place("03", "split", 5), DAY)
     assert "\n" not in said
-    assert said.startswith("(Kept in .progress.json beside the notebooks, and sent nowhere: ")
+    assert said.startswith("(Kept in .progress.json next to the notebooks, and sent nowhere: ")
     assert record_exercise(Place("03", "split", 5), days(2)) == ""
     assert record_answer(Place("03", "½ of “√d”?", 7), False, DAY) == ""
     assert record_answer(Place("03", "½ of “√d”?", 7), True, days(1)) == ""
@@ -266,7 +266,7 @@ def test_a_damaged_or_foreign_file_gets_one_line_and_is_left(folder, content):
     (folder / FILE).write_bytes(content)
     first = record_exercise(Place("03", "split", 5))
     assert record_answer(Place("03", "Why?", 6), True) == ""
-    said = f"{folder / FILE} is damaged, or no record of this course: it is left as it is; "
+    said = f"{folder / FILE} is damaged, or is not a record of this course: it is left as it is; "
     said += "move it away, or delete it, to begin anew"
     assert first == f"(Not kept: {said})"
     for call in (
@@ -274,7 +274,7 @@ def test_a_damaged_or_foreign_file_gets_one_line_and_is_left(folder, content):
         progress.load_record,
         lambda: progress_file.delete_diary(folder / FILE),
     ):
-        with pytest.raises(ValueError, match="is damaged, or no record") as error:
+        with pytest.raises(ValueError, match="is damaged, or is not a record") as error:
             call()
         assert str(error.value) == said
     assert (folder / FILE).read_bytes() == content

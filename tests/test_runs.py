@@ -87,7 +87,7 @@ def test_a_translator_from_elsewhere_says_nothing_and_is_no_run(tmp_path):
     assert About.of(translator) == About()
     translator.save(tmp_path)
     with pytest.raises(
-        ValueError, match="was not begun by train, because it does not say 'corpus'"
+        ValueError, match="was not started by train, because it does not say 'corpus'"
     ):
         resume_run(tmp_path)
 
@@ -100,7 +100,7 @@ def test_a_moved_file_is_the_same_corpus_and_another_file_is_not(tsv, tmp_path, 
     run.release()
     lines = moved.read_text(encoding="utf-8").splitlines()
     tsv.write_text("\n".join(lines[1:]), encoding="utf-8")
-    with pytest.raises(ValueError, match="has changed since .* began, or is another"):
+    with pytest.raises(ValueError, match="is not the one .* was trained on, or it has changed"):
         resume_run(tmp_path / "run", corpus=str(tsv))
 
 
@@ -109,7 +109,9 @@ def test_a_changed_corpus_of_numbers_may_only_be_split_in_another_way(tmp_path, 
     file = write_pairs(tmp_path / "pairs.tsv", draw_pairs(task, 200))
     begin_run(tmp_path / "run", str(file), max_steps=1, vocab_size=260, **QUIET).train()
     write_pairs(file, draw_pairs(task, 200, seed=1), overwrite=True)
-    with pytest.raises(ValueError, match="has changed since .* began, or is another") as error:
+    with pytest.raises(
+        ValueError, match="is not the one .* was trained on, or it has changed"
+    ) as error:
         resume_run(tmp_path / "run")
     is_said = "splits such a corpus in another way" in str(error.value)
     assert is_said == (task is numbers_in_english)
@@ -166,7 +168,7 @@ def test_two_runs_in_one_folder_are_one_run_and_a_refusal(tsv, tmp_path, endless
     with pytest.raises(ValueError, match="run is in use"):
         run.train()
     later.train()
-    with pytest.raises(ValueError, match="has changed since; expected a run resumed from it"):
+    with pytest.raises(ValueError, match="has changed since; resume the run from the folder"):
         run.train()
     assert About.of(Translator.load_untrained(tmp_path / "run")).steps == 2
 

@@ -1,6 +1,6 @@
 """An interactive course on the Transformer: build it, train it, look inside every head.
 
-The names below are loaded when they are asked for: `import transformer_lab` alone loads nothing.
+The names below load on first use, so `import transformer_lab` alone is quick.
 """
 
 from importlib import import_module
@@ -22,7 +22,7 @@ ROOMS = {
     "lab": "lab",
     "playground": "lab",
 }
-"""Name → the module that it comes from."""
+"""Each public name, with the module it comes from."""
 
 
 def __getattr__(name: str) -> Any:

@@ -1,8 +1,8 @@
-"""Hooks: look at, or change, what passes through an attention or a layer, without touching the model.
+"""Hooks: read or change what passes through an attention or a layer, without touching the model.
 
-`capture_attention`, the studies and the lessons use them. Two threads may run one model at the same
-time, only one of them with hooks. So open hooks are kept in a context variable: the thread (or
-asyncio task) that opened them sees them, and so does what it starts meanwhile, but nobody else does.
+`capture_attention`, the studies and the lessons use them. Two threads may run the same model at
+once while only one of them uses hooks. Open hooks are therefore kept in a context variable: only
+the thread (or asyncio task) that opened them, and whatever it starts in the meantime, can see them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,26 +15,30 @@ from torch import Tensor, nn
 
 Point = Literal["query", "key", "value", "scores", "weights", "output", "residual"]
 HookFunction = Callable[[Tensor], Any]
-"""It gets the tensor of its point. The pass goes on with the tensor that it returns; with None, nothing
-changes, so `states.append` is a hook function too."""
+"""A function that takes the tensor at a hook's point.
+
+If it returns a tensor, the pass goes on with that one; if it returns None, nothing changes, so
+`states.append` works as a hook function too.
+"""
 
 
 @dataclass(eq=False)
 class Hook:
     """Functions that read or change the tensors at seven points of a forward pass.
 
-    The interactive page offers the same seven points. Six of them lie inside an attention (§3.2)
-    and hold all heads at once; register those hooks at its `core`:
+    The interactive page offers the same seven. Six of them lie inside an attention (§3.2) and hold
+    all heads at once; register those hooks at the attention's `core`:
 
     Attributes:
-        query: (batch, heads, query, d_k), as the scores use it: after rotary positions.
-        key: (batch, heads, key, d_k), likewise; with a KV cache those of earlier words too.
+        query: (batch, heads, query, d_k), as the scores use it, that is after rotary positions.
+        key: (batch, heads, key, d_k), likewise; with a KV cache it includes the keys of earlier
+            words.
         value: (batch, heads, key, d_v).
         scores: (batch, heads, query, key): QKᵀ/√d_k, with −inf where the mask hides a key.
         weights: (batch, heads, query, key): softmax of the scores, before dropout.
         output: (batch, heads, query, d_v): weights times values, before W_O.
-        residual: (batch, length, d_model): the residual stream between two layers. The hook of a
-            layer gets the layer's output, and that of a whole `encoder` or `decoder` the stack's
+        residual: (batch, length, d_model): the residual stream between two layers. A layer's hook
+            gets the layer's output; the hook of a whole `encoder` or `decoder` gets the stack's
             input.
     """
 
@@ -53,12 +57,12 @@ it is over in every context that still knows it: blocks may end in any order, an
 
 
 def find_hooks(module: nn.Module) -> tuple[Hook, ...]:
-    """Return this module's hooks in the open blocks of `use_hooks`, the outermost block first."""
+    """Return this module's hooks from the open `use_hooks` blocks, outermost block first."""
     return tuple(block[module] for block in _OPEN.get() if module in block)
 
 
 def apply_hooks(hooks: Sequence[Hook], point: Point, tensor: Tensor) -> Tensor:
-    """Pass the tensor through each hook's function for this point; return what the last returns."""
+    """Pass the tensor through each hook's function for this point, and return the result."""
     for hook in hooks:
         function = getattr(hook, point)
         changed = None if function is None else function(tensor)
@@ -67,15 +71,15 @@ def apply_hooks(hooks: Sequence[Hook], point: Point, tensor: Tensor) -> Tensor:
 
 
 def hook_residual(module: nn.Module, x: Tensor) -> Tensor:
-    """Return the residual stream x after the `residual` functions of this module's hooks."""
+    """Return the residual stream x after this module's `residual` hooks."""
     return apply_hooks(find_hooks(module), "residual", x)
 
 
 @contextmanager
 def use_hooks(hooks: Mapping[nn.Module, Hook]) -> Iterator[None]:
-    """Activate these hooks, given by module, inside the block and in this thread alone.
+    """Activate these hooks, given by module, inside the block and only in this thread.
 
-    An attention core with a hook, even with an empty `Hook()`, computes its weights step by step
+    An attention core that has a hook, even an empty `Hook()`, computes its weights step by step
     instead of calling PyTorch's fused kernel.
     """
     own = dict(hooks)
@@ -88,5 +92,5 @@ def use_hooks(hooks: Mapping[nn.Module, Hook]) -> Iterator[None]:
 
 
 def find_open_hooks() -> tuple[dict[nn.Module, Hook], ...]:
-    """Return the hooks of each `use_hooks` block in this context that has not ended."""
+    """Return the hooks of every `use_hooks` block that is still open in this context."""
     return tuple(block for block in _OPEN.get() if block)

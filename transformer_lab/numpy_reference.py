@@ -1,13 +1,14 @@
 """The parts of a Transformer in NumPy, forward and backward, written to be read.
 
-Section and equation numbers are those of Vaswani et al. (2017). Arrays are float64. A vector is a
-row, so a linear map is x W + b, as in the paper; PyTorch keeps Wᵀ. Masks are boolean, True = may
-attend. A query that may see nothing gets weights of 0, an output of 0 and gradients of 0.
+Section and equation numbers refer to Vaswani et al. (2017). Arrays are float64. A vector is a row,
+so a linear map is x W + b, as in the paper; PyTorch stores Wᵀ. Masks are boolean, and True means
+"may attend". A query that may attend to nothing gets weights, an output and gradients of 0.
 
-`f_backward` takes `grad_output`, the gradient of a loss L with respect to the output of `f`, then
-those inputs of `f` that it needs. It returns the gradients of all inputs of `f`, in their order and
-with their shapes. Where `f` returns attention weights, its backward takes these in place of the
-scores and the mask. In the derivations dX stands for ∂L/∂X, and ⊙ multiplies element by element.
+`f_backward` takes `grad_output`, the gradient of a loss L with respect to the output of `f`,
+followed by the inputs of `f` that it needs. It returns the gradients of all inputs of `f`, in the
+same order and with the same shapes. Where `f` returns attention weights, its backward function
+takes those instead of the scores and the mask. In the derivations dX stands for ∂L/∂X, and ⊙
+multiplies element by element.
 """
 
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ W2 = Float64[np.ndarray, "d_ff d_model"]
 
 
 def check_width(width: int, **arrays: np.ndarray) -> None:
-    """Raise a ValueError that names the first array whose last dimension is not `width`."""
+    """Raise a ValueError for the first array whose last dimension is not `width`."""
     for name, array in arrays.items():
         expected = f"{width} as its last dimension"
         check(f"{name}.shape", array.shape, expected, array.shape[-1] == width)
@@ -45,7 +46,7 @@ def check_width(width: int, **arrays: np.ndarray) -> None:
 def check_attention(
     query: np.ndarray, key: np.ndarray, value: np.ndarray, mask: np.ndarray | None
 ) -> None:
-    """Raise a ValueError that names what keeps `query` from attending to `key` and `value`."""
+    """Raise a ValueError if the shapes do not let `query` attend to `key` and `value`."""
     for name, array in (("query", query), ("key", key), ("value", value)):
         check(f"{name}.shape", array.shape, "(..., length, features)", array.ndim >= 2)
     check("query.shape", query.shape, "one feature or more to compare", query.shape[-1] > 0)
@@ -62,9 +63,9 @@ def check_attention(
 def softmax(scores: Scores) -> Scores:
     """w_j = exp(s_j) / Σ_k exp(s_k), along the last axis (inside equation 1).
 
-    Scores (..., key) give weights (..., key). A score of -inf hides its key. Each row sums to 1,
-    or is all 0 where every score is -inf. Subtracting the largest score leaves w as it is, for
-    the factor cancels, and keeps exp from overflowing.
+    Scores (..., key) give weights (..., key). A score of -inf hides its key. Each row sums to 1, or
+    is all 0 if every score is -inf. Subtracting the largest score keeps exp from overflowing, and
+    leaves w unchanged because the factor cancels.
     """
     largest = scores.max(axis=-1, keepdims=True, initial=-np.inf)  # (..., 1)
     exponentials = np.exp(scores - np.where(largest == -np.inf, 0.0, largest))  # (..., key)
@@ -73,11 +74,11 @@ def softmax(scores: Scores) -> Scores:
 
 
 def softmax_backward(grad_output: Scores, weights: Scores) -> Scores:
-    """The gradient of the scores, (..., key), from the weights that `softmax` returned.
+    """Return the gradient of the scores, (..., key), given the weights that `softmax` returned.
 
     The Jacobian of one row is ∂w_j/∂s_k = w_j (δ_jk − w_k). Summed over the outputs j:
     ds_k = Σ_j dw_j w_j (δ_jk − w_k) = w_k (dw_k − Σ_j dw_j w_j).
-    A key of weight 0 gets a gradient of 0, so what the mask hid stays hidden.
+    A key with weight 0 gets a gradient of 0, so what the mask hid stays hidden.
     """
     return weights * (grad_output - (grad_output * weights).sum(axis=-1, keepdims=True))
 
@@ -110,7 +111,7 @@ def scaled_dot_product_attention(
 def scaled_dot_product_attention_backward(
     grad_output: Output, query: Query, key: Key, value: Value, weights: Weights
 ) -> tuple[Query, Key, Value]:
-    """The gradients dQ, dK, dV of attention, from the weights that its forward pass returned.
+    """Return the gradients dQ, dK and dV of attention, given the weights from the forward pass.
 
     Output = A V:     dV = Aᵀ dOutput,  dA = dOutput Vᵀ
     A = softmax(S):   dS = A ⊙ (dA − rowsum(dA ⊙ A)), by `softmax_backward`
@@ -127,8 +128,8 @@ def scaled_dot_product_attention_backward(
 def causal_mask(query: int, key: int | None = None) -> Bool[np.ndarray, "{query} _"]:
     """Lower-triangular, diagonal included: position i sees positions 0 to i (§3.2.3).
 
-    The result has shape (query, key), by default square. With more keys than queries, the
-    queries are the last ones; with fewer, the first queries see nothing.
+    The result has the shape (query, key) and is square by default. With more keys than queries, the
+    queries count as the last positions; with fewer, the first queries see nothing.
     """
     key = query if key is None else key
     return np.tri(query, key, key - query, dtype=bool)
@@ -139,9 +140,9 @@ def linear_backward(
     x: Float64[np.ndarray, "*batch n"],
     w: Float64[np.ndarray, "n m"],
 ) -> tuple[Float64[np.ndarray, "*batch n"], Float64[np.ndarray, "n m"], Float64[np.ndarray, " m"]]:
-    """The gradients of Y = X W + b: dX = dY Wᵀ (..., n), dW = Xᵀ dY (n, m), db = Σ dY (m).
+    """Return the gradients of Y = X W + b: dX = dY Wᵀ (..., n), dW = Xᵀ dY (n, m), db = Σ dY (m).
 
-    W and b serve every position of every sentence, so dW and db sum over all of them.
+    W and b are used at every position of every sentence, so dW and db sum over all of them.
     """
     rows = x.reshape(-1, x.shape[-1])  # (positions, n)
     grad_rows = grad_output.reshape(-1, grad_output.shape[-1])  # (positions, m)
@@ -150,10 +151,10 @@ def linear_backward(
 
 @dataclass(frozen=True)
 class MultiHeadParameters:
-    """The projections of `multi_head_attention`, heads side by side; or their gradients.
+    """The projections of `multi_head_attention`, with the heads side by side, or their gradients.
 
-    The columns of `w_q` are the paper's W_1^Q, …, W_h^Q, so hd_k is num_heads · d_k and hd_v
-    is num_heads · d_v. The paper has no biases here; PyTorch has.
+    The columns of `w_q` are the paper's W_1^Q, …, W_h^Q, so hd_k is num_heads · d_k, and hd_v is
+    num_heads · d_v. The paper has no biases here, but PyTorch has them.
     """
 
     w_q: Float64[np.ndarray, "d_model hd_k"]
@@ -172,7 +173,7 @@ def split_heads(
     """Cut x (batch, length, heads · d) into heads (batch, heads, length, d).
 
     Raises:
-        ValueError: If num_heads does not divide the last dimension, d_model as a rule.
+        ValueError: If num_heads does not divide the last dimension, which is usually d_model.
     """
     batch, length, features = x.shape
     divides = num_heads >= 1 and features % num_heads == 0
@@ -184,7 +185,7 @@ def split_heads(
 def merge_heads(
     heads: Float64[np.ndarray, "batch _ length _"],
 ) -> Float64[np.ndarray, "batch length _"]:
-    """Concatenate the heads again: undoes `split_heads`, and each is the other's backward."""
+    """Concatenate the heads again. This undoes `split_heads`, and each is the other's backward pass."""
     batch, num_heads, length, d = heads.shape
     return heads.swapaxes(1, 2).reshape(batch, length, num_heads * d)  # (batch, length, heads · d)
 
@@ -199,10 +200,10 @@ def multi_head_attention(
 ) -> tuple[QueryInput, HeadWeights]:
     """MultiHead(Q, K, V) = Concat(head_1, …, head_h) W_O (§3.2.2).
 
-    head_i = Attention(Q W_i^Q, K W_i^K, V W_i^V); all heads are computed at once.
-    Query (batch, query, d_model), key and value (batch, key, d_model) give the output
-    (batch, query, d_model) and the weights (batch, heads, query, key), to which mask broadcasts.
-    num_heads is the paper's h.
+    head_i = Attention(Q W_i^Q, K W_i^K, V W_i^V); all heads are computed at once. Query (batch,
+    query, d_model), key and value (batch, key, d_model) give the output (batch, query, d_model) and
+    the weights (batch, heads, query, key). The mask broadcasts to the weights, and num_heads is the
+    paper's h.
 
     Raises:
         ValueError: If a shape or num_heads does not fit, or the mask is not boolean.
@@ -225,7 +226,7 @@ def multi_head_attention_backward(
     num_heads: int,
     weights: HeadWeights,
 ) -> tuple[QueryInput, KeyInput, KeyInput, MultiHeadParameters]:
-    """The gradients of query, key, value and parameters, from the weights of the forward pass.
+    """Return the gradients of query, key, value and parameters, given the weights from the forward pass.
 
     output = C W_O + b_O:       dC, dW_O, db_O by `linear_backward`
     C = Concat(head_1, …):      d head_i is the i-th block of dC, so `split_heads` gives them all
@@ -251,11 +252,11 @@ def layer_norm(x: X, gain: Vector, bias: Vector, epsilon: float = 1e-5) -> X:
     """LayerNorm(x) = gain ⊙ (x − mean) / √(variance + ε) + bias, at each position (§3.1).
 
     x (..., d_model), gain and bias (d_model) give (..., d_model). Mean and variance run over the
-    features. The variance is the biased one: divided by d_model, not by d_model − 1. PyTorch
+    features. The variance is the biased one, divided by d_model and not by d_model − 1. PyTorch
     calls the gain `weight`.
 
     Raises:
-        ValueError: If gain or bias is not as wide as x.
+        ValueError: If the width of gain or bias is not that of x.
     """
     check_width(x.shape[-1], gain=gain, bias=bias)
     centred = x - x.mean(axis=-1, keepdims=True)  # (..., d_model)
@@ -266,7 +267,7 @@ def layer_norm(x: X, gain: Vector, bias: Vector, epsilon: float = 1e-5) -> X:
 def layer_norm_backward(
     grad_output: X, x: X, gain: Vector, epsilon: float = 1e-5
 ) -> tuple[X, Vector, Vector]:
-    """The gradients of x, gain and bias, with σ = √(variance + ε) and n = (x − mean) / σ.
+    """Return the gradients of x, gain and bias, with σ = √(variance + ε) and n = (x − mean) / σ.
 
     Y = gain ⊙ n + bias:  d gain = Σ dY ⊙ n,  d bias = Σ dY,  dn = dY ⊙ gain
     The Jacobian of n:    ∂n_j/∂x_k = (δ_jk − 1/d_model − n_j n_k / d_model) / σ
@@ -290,7 +291,7 @@ def feed_forward(x: X, w_1: W1, b_1: B1, w_2: W2, b_2: Vector) -> X:
     give (..., d_model).
 
     Raises:
-        ValueError: If x is not as wide as W_1 is high.
+        ValueError: If the width of x does not match W_1.
     """
     check_width(len(w_1), x=x)
     return np.maximum(0.0, x @ w_1 + b_1) @ w_2 + b_2
@@ -299,7 +300,7 @@ def feed_forward(x: X, w_1: W1, b_1: B1, w_2: W2, b_2: Vector) -> X:
 def feed_forward_backward(
     grad_output: X, x: X, w_1: W1, b_1: B1, w_2: W2
 ) -> tuple[X, W1, B1, W2, Vector]:
-    """The gradients of x, W_1, b_1, W_2 and b_2.
+    """Return the gradients of x, W_1, b_1, W_2 and b_2.
 
     Y = H W_2 + b_2:  dH, dW_2, db_2 by `linear_backward`
     H = max(0, Z):    dZ = dH where Z > 0, else 0 (at Z = 0 too, as PyTorch has it)
@@ -314,7 +315,7 @@ def feed_forward_backward(
 def sinusoidal_positions(length: int, d_model: int) -> Float64[np.ndarray, "{length} {d_model}"]:
     """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos of the same (§3.5).
 
-    The result has shape (length, d_model). An odd d_model leaves the last sine without its cosine.
+    The result has the shape (length, d_model). If d_model is odd, the last sine has no cosine.
     """
     two_i = np.arange(0, d_model, 2)  # (pairs)
     angle = np.arange(length)[:, None] / 10_000 ** (two_i / d_model)  # (length, pairs)
@@ -324,7 +325,7 @@ def sinusoidal_positions(length: int, d_model: int) -> Float64[np.ndarray, "{len
 
 @dataclass(frozen=True)
 class EncoderLayerParameters:
-    """The parameters of `encoder_layer`, in the order of use; or their gradients."""
+    """The parameters of `encoder_layer` in the order in which they are used, or their gradients."""
 
     attention: MultiHeadParameters
     gain_1: Vector
@@ -342,8 +343,8 @@ def encoder_layer(
 ) -> Sentences:
     """LayerNorm(x + Sublayer(x)), first with self-attention, then with feed-forward (§3.1).
 
-    This is post-norm, as in the paper, without dropout. x (batch, length, d_model) keeps its
-    shape; mask broadcasts to (batch, heads, length, length).
+    This is post-norm as in the paper, without dropout. The shape of x, (batch, length, d_model),
+    stays the same; mask broadcasts to (batch, heads, length, length).
 
     Raises:
         ValueError: If a shape or num_heads does not fit, or the mask is not boolean.
@@ -361,7 +362,7 @@ def encoder_layer_backward(
     num_heads: int,
     mask: Mask | None = None,
 ) -> tuple[Sentences, EncoderLayerParameters]:
-    """The gradients of x and parameters; it runs the forward pass again.
+    """Return the gradients of x and of the parameters; this runs the forward pass again.
 
     output = LayerNorm(t), t = y + FFN(y):         dt by `layer_norm_backward`
     y reaches t by two ways, whose gradients add:  dy = dt + (dt through FFN)

@@ -1,4 +1,4 @@
-"""A model with its tokenizers: text in, text out, with every attention head on record if you want.
+"""A model with its tokenizers: text in, text out, and a record of every attention head on request.
 
 Lessons, runs, the lab and the command line use it.
 """
@@ -89,9 +89,9 @@ class Translation:
     score: float
     """The log-probability of the translation, in nats, without length penalty."""
     cut: bool
-    """Whether it was cut at the length limit; then its score lacks eos, which `Translator.score` adds."""
+    """Whether it was cut at the length limit. Its score then lacks eos, unlike `Translator.score`."""
     unknown: tuple[str, ...]
-    """The words of the source that the vocabulary lacks; the model reads `<unk>` instead."""
+    """The words of the source that are not in the vocabulary; the model reads `<unk>` instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class EncodedSource:
     ids: list[int]
     """The ids with eos; empty if the text is refused."""
     unknown: tuple[str, ...] = ()
-    """The words of the text that the vocabulary lacks."""
+    """The words of the text that are not in the vocabulary."""
     refusal: str = ""
     """The reason why the text cannot be translated; empty if it can."""
 
@@ -109,16 +109,17 @@ class EncodedSource:
 class Translator:
     """A trained Transformer and the tokenizers of its two languages.
 
-    Several threads may use one translator; what one of them mutes does not affect the others.
+    Several threads may share one translator: heads muted in one thread stay active in the others.
 
     Args:
         model: The model.
         source_tokenizer: The tokenizer of the language that it reads.
         target_tokenizer: The tokenizer of the language that it writes.
-        about: A JSON value that is saved with it: corpus, steps, seeds.
+        about: A JSON value that is saved along with the model, for example its corpus, steps and
+            seeds.
 
     Raises:
-        ValueError: If a tokenizer has another number of ids than the model's vocabulary.
+        ValueError: If a tokenizer and the model disagree about the size of the vocabulary.
     """
 
     def __init__(
@@ -143,7 +144,7 @@ class Translator:
 
     @property
     def device(self) -> torch.device:
-        """The device of the model."""
+        """The device that the model is on."""
         return device_of(self.model)
 
     def translate(
@@ -154,18 +155,18 @@ class Translator:
         alpha: float = 0.6,
         max_length: int | None = None,
     ) -> list[Translation]:
-        """Translate texts, in order; a beam of 1 is greedy decoding.
+        """Translate one or several texts, in order; a beam of 1 is greedy decoding.
 
         Args:
             sources: A text, or several.
             beam_size: How many partial translations beam search keeps.
             alpha: The exponent of the length penalty; a larger one favours longer translations.
-            max_length: The most tokens of a translation; by default the source's and 50 more
+            max_length: The most tokens a translation may have; by default the source's length + 50
                 (§6.1).
 
         Raises:
-            ValueError: For a text that is empty, too long or holds a NUL byte; the message gives
-                its number, and nothing is translated. Also for weights so large that the model
+            ValueError: If a text is empty, too long or holds a NUL byte; the message gives its
+                number, and nothing is translated. Also if the model's weights are so large that it
                 computes NaN.
         """
         if check_positive_integer("beam_size", beam_size) == 1:
@@ -225,13 +226,13 @@ class Translator:
     def score(self, source: str, target: str) -> float:
         """Return the log-probability of this translation of the source, eos included, in nats.
 
-        For a translation of the model's own it equals `Translation.score`, unless that one was
-        `cut`: then its score has no eos, and this one has. Words of the target that the vocabulary
-        lacks are scored as `<unk>`, with a warning.
+        For the model's own translation this equals `Translation.score`, unless that translation was
+        `cut`: then `Translation.score` leaves eos out, while this score includes it. Target words
+        that are not in the vocabulary are scored as `<unk>`, with a warning.
 
         Raises:
-            ValueError: For a source that `translate` refuses; for a target with a NUL byte, or one
-                that is too long.
+            ValueError: If `translate` would refuse the source, or the target holds a NUL byte or is
+                too long.
         """
         written = [self.model.eval().config.bos_id, *self.encode_target(target)]
         return log_probabilities(self.model, [Example(self.encode(source), written)])[0]
@@ -241,15 +242,15 @@ class Translator:
         sources: str | Sequence[str],
         decode: Callable[[Tensor, Tensor], list[Hypothesis]],
     ) -> list[Translation]:
-        """Translate texts, in order, with a function that decodes batches of ids.
+        """Translate texts, in order, with a decoding function of your own.
 
         Args:
             sources: A text, or several.
-            decode: Returns a hypothesis for each row of padded source ids, given these and their
-                mask.
+            decode: A function that takes padded source ids and their mask, and returns one
+                hypothesis for each row.
 
         Raises:
-            ValueError: For a text that cannot be translated, or if the model computes NaN.
+            ValueError: If a text cannot be translated, or the model computes NaN.
         """
         fits = isinstance(sources, Iterable) and not isinstance(sources, bytes | bytearray)
         check("sources", sources, "a text, or a list of texts", fits)
@@ -269,9 +270,9 @@ class Translator:
     def batch(
         self, sources: Sequence[Sequence[int]]
     ) -> tuple[Int[Tensor, "batch source"], Bool[Tensor, "batch 1 1 source"]]:
-        """Pad sources, given as ids with eos, and return them with their mask (True = may attend).
+        """Pad sources and return them with their mask (True = may attend). The sources are ids with eos.
 
-        The model is put in evaluation mode.
+        The model switches to evaluation mode.
         """
         self.model.eval()
         ids = pad(sources, self.model.config.pad_id).to(self.device)
@@ -279,7 +280,7 @@ class Translator:
         return ids, length_mask(lengths, ids.size(1))
 
     def to_translation(self, source: str, hypothesis: Hypothesis) -> Translation:
-        """Decode a hypothesis of a search into a `Translation`."""
+        """Turn a search's hypothesis into a `Translation`."""
         text = self.target_tokenizer.decode(
             [i for i in hypothesis.ids if i != self.model.config.eos_id]
         )
@@ -291,7 +292,7 @@ class Translator:
         """Return the ids of a source text with eos.
 
         Raises:
-            ValueError: If it cannot be translated; the message has its number.
+            ValueError: If it cannot be translated; the message gives its number.
         """
         reading = self.read_source(text, number)
         if reading.refusal:
@@ -301,9 +302,9 @@ class Translator:
     def read_source(self, text: str, number: int = 1) -> EncodedSource:
         """Encode a source text, or say why it cannot be translated, without raising an error.
 
-        It cannot be translated if it is not valid text (see `data.text.check_visible_text`), has no
-        word, has only unknown words, has a word that is too long, or has too many tokens. `number`
-        is its place in a list, for the message.
+        A text cannot be translated if it is invalid (see `data.text.check_visible_text`), has no
+        words, has only unknown words, has a word that is too long, or has too many tokens. `number`
+        is the text's place in a list; the message quotes it.
         """
         name = "source" if number == 1 else f"source {number}"
         config = self.model.config
@@ -323,15 +324,15 @@ class Translator:
         return EncodedSource([] if refusal else ids, unknown, refusal)
 
     def find_refusals(self, texts: Sequence[str]) -> dict[int, str]:
-        """Return the reason for each text that `translate` would refuse, by its position in the list."""
+        """Return why `translate` would refuse each bad text, by its position in the list."""
         reasons = {i: self.read_source(text).refusal for i, text in enumerate(texts)}
         return {i: reason for i, reason in reasons.items() if reason}
 
     def encode_target(self, text: str) -> list[int]:
-        """Return the ids of a target text with eos; a warning names unknown words.
+        """Return the ids of a target text with eos; warn about unknown words.
 
         Raises:
-            ValueError: If it is not valid text, too long, or has a word that is too long.
+            ValueError: If the text is invalid or too long, or has a word that is too long.
         """
         text = check_word_lengths("target", check_text("target", text))
         if unknown := self.target_tokenizer.unknown(text):
@@ -361,20 +362,20 @@ class Translator:
 
         Args:
             source: The sentence.
-            target: Its translation; the model writes its own if it is None.
-            mute: Heads whose output is 0, while translating too.
-            patch: Attention weights to use instead of a head's own, while translating too, or a
-                function that makes them from its own, as `capture_attention` takes them.
-            hooks: Functions that see or change what passes through a layer, as `capture_attention`
-                takes them. Without a target they are called for each word that is written, and
-                then once more for the whole translation.
-            top: How many of the likeliest next tokens are recorded at each step.
+            target: Its translation; with None, the model writes its own.
+            mute: Heads whose output is set to 0, also while the model writes.
+            patch: For each head, attention weights that replace its own, also while the model
+                writes, or a function that computes them from its own; see `capture_attention`.
+            hooks: Functions that read or change what passes through a layer; see
+                `capture_attention`. Without a target, they are called once for each word written,
+                and once more for the whole translation.
+            top: How many of the likeliest next tokens to record at each step.
             alignment: The gold links to store in the record.
-            referent: The noun that a pronoun stands for, to store in the record.
+            referent: The noun that a pronoun refers to, to store in the record.
             label: A name for the record.
 
         Raises:
-            ValueError: For texts that `score` refuses.
+            ValueError: If `score` would refuse one of the texts.
         """
         config = self.model.config
         top = check_positive_integer("top", top)
@@ -405,17 +406,17 @@ class Translator:
     def save(
         self, path: str | Path, *, dtype: torch.dtype = torch.float32, overwrite: bool = False
     ) -> None:
-        """Write configuration, tokenizers and weights, all of them or nothing.
+        """Write configuration, tokenizers and weights: either all of them or none.
 
-        A path that ends with .safetensors becomes one file with all of it, any other a folder.
-        `overwrite` replaces a model that is there, and in a folder removes the snapshots that its
-        config.json names. If the disk is full or the process is killed meanwhile, the old model
+        A path that ends in .safetensors becomes a single file; any other path becomes a folder.
+        `overwrite` replaces an existing model, and in a folder removes the snapshots that its
+        config.json lists. If the disk fills up or the process is killed while saving, the old model
         stays intact.
 
         Raises:
-            ValueError: If there is a model and `overwrite` is not given, or a file of one of these
-                names that this package did not write; if another process is writing in the folder;
-                or if a weight is no finite number in this precision.
+            ValueError: If a model exists and `overwrite` is not set; if a file that this package
+                did not write has one of these names; if another process is writing to the folder;
+                or if a weight is not finite in this precision.
         """
         path = expand_path(path)
         if is_single_file(path):
@@ -449,9 +450,9 @@ class Translator:
         overwrite: bool,
         beside: Mapping[str, bytes] | None = None,
     ) -> None:
-        """Write what `save` writes, for a caller that holds the folder's lock.
+        """Write what `save` writes; the caller holds the folder's lock.
 
-        `beside` are more files to write in the same step.
+        `beside` holds more files to write in the same step.
         """
         replaces = holds_translator(folder) and locate_file(folder, WEIGHTS).exists()
         if replaces and not overwrite:
@@ -472,8 +473,8 @@ class Translator:
         The caller holds the folder's lock, or has created the folder.
 
         Raises:
-            ValueError: If the folder holds files of a translator's names that this package did not
-                write.
+            ValueError: If the folder holds a file with a translator's name that this package did
+                not write.
         """
         folder.mkdir(parents=True, exist_ok=True)
         kept = read_description(folder).get("sha256", {}) if holds_translator(folder) else {}
@@ -483,7 +484,7 @@ class Translator:
     def description_files(self, sums: Mapping[str, str]) -> dict[str, bytes]:
         """Return the contents of config.json and of the two tokenizer files, by name.
 
-        `sums` are the SHA-256 of the other files.
+        `sums` holds the SHA-256 of the other files.
         """
         files = {
             "source_tokenizer.json": self.source_tokenizer.to_json().encode(),
@@ -502,18 +503,18 @@ class Translator:
     def load(
         cls, path: str | Path = PRETRAINED, *, weights: str = "model", device: str = "auto"
     ) -> "Translator":
-        """Load a translator that `save` wrote, or one that was trained in the page.
+        """Load a translator that `save` wrote, or one trained in the browser page.
 
         Args:
-            path: Its folder, or its file if it is a single one; by default the folder of the
-                translator that comes with the package.
-            weights: "model", or the name of a snapshot, see `snapshots`.
-            device: Where to put the model.
+            path: Its folder or its single file; by default the translator that comes with the
+                package.
+            weights: "model", or the name of a snapshot (see `snapshots`).
+            device: The device to put the model on.
 
         Raises:
-            CheckpointError: If a file is missing, damaged, or does not fit the others; the message
-                names it.
-            ValueError: If a snapshot is asked for of a translator that is a single file.
+            CheckpointError: If a file is missing, damaged, or does not match the others; the
+                message names it.
+            ValueError: If you ask for a snapshot and the translator is a single file.
         """
         place, path = pick_device(device), expand_path(path)
         if is_single_file(path):
@@ -528,7 +529,7 @@ class Translator:
 
     @classmethod
     def load_single_file(cls, path: Path) -> "Translator":
-        """Load a translator that is one file, onto the CPU."""
+        """Load a translator stored as one file, onto the CPU."""
         tensors, description = read_single_file(path)
         config = read_config(description, path, path.stat().st_size)
         source, target = (
@@ -544,9 +545,9 @@ class Translator:
 
     @classmethod
     def load_once(cls, folder: Path, name: str) -> "Translator":
-        """Load a translator onto the CPU, with the weights of the file `name`.
+        """Load a translator onto the CPU, with the weights in the file `name`.
 
-        `load` calls it again if another process was writing meanwhile.
+        `load` calls this again if another process was writing at the same time.
         """
         path = locate_file(folder, name)
         room = path.stat().st_size if path.is_file() else None
@@ -562,12 +563,12 @@ class Translator:
     ) -> "Translator":
         """Load the configuration and tokenizers of a folder, and give the model random weights.
 
-        `most_parameters` is the largest number of parameters to accept, if the caller knows it. A
-        file of weights cannot hold more parameters than it has bytes.
+        `most_parameters` is the largest number of parameters to accept, if the caller knows a
+        limit. A weight file cannot hold more parameters than it has bytes, for example.
 
         Raises:
-            CheckpointError: If a file is missing, damaged, or does not fit the others; the message
-                names it.
+            CheckpointError: If a file is missing, damaged, or does not match the others; the
+                message names it.
         """
         folder = expand_path(folder)
         description = read_description(folder)
@@ -585,7 +586,7 @@ class Translator:
 
     @staticmethod
     def snapshots(folder: str | Path = PRETRAINED) -> dict[int, str]:
-        """Return the saved snapshots of a run: for each training step the `weights` to give to `load`."""
+        """Return the saved snapshots: for each training step, the name to pass to `load` as `weights`."""
         found = [path.stem for path in sorted(expand_path(folder).glob("step_*.safetensors"))]
         return {int(name[5:]): name for name in found if re.fullmatch(r"step_[0-9]+", name)}
 
@@ -593,11 +594,11 @@ class Translator:
 def read_config(
     description: Mapping[str, Any], path: Path, most_parameters: int | None
 ) -> TransformerConfig:
-    """Return the configuration in a translator's description, which stands in the file `path`.
+    """Return the configuration from the description of a translator, read from the file `path`.
 
     Raises:
-        CheckpointError: If it is damaged, or describes more parameters than `most_parameters`, or
-            than the memory holds.
+        CheckpointError: If it is damaged, or describes more parameters than `most_parameters` or
+            than fit into memory.
     """
     try:
         config = TransformerConfig.from_dict(description["model"])
@@ -608,7 +609,7 @@ def read_config(
 
 
 def read_tokenizer(description: Mapping[str, Any], name: str, path: Path) -> Tokenizer:
-    """Return a tokenizer that stands in the description of a single file, `path`.
+    """Return a tokenizer from the description in the single file `path`.
 
     Raises:
         CheckpointError: If it is not a tokenizer.
@@ -620,7 +621,7 @@ def read_tokenizer(description: Mapping[str, Any], name: str, path: Path) -> Tok
 
 
 def check_word_lengths(name: str, text: str) -> str:
-    """Return the text if every word of it can be tokenized in reasonable time.
+    """Return the text if all its words are short enough to tokenize in reasonable time.
 
     Raises:
         ValueError: If a word has more than `LONGEST_WORD` letters.

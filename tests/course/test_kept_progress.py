@@ -59,7 +59,7 @@ def test_the_first_click_says_where_answers_are_kept():
 
 def announced():
     return (
-        "(Kept in .progress.json beside the notebooks, and sent nowhere: "
+        "(Kept in .progress.json next to the notebooks, and sent nowhere: "
         "`python -m transformer_lab progress` shows it.)\n"
     )
 
@@ -180,7 +180,7 @@ def test_a_damaged_file_is_shown_as_one_line(folder, capsys):
     (folder / FILE).write_text("{")
     shown.show()
     said = capsys.readouterr().out
-    assert said.startswith(f"{folder / FILE} is damaged, or no record of this course: ")
+    assert said.startswith(f"{folder / FILE} is damaged, or is not a record of this course: ")
     assert said.count("\n") == 1
 
 

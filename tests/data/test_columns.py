@@ -396,7 +396,7 @@ def test_a_folder_leaves_no_table_out_without_a_word(tmp_path):
     assert every_pair(find_corpus(str(folder)).splits()) == sorted(PAIRS, key=str)
     path = table(folder / "en-fr" / "more.tsv", TEXTS)
     with pytest.raises(
-        ValueError, match=r"has en-fr/more.tsv, whose folder is not the name of a part"
+        ValueError, match=r"has en-fr/more.tsv, in a folder that is not named after a split"
     ):
         find_corpus(str(folder)).splits()
     (folder / "b.json").write_text('{"en": "a", "fr": "b"}')

@@ -127,7 +127,9 @@ def test_too_few_pairs_are_an_error_and_leave_nothing_that_counts(tmp_path, coun
 
 def test_a_corpus_that_changes_while_it_is_read_is_an_error(tmp_path):
     readings = iter([numbered(50), numbered(49)])
-    with pytest.raises(ValueError, match="these has changed while it was read; expected 50 pairs"):
+    with pytest.raises(
+        ValueError, match="these changed while it was being read; expected 50 pairs"
+    ):
         store_corpus(tmp_path / "a", "these", lambda: iter(next(readings)), 0)
 
 

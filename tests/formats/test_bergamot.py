@@ -147,8 +147,8 @@ WEIGHT = ("W", INTEGERS, (5, 3), WHOLE.tobytes() + struct.pack("<f", SCALE))
         (("W", INTEGERS, (2**31 - 1,) * 4, bytes(99)), "bytes of W is 99; expected 21,267"),
         (("W", FLOATS, (2**31 - 1,) * 2, bytes(99)), "bytes of W is 99; expected 18,446"),
         (("b", FLOATS, (1, 3), bytes(11)), "bytes of b is 11; expected 12 for its shape"),
-        (WEIGHT, "names is 1; expected 2, each another"),
-        (("W\n\033[2J", *WEIGHT[1:]), "name of a weight is .*; expected signs that print"),
+        (WEIGHT, "names is 1; expected 2 different ones"),
+        (("W\n\033[2J", *WEIGHT[1:]), "name of a weight is .*; expected printable characters"),
     ],
 )
 def test_a_weight_whose_shape_is_not_that_of_its_bytes_is_named(file, item, message):

@@ -1,4 +1,4 @@
-"""Look inside a real forward pass: record every head, mute some, give others new weights."""
+"""Look inside a real forward pass: record all heads, mute some, or replace their weights."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,13 +29,13 @@ from transformer_lab.model.encoder import Encoder
 
 MuteMode = Literal["zero", "mean"]
 Place = tuple[Kind, int | None]
-"""(kind, layer), counted from 0; with the layer None what lies before the first layer of a stack."""
+"""(kind, layer), counted from 0. A layer of None stands for what enters the first layer of a stack."""
 
 
 class HeadHook(Hook):
-    """A hook that records one `AttentionCore`'s weights, and mutes and patches some of its heads.
+    """A hook that records the weights of one `AttentionCore`, and mutes or patches some of its heads.
 
-    A whole pass calls it once. Cached decoding calls it once for each new word; `rows` joins the
+    A whole pass calls it once. Cached decoding calls it once per new word, and `rows` joins the
     rows of these calls.
     """
 
@@ -47,7 +47,7 @@ class HeadHook(Hook):
         self.restarts: list[HeadHook] = [self]
 
     def patch_and_record(self, weights: Tensor) -> Tensor:
-        """Return the weights with the patches in place of the heads' own, and record them."""
+        """Return the weights, with patches in place of the heads' own, and record them."""
         query, key = weights.shape[-2:]
         if self.kind == "encoder" or (self.kind == "decoder" and query == key):
             # A pass begins here: what was recorded before belongs to another one.
@@ -65,14 +65,14 @@ class HeadHook(Hook):
         return weights
 
     def patch_rows(self, head: int, new: Tensor, start: int, weights: Tensor) -> Tensor:
-        """Return the rows of a patch for this call's queries: (query, key) or (batch, query, key).
+        """Return the rows of a patch for the queries of this call: (query, key) or (batch, query, key).
 
-        A translation may become longer or shorter than the one a patch was made for: rows of the
-        patch that are never reached stay unused, and queries behind its last row keep the weights
-        of the model.
+        A translation may turn out longer or shorter than the one the patch was made for. Rows of
+        the patch that are never reached stay unused, and queries after its last row keep the
+        model's own weights.
 
         Raises:
-            ValueError: If the patch has the wrong shape, or its rows do not sum to 1 or 0.
+            ValueError: If the patch has the wrong shape, or one of its rows does not sum to 1 or 0.
         """
         batch, _, query, key = weights.shape
         if new.dtype.itemsize < 4 <= weights.dtype.itemsize:
@@ -102,7 +102,7 @@ class HeadHook(Hook):
         """Return what a function makes of a head's own weights (batch, query, key).
 
         Raises:
-            ValueError: If that has another shape, or its rows do not sum to 1 or 0.
+            ValueError: If the result has another shape, or one of its rows does not sum to 1 or 0.
         """
         name = f"patch of {self.kind} layer {self.layer} head {head}"
         # Double precision holds the coarser ones exactly: a row that stays comes back as it was.
@@ -115,7 +115,7 @@ class HeadHook(Hook):
     def mute_heads(self, heads: Float[Tensor, "batch heads query d_v"]) -> Tensor:
         """Return the heads' outputs before W_O, with those of muted heads set to 0.
 
-        With the mode "mean" they are set to their mean over the batch instead.
+        In mode "mean" they are set to their mean over the batch instead.
         """
         if not self.mute:
             return heads
@@ -128,7 +128,7 @@ class HeadHook(Hook):
         return heads
 
     def rows(self) -> Float[Tensor, "batch heads query key"]:
-        """Return the weights of the latest pass; with cached decoding, all its steps as one matrix.
+        """Return the weights of the latest pass; cached decoding's steps are joined into one matrix.
 
         Raises:
             ValueError: If no pass was recorded, or sentences left the batch during decoding.
@@ -148,18 +148,18 @@ class HeadHook(Hook):
 
 
 def as_numpy(weights: Tensor) -> np.ndarray:
-    """Return weights as a NumPy array; NumPy has no bfloat16, and float32 is enough for the rest."""
+    """Return weights as a NumPy array, in float32 where NumPy lacks the dtype, such as bfloat16."""
     return (weights.half() if weights.dtype.itemsize < 4 else weights.float()).cpu().numpy()
 
 
 def normalise_rows(weights: Tensor) -> Tensor:
-    """Return weights whose rows sum to 1, or to 0, in a finer precision than the given one."""
+    """Return weights with each row scaled to sum to 1, or to 0, in a finer precision than they had."""
     sums = weights.sum(dim=-1, keepdim=True)
     return weights / sums.where(sums > 0, 1)
 
 
 class AttentionCapture:
-    """The attention weights of all heads in a model's latest pass.
+    """The attention weights of every head in a model's latest pass.
 
     `capture_attention` yields it.
     """
@@ -178,17 +178,17 @@ class AttentionCapture:
 
     @property
     def encoder(self) -> list[np.ndarray]:
-        """Encoder self-attention: for each layer (batch, heads, source, source)."""
+        """The weights of encoder self-attention: (batch, heads, source, source) for each layer."""
         return self.layers("encoder")
 
     @property
     def decoder(self) -> list[np.ndarray]:
-        """Decoder self-attention: for each layer (batch, heads, target, target)."""
+        """The weights of decoder self-attention: (batch, heads, target, target) for each layer."""
         return self.layers("decoder")
 
     @property
     def cross(self) -> list[np.ndarray]:
-        """Cross-attention: for each layer (batch, heads, target, source)."""
+        """The weights of cross-attention: (batch, heads, target, source) for each layer."""
         return self.layers("cross")
 
     def record(
@@ -201,8 +201,8 @@ class AttentionCapture:
     ) -> AttentionRecord:
         """Return the `AttentionRecord` of row `sentence` of the batch, with padding cut off.
 
-        The lengths are those of the token lists. `facts` are more fields of the record, such as
-        `label`.
+        The lists of tokens say how long the sentence is. `facts` holds further fields of the
+        record, such as `label`.
         """
         source_tokens = checked_labels("source_tokens", source_tokens)
         target_tokens = checked_labels("target_tokens", target_tokens)
@@ -232,27 +232,26 @@ def capture_attention(
     patch: Mapping[Head, np.ndarray | Tensor | PatchFunction] | None = None,
     hooks: Mapping[Place, Hook] | None = None,
 ) -> Iterator[AttentionCapture]:
-    """Record every head of what the model computes inside the `with` block.
+    """Record every head of whatever the model computes inside the `with` block.
 
     Args:
-        model: Runs as usual; only the path through its attention is the explicit one.
+        model: The model runs as usual, except that its attention is computed step by step.
         mute: Heads whose output is set to 0 before W_O.
-        mode: "mean" sets it to its mean over the batch instead.
-        patch: For each head the weights, (query, key) or (batch, query, key), that
-            replace its own; each row sums to 1 or is 0. Or a function that makes them from its own,
-            see `PatchFunction`.
-        hooks: For each (kind, layer), such as ("encoder", 0), a `Hook` with functions for any of the
-            seven points. They come before muting and patching, and are called in every pass. With
-            the layer None, `residual` gets the vectors that enter the first layer.
+        mode: With "mean", the output is set to its mean over the batch instead.
+        patch: For each head, weights that replace its own: (query, key) or (batch, query, key),
+            where each row sums to 1 or is 0. It can also be a function that computes them from the
+            head's own (see `PatchFunction`).
+        hooks: For each (kind, layer), such as ("encoder", 0), a `Hook` with functions for any of
+            its seven points. They run before muting and patching, in every pass. If the layer is
+            None, `residual` gets the vectors that enter the first layer.
 
     Yields:
-        The capture. Each whole pass replaces what was recorded before; steps of
-        cached decoding add their rows.
+        The capture. Each whole pass replaces what was recorded before, while each step of cached
+        decoding adds its rows.
 
     Raises:
-        ValueError: For a head or a layer that the model does not have, a patch that does not
-            fit, or a model that this thread is capturing already. Passes of other
-            threads are neither recorded nor changed.
+        ValueError: If a head or a layer does not exist, a patch does not fit, or this thread is
+            already capturing the model. Passes in other threads are neither recorded nor changed.
     """
     cores = attention_cores(model)
     sizes: dict[Kind, list[int]] = {
@@ -298,13 +297,13 @@ def capture_attention(
 
 
 def hooked_modules(model: Transformer, hooks: Mapping[Place, Hook]) -> dict[nn.Module, Hook]:
-    """Return the modules that have to call each hook, with that hook.
+    """Return the modules that must call each hook, together with that hook.
 
-    They are attention cores, layers and whole stacks.
+    The modules are attention cores, layers or whole stacks.
 
     Raises:
-        ValueError: If a place does not exist in the model, or a hook has functions for points that
-            do not exist at its place.
+        ValueError: If a place does not exist in the model, or a hook uses a point that does not
+            exist at its place.
     """
     cores = attention_cores(model)
     modules: dict[Place, list[nn.Module]] = {
@@ -332,7 +331,7 @@ def hooked_modules(model: Transformer, hooks: Mapping[Place, Hook]) -> dict[nn.M
 
 
 def as_head(head: Any) -> Head:
-    """Return a head as a `Head`; a ValueError unless it is one, or a tuple of its three parts."""
+    """Return a head as a `Head`; raise a ValueError unless it is one, or a tuple of its three parts."""
     expected = "(kind, layer, head), such as Head('cross', 0, 1)"
     named = isinstance(head, tuple | list) and len(head) == 3
     check("head", head, expected, named and all(map(is_integer, head[1:])))
@@ -340,7 +339,7 @@ def as_head(head: Any) -> Head:
 
 
 def attention_cores(model: Transformer) -> dict[Kind, list[AttentionCore]]:
-    """Return the modules that compute the attention weights, layer by layer, for each kind."""
+    """Return the modules that compute attention weights, layer by layer, for each kind."""
     return {
         "encoder": [layer.self_attention.core for layer in model.encoder.layers],
         "decoder": [

@@ -1,7 +1,7 @@
-"""Names for attention heads, taken from what the heads were measured to do.
+"""Names for attention heads, taken from what the heads were seen to do.
 
-A code such as "e2.3" says where a head sits. A name such as "finds the noun" says what it did in the
-sentences at hand. The lab shows both; nobody has to learn the codes.
+A code such as "e2.3" says where a head sits. A name such as "finds the noun" says what it did in
+the sentences that were measured. The lab shows both, so nobody has to learn the codes.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,14 +14,14 @@ from transformer_lab.attention.scores import apply_to_weights, entropy, first_to
 
 
 class Behaviour(NamedTuple):
-    """Something that a head may do, and when it is called by that name.
+    """Something a head may do, and what it takes to be named after it.
 
     Attributes:
         name: What the head is called.
-        least: The smallest mean, over the records, at which the name holds.
-        measure: The number of one head in one record.
-        kinds: The kinds of attention that can do so.
-        needs: The field of a record that `measure` reads in addition to the weights, or None.
+        least: The smallest mean over the records for which the name holds.
+        measure: Returns the number for one head in one record.
+        kinds: The kinds of attention that can do this.
+        needs: A field of the record that `measure` reads in addition to the weights, or None.
     """
 
     name: str
@@ -32,25 +32,25 @@ class Behaviour(NamedTuple):
 
 
 def noun_of_the_decider(record: AttentionRecord, head: Head) -> float:
-    """Return the weight that the deciding word's row gives the noun that the pronoun stands for."""
+    """Return the weight of the noun that the pronoun refers to, in the row of the deciding word."""
     assert record.referent is not None  # `needs` says so
     return float(record.weights(head)[record.referent.decider, record.referent.referent])
 
 
 def decider_of_the_pronoun(record: AttentionRecord, head: Head) -> float:
-    """Return the weight on the deciding word at the step that writes the pronoun."""
+    """Return the weight of the deciding word at the step that writes the pronoun."""
     assert record.referent is not None
     return float(record.weights(head)[record.referent.step, record.referent.decider])
 
 
 def pronoun_of_the_pronoun(record: AttentionRecord, head: Head) -> float:
-    """Return the weight on the source's pronoun at the step that writes its translation."""
+    """Return the weight of the source's pronoun at the step that writes its translation."""
     assert record.referent is not None
     return float(record.weights(head)[record.referent.step, record.referent.pronoun])
 
 
 def gold_weight(record: AttentionRecord, head: Head) -> float:
-    """Return the weight on the aligned source words, mean over the steps that have any."""
+    """Return the mean weight of the aligned source words, over the steps that have any."""
     assert record.alignment is not None
     weights = record.weights(head)
     steps = {step for _, step in record.alignment}
@@ -63,17 +63,17 @@ def own_token(weights: np.ndarray) -> float:
 
 
 def next_token(weights: np.ndarray) -> float:
-    """Return the mean weight on the key just after the query; 0 where there is none."""
+    """Return the mean weight of the key right after the query, or 0 where there is none."""
     return float(np.diagonal(weights, offset=1).mean()) if weights.shape[1] > 1 else 0.0
 
 
 def last_token(weights: np.ndarray) -> float:
-    """Return the mean weight on the last key, without the last row."""
+    """Return the mean weight of the last key, leaving out the last row."""
     return float(weights[:-1, -1].mean()) if len(weights) > 1 else 0.0
 
 
 def spread(weights: np.ndarray) -> float:
-    """Return at how large a part of the other words a row looks: 0 is at one word, 1 at all alike."""
+    """Return how widely the rows spread over the other words: 0 on just one word, 1 on all equally."""
     return float((np.exp(entropy(weights)) - 1) / (weights.shape[1] - 1))
 
 
@@ -90,18 +90,21 @@ BEHAVIOURS = (
     Behaviour("looks at the end", 0.5, apply_to_weights(last_token), ("encoder", "cross")),
     Behaviour("looks all around", 0.5, apply_to_weights(spread), ("encoder", "cross")),
 )  # fmt: skip
-"""What heads are known to do. A head gets the first name that holds; the most telling ones come first."""
+"""The behaviours that heads are known for.
+
+A head gets the first name that fits, so the most telling ones come first.
+"""
 LEAST_WORDS = 4
-"""A map of fewer rows or columns says nothing: with two words, every head looks at one of them a lot."""
+"""The smallest map worth judging: with two words, every head looks at one of them a lot."""
 MIXED = "mixed"
-"""The name of a head to which no behaviour of the list applies."""
+"""The name of a head that shows none of these behaviours."""
 
 
 def name_heads(records: Sequence[AttentionRecord]) -> dict[Head, str]:
-    """Return a name for each head of a model, from records of some of its sentences.
+    """Return a name for each head of a model, judged by records of some of its sentences.
 
     A behaviour counts if its mean, over the records that have what it needs, reaches its threshold
-    (see `BEHAVIOURS`). A name says what a head did in these sentences, and not what it is for.
+    (see `BEHAVIOURS`). A name says what a head did in these sentences, not what it is for.
 
     Raises:
         ValueError: If `records` is empty.
@@ -112,7 +115,7 @@ def name_heads(records: Sequence[AttentionRecord]) -> dict[Head, str]:
 
 
 def name_head(records: Sequence[AttentionRecord], head: Head) -> str:
-    """Return the name of the first behaviour that this head shows in the records, or "mixed"."""
+    """Return the name of the first behaviour that the head shows in the records, or "mixed"."""
     for behaviour in BEHAVIOURS:
         if head.kind not in behaviour.kinds:
             continue
@@ -124,6 +127,6 @@ def name_head(records: Sequence[AttentionRecord], head: Head) -> str:
 
 
 def has_what_it_needs(record: AttentionRecord, head: Head, behaviour: Behaviour) -> bool:
-    """Return whether a record allows a measurement: it has the field, and a map that isn't too small."""
+    """Return whether a record can be measured: it has the field, and its map is not too small."""
     known = behaviour.needs is None or getattr(record, behaviour.needs) is not None
     return known and min(record.weights(head).shape) >= LEAST_WORDS

@@ -1,4 +1,4 @@
-"""What every head of one translation attended to, with the tokens it was about."""
+"""What every head attended to in one translation, together with the tokens."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
@@ -18,12 +18,15 @@ Alignment = tuple[tuple[int, int], ...]
 """Pairs (source position, target position), both counted from 0."""
 
 PatchFunction = Callable[[np.ndarray, int], np.ndarray]
-"""It gets weights that a head has computed, (batch, query, key), and the number of their first query,
-because a decoder that writes word by word computes a row at a time. It returns what replaces them."""
+"""A function that replaces the weights a head has computed.
+
+It gets them as (batch, query, key), and the number of their first query, because a decoder that
+writes word by word computes one row at a time. It returns the new weights.
+"""
 
 
 class Head(NamedTuple):
-    """One head of a model; layer and head count from 0."""
+    """One head of a model; layers and heads count from 0."""
 
     kind: Kind
     layer: int
@@ -36,7 +39,7 @@ class Head(NamedTuple):
 
     @classmethod
     def from_code(cls, code: str) -> "Head":
-        """Return the head of a short name; a ValueError if it is none."""
+        """Return the head that a short name stands for; raise a ValueError if there is none."""
         found = CODE.fullmatch(code)
         if not found:
             raise ValueError(f"the code of a head is {code!r}; expected one such as 'e2.3'")
@@ -45,11 +48,11 @@ class Head(NamedTuple):
 
 
 class Referent(NamedTuple):
-    """The positions that say what a pronoun stands for.
+    """The positions that tell what a pronoun refers to.
 
-    `pronoun` is the pronoun in the source, `referent` the noun that it stands for, and `other` the
-    noun that it could have stood for. `decider` is the source word that decides between the two,
-    and `step` the target position that writes the pronoun's translation.
+    `pronoun` is the pronoun in the source, `referent` the noun that it refers to, and `other` the
+    noun that it might have referred to. `decider` is the source word that decides between the two
+    nouns, and `step` is the target position that writes the pronoun's translation.
     """
 
     pronoun: int
@@ -61,32 +64,32 @@ class Referent(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AttentionRecord:
-    """The weights of all heads for one sentence; rows are queries, columns are keys.
+    """The weights of all heads for one sentence; rows are queries, and columns are keys.
 
-    Records are equal when all they hold is equal. They cannot be hashed, as their
-    arrays can be written to.
+    Two records are equal if everything in them is equal. They cannot be hashed, because their
+    arrays are writable.
 
-    The decoder reads one token and writes the next: row t of `decoder` and
-    `cross` belongs to the step that reads `target_tokens[t]` and writes
-    `written_tokens[t]`.
+    The decoder reads one token and writes the next, so row t of `decoder` and `cross` belongs to
+    the step that reads `target_tokens[t]` and writes `written_tokens[t]`.
 
     Attributes:
         source_tokens: What the encoder read.
-        target_tokens: What the decoder read, beginning with bos.
+        target_tokens: What the decoder read, starting with bos.
         written_tokens: What the decoder wrote at each step, one ahead of `target_tokens`.
         encoder: For each layer an array (heads, source, source).
         decoder: For each layer an array (heads, target, target).
         cross: For each layer an array (heads, target, source).
-        next_tokens: For each step its most probable next tokens, each with its probability.
+        next_tokens: The likeliest next tokens of each step, each with its probability.
         alignment: Gold links (source position, step that writes the word).
-        referent: Gold coreference.
-        muted: Heads whose output was muted; the weights are those they had.
-        label: Where this comes from, for instance a training step.
-        unknown: Words of the source that the vocabulary lacks; `<unk>` was read in their place.
+        referent: What the pronoun refers to, from the gold annotation.
+        muted: Heads whose output was muted; their weights are recorded as they were.
+        label: Where the record comes from, for instance a training step.
+        unknown: Words of the source that are not in the vocabulary; the model read `<unk>` instead.
 
     Raises:
-        ValueError: Naming the field, layer and row that does not fit: a shape, a number of tokens,
-            a gold place, a weight below 0, or a row that sums neither to 1 nor to 0.
+        ValueError: If something does not fit: a shape, a number of tokens, a gold position, a
+            weight below 0, or a row that sums to neither 1 nor 0. The message names the field,
+            layer and row.
     """
 
     source_tokens: tuple[str, ...]
@@ -176,26 +179,27 @@ class AttentionRecord:
         referent: Referent | None = None,
         label: str | None = None,
     ) -> "AttentionRecord":
-        """Return the record of one sentence that a model of Hugging Face's `transformers` has read.
+        """Return the record of one sentence read by a model of Hugging Face's `transformers`.
 
             AttentionRecord.from_transformers(model(**batch, output_attentions=True), source_tokens=…)
 
         Args:
-            outputs: What the model returned with `output_attentions=True`, from a model loaded with
-                `attn_implementation="eager"` (the fused paths return no weights).
-            source_tokens: The tokens of an encoder, without padding.
-            target_tokens: Those that a decoder read. A model with an encoder alone has none, and
-                one with a decoder alone has no source.
-            written_tokens: What the decoder wrote at each step; by default the token it read next.
-            sentence: Which row of the batch.
-            padding: The side on which the batch is padded; decoders alone often take the left.
-            alignment: Gold links, for the record.
-            referent: Gold coreference, for the record.
-            label: Where this comes from, for the record.
+            outputs: What the model returned with `output_attentions=True`. Load it with
+                `attn_implementation="eager"`, because the fused versions return no weights.
+            source_tokens: The tokens that an encoder read, without padding.
+            target_tokens: The tokens that a decoder read. An encoder-only model has no target
+                tokens, and a decoder-only model has no source tokens.
+            written_tokens: What the decoder wrote at each step; by default the next token that it
+                read.
+            sentence: The row of the batch.
+            padding: The side on which the batch is padded; decoder-only models often use the left.
+            alignment: Gold links to store in the record.
+            referent: What the pronoun refers to, to store in the record.
+            label: Where the record comes from, to store in it.
 
         Raises:
-            ValueError: If the outputs hold no weights, if tokens are missing for what they hold,
-                and whatever the constructor finds.
+            ValueError: If the outputs hold no weights, if tokens are missing, or if the constructor
+                refuses the result.
         """
         source_tokens = checked_labels("source_tokens", source_tokens)
         target_tokens = checked_labels("target_tokens", target_tokens)
@@ -249,15 +253,15 @@ class AttentionRecord:
         )
 
     def weights(self, head: Head) -> np.ndarray:
-        """Return the weights (query, key) of one head; a ValueError if there is no such head."""
+        """Return the weights (query, key) of one head; raise a ValueError if there is no such head."""
         check_head(head, {kind: [len(a) for a in getattr(self, kind)] for kind in KINDS})
         return getattr(self, head.kind)[head.layer][head.head]
 
     def tokens(self, kind: Kind) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the labels of a map's rows (queries) and of its columns (keys).
 
-        The rows of cross-attention are named by the word each step *writes*,
-        for that is the word whose sources one wants to see.
+        A row of cross-attention is labelled with the word that its step *writes*, because that is
+        the word whose sources you want to see.
         """
         if kind == "encoder":
             return self.source_tokens, self.source_tokens
@@ -266,7 +270,7 @@ class AttentionRecord:
         return self.written_tokens, self.source_tokens
 
     def heads(self, kind: Kind | None = None) -> list[Head]:
-        """Return all heads of one kind, or of all kinds, layer by layer."""
+        """Return all heads of one kind, or of every kind, layer by layer."""
         if kind is None:
             return [head for each in KINDS for head in self.heads(each)]
         layers = getattr(self, kind)
@@ -274,7 +278,7 @@ class AttentionRecord:
 
 
 def checked_labels(name: str, tokens: Any) -> tuple[str, ...]:
-    """Return the labels of an axis as a tuple; a ValueError names the first that is no text."""
+    """Return an axis's labels as a tuple; raise a ValueError for the first one that is not text."""
     if isinstance(tokens, str | bytes):
         raise ValueError(
             f"{name} is one text, {short(tokens)}; expected a list with a text for each token"
@@ -295,7 +299,7 @@ def checked_labels(name: str, tokens: Any) -> tuple[str, ...]:
 
 
 def short(value: object) -> str:
-    """Return a value's repr on one line, cut if it is long, for an error message."""
+    """Return a value's repr on one line for an error message, shortened if it is long."""
     return shorten(" ".join(repr(value).split()), 60, placeholder=" …")
 
 
@@ -316,7 +320,7 @@ def _check_step(name: str, step: Any) -> None:
 def check_head(head: Head, sizes: dict[Kind, list[int]]) -> None:
     """Raise a ValueError unless a head exists.
 
-    `sizes` has the number of heads in each layer, for each kind of attention.
+    `sizes` holds the number of heads in each layer, for each kind of attention.
     """
     kind, layer, number = head
     if kind not in KINDS:
@@ -338,11 +342,11 @@ CAUSES = (
     "model.eval()); the batch is padded on the other side (padding='left'); or the model keeps a part "
     "of each row for an attention sink, which is no token"
 )
-"""Why a row that a model has made does not sum to 1."""
+"""Why a model's row of weights may not sum to 1."""
 
 
 def check_weights(name: str, weights: np.ndarray, causes: str = "") -> None:
-    """Raise a ValueError unless no weight is negative and each row sums to 1, or to 0."""
+    """Raise a ValueError if a weight is negative, or a row sums to neither 1 nor 0."""
     if not np.all(weights >= 0):  # also catches NaN
         raise ValueError(f"{name} has a weight below 0 or NaN; expected weights from 0 to 1")
     sums = weights.sum(axis=-1, dtype=np.float64)

@@ -1,8 +1,8 @@
-"""Head scores: one number for what an attention head does, and the one table of them all, `SCORES`.
+"""Head scores: each one is a number for what a head does, and the table `SCORES` lists them all.
 
-The lab colours heads by these scores, and lessons 11 and 12 compare
-heads with them. The lab computes the same formulas in JavaScript, in
-`transformer_lab/lab/page/lab/head_scores.js`; a browser test compares the numbers of the two.
+The lab colours heads by these scores, and lessons 11 and 12 compare heads by them. The lab computes
+the same formulas in JavaScript, in `transformer_lab/lab/page/lab/head_scores.js`, and a browser
+test compares the results.
 """
 
 import math
@@ -15,9 +15,10 @@ from transformer_lab.attention.record import KINDS, Alignment, AttentionRecord, 
 
 
 def alignment_error_rate(found: Alignment, gold: Alignment) -> float:
-    """Return the alignment error rate (AER) of some links, from 0 (all right) to 1 (none is).
+    """Return the alignment error rate (AER) of some links: 0 if all are right, 1 if none is.
 
-    It is 1 − 2 |found ∩ gold| / (|found| + |gold|), with all gold links sure (Och and Ney 2003).
+    It is 1 − 2 |found ∩ gold| / (|found| + |gold|), where all gold links count as sure (Och and Ney
+    2003).
 
     Raises:
         ValueError: If `gold` is empty.
@@ -29,17 +30,17 @@ def alignment_error_rate(found: Alignment, gold: Alignment) -> float:
 
 
 def strongest_links(weights: np.ndarray, steps: Iterable[int]) -> Alignment:
-    """Return a link (key, query) for each of these rows of a map, to the key with the largest weight."""
+    """Return for each of these rows a link (key, query) to the key with the largest weight."""
     return tuple((int(weights[step].argmax()), step) for step in steps)
 
 
 def head_alignment_error_rate(record: AttentionRecord, head: Head) -> float:
-    """Return the AER of a cross-attention head that links each written word to its strongest key.
+    """Return a cross-attention head's AER when each written word is linked to its strongest key.
 
     Steps without a gold link, such as the one that writes eos, are left out.
 
     Raises:
-        ValueError: If the head is not one of cross-attention, or the record has no gold alignment.
+        ValueError: If the head is not a cross-attention head, or the record has no gold alignment.
     """
     if head.kind != "cross" or record.alignment is None:
         raise ValueError(f"head is {head}; expected a cross-attention head and a gold alignment")
@@ -50,39 +51,40 @@ def head_alignment_error_rate(record: AttentionRecord, head: Head) -> float:
 def entropy(weights: np.ndarray) -> float:
     """Return the mean entropy of the rows of (query, key) weights, in nats.
 
-    It is 0 if each row has all its weight on one key, and log n if it is spread evenly over n keys.
+    It is 0 if each row puts all its weight on one key, and log n if it spreads evenly over n keys.
     """
     logarithms = np.log(weights, where=weights > 0, out=np.zeros_like(weights))
     return float(-(weights * logarithms).sum(axis=-1).mean())
 
 
 def mean_distance(weights: np.ndarray) -> float:
-    """Return the mean distance |query − key| of self-attention in tokens, weighted by the weights."""
+    """Return the mean distance |query − key| in tokens, weighted by the self-attention weights."""
     query, key = np.indices(weights.shape)
     return float((weights * abs(query - key)).sum(axis=-1).mean())
 
 
 def previous_token(weights: np.ndarray) -> float:
-    """Return the mean weight on the key just before the query, without the first row, which has none."""
+    """Return the mean weight on the key right before the query, without the first row, which has none."""
     return float(np.diagonal(weights, offset=-1).mean())
 
 
 def first_token(weights: np.ndarray) -> float:
     """Return the mean weight on the first key.
 
-    The first row is left out, because under a causal mask it can look at nothing else.
+    The first row is left out, because under a causal mask it can attend to nothing else.
     """
     return float(weights[1:, 0].mean())
 
 
 def referent_score(record: AttentionRecord, head: Head) -> float:
-    """Return the weight on the pronoun's referent minus that on the other noun, from −1 to 1.
+    """Return the weight on the pronoun's referent minus the weight on the other noun, from −1 to 1.
 
-    In the encoder it is read in the row of the pronoun, in cross-attention in the row of the step
-    that writes the pronoun's translation.
+    In the encoder it is read from the pronoun's row, and in cross-attention from the row of the
+    step that writes the pronoun's translation.
 
     Raises:
-        ValueError: If the head is one of the decoder's self-attention, or the record has no referent.
+        ValueError: If the head belongs to the decoder's self-attention, or the record has no
+            referent.
     """
     if head.kind == "decoder" or record.referent is None:
         raise ValueError(f"head is {head}; expected encoder or cross, and a gold referent")
@@ -94,7 +96,7 @@ def referent_score(record: AttentionRecord, head: Head) -> float:
 def mean_over_records(
     score: Callable[[AttentionRecord, Head], float], records: Sequence[AttentionRecord], kind: Kind
 ) -> dict[Head, float]:
-    """Return the mean of a score over records of one model, for each head of a kind.
+    """Return a score's mean over several records of one model, for each head of a kind.
 
     Raises:
         ValueError: If `records` is empty.
@@ -106,16 +108,16 @@ def mean_over_records(
 
 
 class Score(NamedTuple):
-    """A row of the table of head scores.
+    """One head score, a row of the table `SCORES`.
 
     Attributes:
-        name: What code calls it.
-        label: What the pages call it.
-        best: Which end is worth a look first, "low" or "high". The lab draws it dark.
-        means: What the number says, in words.
-        compute: The formula: the number of a head in a record, or NaN where it has none.
-        kinds: The kinds of attention that have the score.
-        needs: The field of the record that the formula needs in addition to the weights, or None.
+        name: Its name in code.
+        label: Its name on the pages.
+        best: Which end deserves a look first, "low" or "high". The lab shows it dark.
+        means: What the number tells you, in words.
+        compute: The formula, which gives a head's number in a record, or NaN if there is none.
+        kinds: The kinds of attention that have this score.
+        needs: A field of the record that the formula needs in addition to the weights, or None.
     """
 
     name: str
@@ -130,9 +132,9 @@ class Score(NamedTuple):
 def apply_to_weights(
     formula: Callable[[np.ndarray], float], queries: int = 1
 ) -> Callable[[AttentionRecord, Head], float]:
-    """Return a function (record, head) that applies a formula of (query, key) weights to that head.
+    """Return a function (record, head) that applies a formula on (query, key) weights to that head.
 
-    It returns NaN for a head with fewer rows than `queries`.
+    It returns NaN for a head with fewer than `queries` rows.
     """
 
     def compute(record: AttentionRecord, head: Head) -> float:
@@ -176,13 +178,13 @@ SCORES = (
 
 
 def available_scores(record: AttentionRecord, kind: Kind) -> tuple[Score, ...]:
-    """Return the scores that can be computed for heads of this kind from what the record has."""
+    """Return the scores that can be computed for this kind of head from what the record holds."""
     of_kind = (score for score in SCORES if kind in score.kinds)
     return tuple(score for score in of_kind if not score.needs or getattr(record, score.needs))
 
 
 def find_sharpest_head(record: AttentionRecord, kind: Kind) -> Head:
-    """Return the head of this kind with the lowest mean entropy; of equal ones the first."""
+    """Return the head of this kind with the lowest mean entropy, or the first of several."""
     compute = apply_to_weights(entropy)
     values = {head: compute(record, head) for head in record.heads(kind)}
     return min(values, key=lambda head: (math.isnan(values[head]), values[head]))
@@ -191,7 +193,8 @@ def find_sharpest_head(record: AttentionRecord, kind: Kind) -> Head:
 def head_scores(record: AttentionRecord, kind: Kind) -> list[dict[str, Any]]:
     """Return each available score with its value for every head, layer by layer, ready for JSON.
 
-    A value is None where the head has none: a map of one token, for instance, has no previous token.
+    A value is None if the head has no such score: in a map of one token, for instance, there is no
+    previous token.
     """
     found = []
     for score in available_scores(record, kind):

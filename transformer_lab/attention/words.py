@@ -1,7 +1,7 @@
-"""Turn a record of pieces into a record of words, which people can read as a sentence.
+"""Turn a record of word pieces into a record of words, which people can read as a sentence.
 
-Weights that go to the pieces of a word are added, and the rows of its pieces are averaged, so that
-rows still sum to 1: what Clark et al. (2019) do for BERT's pieces.
+Weights on the pieces of a word are added up, and the rows of its pieces are averaged, so that rows
+still sum to 1. Clark et al. (2019) do the same for BERT's pieces.
 """
 
 import re
@@ -15,26 +15,26 @@ from jaxtyping import Float
 from transformer_lab.attention.record import AttentionRecord
 
 SPACES = " \t\n▁"
-"""What a piece that begins a word begins with; ▁ is SentencePiece's own sign."""
+"""The signs that mark the beginning of a word; ▁ is SentencePiece's."""
 INNER = ("'", "’", "-")
-"""Signs that belong to a word if letters stand on both sides: can't, co-operative."""
+"""Signs that are part of a word if letters stand on both sides: can't, co-operative."""
 SPECIAL = re.compile(r"</?\w+>|>>\w+<<")
-"""<pad>, </s>, and the language code of some checkpoints."""
+"""Special tokens such as <pad> and </s>, and the language codes of some checkpoints."""
 
 Groups = tuple[tuple[int, ...], ...]
-"""For each word the places of its pieces, in order."""
+"""For each word, the positions of its pieces, in order."""
 
 
 def word_groups(tokens: Sequence[str]) -> Groups:
     """Return a tuple for each word with the positions of its tokens.
 
-    If no token begins with a space, each token is a word already. Otherwise a word begins at each
-    token that has a space before it, with these exceptions:
+    If no token begins with a space, each token is already a word. Otherwise each token that begins
+    with a space starts a word, with these exceptions:
 
-    - A token without letters and digits, such as a full stop, stands alone, and so does a special
-      token; what follows it without a space is a new word.
-    - An apostrophe or hyphen between two letters does not divide a word.
-    - A token that is only a space belongs to what follows it.
+    - A special token stands alone, and so does a token without letters and digits, such as a full
+      stop; whatever follows it without a space is a new word.
+    - An apostrophe or a hyphen between two letters does not split a word.
+    - A token that is nothing but a space belongs to what follows it.
     """
     if not has_pieces(tokens):
         return tuple((place,) for place in range(len(tokens)))
@@ -48,7 +48,7 @@ def word_groups(tokens: Sequence[str]) -> Groups:
 
 
 def has_pieces(tokens: Sequence[str]) -> bool:
-    """Return whether some token begins with a space, which marks the beginnings of words.
+    """Return whether any token begins with a space, the mark of a word's beginning.
 
     If none does, the tokens are whole words.
     """
@@ -56,7 +56,7 @@ def has_pieces(tokens: Sequence[str]) -> bool:
 
 
 def begins_word(tokens: Sequence[str], place: int) -> bool:
-    """Return whether the token at position `place`, which is not the first, begins a word."""
+    """Return whether the token at position `place`, which is not the first, starts a word."""
     before, piece = tokens[place - 1], tokens[place]
     if before and not before.strip(SPACES):
         return False
@@ -78,21 +78,21 @@ def joins(tokens: Sequence[str], place: int) -> bool:
 
 
 def stands_alone(piece: str) -> bool:
-    """Return whether a piece is a special token, or has no letter and no digit."""
+    """Return whether a piece is a special token, or has neither letters nor digits."""
     bare = piece.strip(SPACES)
     return bool(SPECIAL.fullmatch(bare)) or not any(map(is_letter, bare))
 
 
 def is_letter(sign: str) -> bool:
-    """Return whether a character is part of a word.
+    """Return whether a character can be part of a word.
 
-    Letters, their accents, digits, _ and � (half a letter) are.
+    Letters, their accents, digits, _ and � (half a letter) can.
     """
     return bool(sign) and (sign in "_\ufffd" or unicodedata.category(sign)[0] in "LMN")
 
 
 def join_tokens(tokens: Sequence[str], groups: Groups) -> tuple[str, ...]:
-    """Return the text of each group of tokens, without the space that begins a word."""
+    """Return the text of each group of tokens, without the space that marks a word's beginning."""
     if not has_pieces(tokens):
         return tuple(tokens)
     return tuple("".join(tokens[place] for place in group).strip(SPACES) for group in groups)
@@ -101,9 +101,9 @@ def join_tokens(tokens: Sequence[str], groups: Groups) -> tuple[str, ...]:
 def step_groups(record: AttentionRecord) -> tuple[Groups, Groups]:
     """Return the word groups of the decoder's inputs (`target_tokens`) and of its outputs.
 
-    Outputs (`written_tokens`) are grouped by the tokens read one step later, which show where words
-    begin. The first input (bos) and the last output (eos, or the end of a translation that was cut)
-    stand alone.
+    The outputs (`written_tokens`) are grouped by the tokens that are read one step later, because
+    these show where words begin. The first input (bos) and the last output (eos, or the last word
+    of a cut translation) stand alone.
     """
     steps = len(record.target_tokens)
     if not steps:
@@ -114,15 +114,15 @@ def step_groups(record: AttentionRecord) -> tuple[Groups, Groups]:
 
 
 def by_words(record: AttentionRecord) -> AttentionRecord:
-    """Return a record with the pieces of each word joined; one of whole words comes back unchanged.
+    """Return a record with each word's pieces joined; a record of whole words comes back unchanged.
 
         by_words(load_bergamot("en-pt").attend("The trophy does not fit."))
 
-    A word's weight on another word is the sum over the other's pieces, averaged over its own
-    pieces; pieces with a row of zeros are left out of the mean. The decoder's maps stay causal: no
-    word attends to a later one. `next_tokens` are those of the step that writes a word's first
-    piece, and are still pieces. Gold positions become positions of words; `muted`, `label` and
-    `unknown` stay.
+    One word's weight on another is the sum over the other's pieces, averaged over its own; pieces
+    whose row is all zeros are left out of the average. The decoder's maps stay causal: no word
+    attends to a later one. `next_tokens` belong to the step that writes a word's first piece, and
+    they are still pieces. Gold positions turn into positions of words, while `muted`, `label` and
+    `unknown` stay the same.
     """
     source = word_groups(record.source_tokens)
     read, written = step_groups(record)
@@ -155,7 +155,7 @@ def by_words(record: AttentionRecord) -> AttentionRecord:
 def join_map(
     weights: Float[np.ndarray, "heads query key"], rows: Groups, columns: Groups
 ) -> Float[np.ndarray, "heads query_word key_word"]:
-    """Return weights between words: summed over a word's pieces as keys, averaged as queries."""
+    """Return the weights between words: summed over a word's pieces as keys, averaged as queries."""
     if len(rows) == weights.shape[1] and len(columns) == weights.shape[2]:
         return weights
     summed = weights.astype(np.float64) @ membership(columns, weights.shape[2]).T
@@ -165,7 +165,7 @@ def join_map(
 
 
 def membership(groups: Groups, size: int) -> Float[np.ndarray, "words pieces"]:
-    """Return a matrix with 1 where a piece belongs to a word, and 0 elsewhere."""
+    """Return a matrix that is 1 where a piece belongs to a word, and 0 elsewhere."""
     found = np.zeros((len(groups), size))
     for word, group in enumerate(groups):
         found[word, list(group)] = 1

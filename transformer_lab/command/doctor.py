@@ -1,4 +1,4 @@
-"""A diagnosis of this machine: what it has, what is missing, and how to install it.
+"""A check of this machine: what it has, what is missing, and how to install it.
 
 The command `doctor` prints it.
 """
@@ -28,13 +28,13 @@ PACKAGES = {
     "nbval": "[test]",
     "playwright": "[test]",
 }
-"""The packages to look for, and the extra that installs each."""
+"""The packages to look for, with the extra that installs each of them."""
 
 
 def diagnose() -> dict[str, tuple[str, str]]:
-    """Return what was found of each dependency and tool, and how to get it.
+    """Return what was found for each dependency and tool, and how to get it.
 
-    An entry is a pair of texts; the second is "" if nothing is missing.
+    Each entry is a pair of texts; the second is "" if nothing is missing.
     """
     device = pick_device()
     dtype = pick_dtype("auto", device)

@@ -1,6 +1,6 @@
 """The command line: train, translate, evaluate, lab, export, corpora, progress, doctor.
 
-Each as `python -m transformer_lab COMMAND`.
+Run each as `python -m transformer_lab COMMAND`.
 """
 
 import argparse
@@ -45,7 +45,7 @@ from transformer_lab.translator import PRETRAINED, Translation, Translator
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code: 0, or 1 after one line on standard error.
 
-    `arguments` are the words of the command line; by default those of the process.
+    `arguments` is the list of words on the command line; by default, those of the process.
     """
     prepare_streams()
     options = build_parser().parse_args(
@@ -75,11 +75,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 OLD_NAMES = {"bench": ["lab"], "explore": ["lab", "--record"]}
-"""What the commands of version 2 are called now."""
+"""The present names of the commands from version 2."""
 
 
 def use_new_name(words: Sequence[str]) -> list[str]:
-    """Return a command line in which an old name of `lab` is replaced, and say so."""
+    """Replace an old name of `lab` in a command line, and say so."""
     words = list(words)
     if not words or words[0] not in OLD_NAMES:
         return words
@@ -90,7 +90,7 @@ def use_new_name(words: Sequence[str]) -> list[str]:
 
 
 def print_error(message: str) -> int:
-    """Print an error in one line on standard error, and return the exit code 1."""
+    """Print an error as one line on standard error, and return the exit code 1."""
     print("error: " + escape_for_terminal(" ".join(message.split())), file=sys.stderr)
     return 1
 
@@ -101,7 +101,7 @@ STOPS = {
     "patience": "stopped because it no longer got better",
     "interrupted": "interrupted",
 }
-"""What `train` says when it ends for one of the reasons in `training.trainer.Stop`."""
+"""What `train` prints when it ends for one of the reasons in `training.trainer.Stop`."""
 MODEL = "the folder or file of a translator (default: the one that comes with the package)"
 DEVICES = "auto (default), cpu, cuda or mps"
 
@@ -245,7 +245,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def add_corpus_options(sub: argparse.ArgumentParser, default: str) -> None:
-    """Add the options of the commands that read a corpus; `corpus_from_options` reads them."""
+    """Add the options for commands that read a corpus; `corpus_from_options` reads them."""
     sub.add_argument(
         "--corpus",
         default=None,
@@ -265,7 +265,7 @@ def add_corpus_options(sub: argparse.ArgumentParser, default: str) -> None:
 
 
 def corpus_from_options(options: argparse.Namespace) -> str | None:
-    """Return the name of the corpus that the options choose, with its columns, or None for none.
+    """Return the corpus that the options choose, as a name with its columns, or None if they choose none.
 
     Raises:
         ValueError: If the options contradict each other.
@@ -277,7 +277,7 @@ def corpus_from_options(options: argparse.Namespace) -> str | None:
 
 
 def add_model_options(sub: argparse.ArgumentParser) -> None:
-    """Add the options of the commands that use a trained model."""
+    """Add the options for commands that use a trained model."""
     sub.add_argument("--model", type=Path, default=PRETRAINED, help=MODEL)
     sub.add_argument("--device", default="auto", help=DEVICES)
     sub.add_argument(
@@ -296,11 +296,11 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     if options.resume:
         if options.skip_bad:
             raise ValueError(
-                "--skip-bad cannot follow --resume: a run keeps the pairs it began with"
+                "--skip-bad cannot be used with --resume, because a run keeps the pairs it started with"
             )
         if options.vocab_size is not None:
             raise ValueError(
-                "--vocab-size cannot follow --resume: a run keeps the pieces it learnt"
+                "--vocab-size cannot be used with --resume, because a run keeps the pieces it learnt"
             )
         again = None if asked is None else known.name
         begun = {"corpus": again, "preset": options.preset, "seed": options.seed}
@@ -352,8 +352,8 @@ def add_columns(corpus: str | None, source: str | None, target: str | None) -> s
     """Return the corpus name with "@SOURCE,TARGET" added.
 
     Raises:
-        ValueError: Unless both columns are given, as different names without a comma, / or @; or if
-            there is no corpus, or one whose columns are fixed (the world and Debian).
+        ValueError: If the two columns are not both given, or are equal, empty, or contain a comma,
+            / or @; or if there is no corpus, or one with fixed columns (the world and Debian).
     """
     name, sides = "--source and --target", (source, target)
     check(name, sides, "both or neither, and two different names", all(sides) and source != target)
@@ -370,8 +370,8 @@ def mark_csv(corpus: str | None) -> str:
     """Return the corpus name with "csv:" in front, unless it is there already.
 
     Raises:
-        ValueError: If the corpus is no file or folder: the world (also by default), Debian, or a
-            dataset of the hub. Whether a file exists is not checked.
+        ValueError: If the corpus is not a file or folder but the world (which is the default),
+            Debian, or a dataset on the hub. This does not check whether a file exists.
     """
     kind = (corpus or "world").partition(":")[0]
     check(
@@ -381,7 +381,7 @@ def mark_csv(corpus: str | None) -> str:
 
 
 def default_folder(known: Corpus, preset: str | None) -> Path:
-    """Return the folder of a run that was started without --out: runs/CORPUS-PRESET."""
+    """Return the default folder of a run started without --out: runs/CORPUS-PRESET."""
     named = re.sub(r"\W+", "-", known.name)
     path = Path(parse_columns(known.name)[0].removeprefix(f"{CSV}:"))
     stem = path.name.split(".")[0] if path.is_absolute() else named  # of a file, its name alone
@@ -410,7 +410,7 @@ def print_scores(translator: Translator, splits: Any, beam_size: int) -> tuple[f
 def run_translate(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Run `translate`: translate the arguments, or standard input line by line.
 
-    A text that the translator refuses becomes an empty line; these are counted at the end.
+    A text that the translator refuses gives an empty line; these are counted at the end.
 
     Raises:
         ValueError: If all texts are refused, or standard input is empty.
@@ -534,7 +534,7 @@ def run_playground(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def refuse_existing(options: argparse.Namespace) -> None:
-    """Raise a ValueError if the page to be written is there already and may not be replaced."""
+    """Raise a ValueError if the page exists and may not be replaced."""
     if options.out.exists() and not options.overwrite:
         raise ValueError(
             f"{options.out} exists; add --overwrite to replace it, or choose another --out"
@@ -567,7 +567,7 @@ def run_export(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def run_corpora(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Run `corpora`: list the corpora in the cache, or delete some and list those."""
+    """Run `corpora`: list the corpora in the cache, or delete some and list what was deleted."""
     asked_to_clear = options.clear is not None
     found = clear_cache(options.clear) if asked_to_clear else list_cache()
     for one in found:
@@ -584,7 +584,7 @@ def run_corpora(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def run_progress(options: argparse.Namespace) -> dict[str, Any]:
-    """Run `progress`: print what a learner has done and should repeat today, or delete the diary."""
+    """Run `progress`: print what a learner has done and should review today, or delete the diary."""
     path = diary.find_diary()
     if options.forget:
         gone = path is not None and diary.delete_diary(path)

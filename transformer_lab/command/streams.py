@@ -1,4 +1,4 @@
-"""The standard streams of a command: always UTF-8, and none of them closed.
+"""The standard streams of a command, which are always UTF-8 and never closed.
 
 `command.main` uses it.
 """
@@ -12,15 +12,15 @@ from io import BufferedReader, TextIOWrapper
 from typing import Any, cast
 
 LINES_AT_ONCE = 256
-"""The most lines of standard input that are translated and printed at a time."""
+"""How many lines of standard input are translated and printed at a time, at most."""
 
 
 def prepare_streams() -> None:
-    """Prepare the standard streams once, before any command prints or reads anything.
+    """Prepare the standard streams once, before a command prints or reads anything.
 
-    Output is UTF-8 whatever the console's code page or PYTHONIOENCODING says, because the next command
-    of a pipe reads UTF-8 (see `read_lines`). What UTF-8 cannot encode is escaped: a file name may
-    contain half a character, and no result should be lost because of it.
+    Output is UTF-8, whatever the console's code page or PYTHONIOENCODING says, because the next
+    command in a pipe reads UTF-8 (see `read_lines`). Whatever UTF-8 cannot encode is escaped: a
+    file name may contain half a character, and no result should be lost over that.
     """
     open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
@@ -31,7 +31,8 @@ def prepare_streams() -> None:
 def open_closed_streams() -> None:
     """Open the null device in place of each standard stream that is closed.
 
-    Otherwise the next file would get its number, and libraries would print into that file.
+    Otherwise the next file to be opened would get its number, and libraries would print into that
+    file.
     """
     for number in range(3):
         try:
@@ -44,9 +45,9 @@ def open_closed_streams() -> None:
 
 
 def replace_nan(value: Any) -> Any:
-    """Return a value for JSON in which NaN and infinity are null.
+    """Return a value for JSON, with null instead of NaN and infinity.
 
-    The field NAME_reason beside each says why in words.
+    A field called NAME_reason next to each one says why, in words.
     """
     if isinstance(value, list):
         return [replace_nan(part) for part in value]
@@ -61,10 +62,10 @@ def replace_nan(value: Any) -> Any:
 
 
 def read_lines() -> Iterator[list[str]]:
-    """Yield the lines of standard input in lists, as soon as they are there.
+    """Yield the lines of standard input in lists, as soon as they arrive.
 
-    Only line feeds end a line: `str.splitlines` would also split at other separators. A byte-order
-    mark at the beginning, which Windows writes, is dropped.
+    Only a line feed ends a line, whereas `str.splitlines` would also split at other separators. A
+    byte-order mark at the beginning, which Windows writes, is dropped.
 
     Raises:
         ValueError: If standard input is closed.

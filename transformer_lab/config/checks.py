@@ -1,6 +1,6 @@
-"""Checks of arguments and fields: a ValueError gives the name, the value and what was expected.
+"""Checks of arguments and fields: each ValueError gives the name, the value and what was expected.
 
-Every room uses them.
+Every part of the package uses them.
 """
 
 import math
@@ -11,20 +11,21 @@ from numbers import Integral, Real
 from typing import Any
 
 MOST_SEED = 2**63 - 1
-"""The largest seed; PyTorch allows twice as much, and the rest is for what a run adds at each step."""
+"""The largest seed. PyTorch allows twice as much; the rest is left for what a run adds at each step."""
 
 
 def check(name: str, value: object, expected: str, holds: bool) -> None:
-    """Raise a ValueError with the name, the value and what was expected, unless the check `holds`."""
+    """Raise a ValueError with the name, the value and what was expected, unless `holds` is true."""
     if not holds:
         raise ValueError(f"{name} is {value!r}; expected {expected}")
 
 
 def check_mask(mask: Any, scores: Sequence[int], dtype: str = "torch.bool") -> None:
-    """Raise a ValueError unless a mask is boolean and broadcasts to the scores in one way only.
+    """Raise a ValueError unless a mask is boolean and can broadcast to the scores in just one way.
 
-    With scores (batch, heads, query, key), the first of three dimensions might count sentences or
-    heads. If there are as many sentences as heads, a mistake would not show in the result.
+    If scores are (batch, heads, query, key), the first dimension of a mask with three could mean
+    sentences or heads. When there are as many sentences as heads, the shape of the result would not
+    show the mistake.
     """
     check_boolean(mask, dtype)
     shape, scores = tuple(mask.shape), tuple(scores)
@@ -41,7 +42,7 @@ def check_mask(mask: Any, scores: Sequence[int], dtype: str = "torch.bool") -> N
 
 
 def check_boolean(mask: Any, dtype: str = "torch.bool") -> None:
-    """Raise a ValueError unless a mask has this dtype: "torch.bool", or "bool" for NumPy."""
+    """Raise a ValueError unless the mask's dtype is "torch.bool", or "bool" for NumPy."""
     found = getattr(mask, "dtype", type(mask))
     check("mask.dtype", found, f"{dtype}, True = may attend", str(found) == dtype)
 
@@ -50,7 +51,7 @@ def check_positive_integer(name: str, value: Any) -> int:
     """Return the value as an int.
 
     Raises:
-        ValueError: Unless it is an integer of at least 1.
+        ValueError: If it is not an integer of at least 1.
     """
     check(name, value, "an integer of at least 1", is_integer(value) and value >= 1)
     return int(value)
@@ -60,7 +61,7 @@ def convert_to_integer(values: object, name: str, least: int, *, optional: bool 
     """Convert the field `name` of a configuration to an int, in place.
 
     Raises:
-        ValueError: Unless it is an integer of at least `least`, or None where that is `optional`.
+        ValueError: If it is not an integer of at least `least`; None is allowed if `optional`.
     """
     value = getattr(values, name)
     if value is None and optional:
@@ -74,7 +75,7 @@ def check_seed(seed: Any) -> int:
     """Return the seed as an int.
 
     Raises:
-        ValueError: Unless it is an integer from 0 to `MOST_SEED`.
+        ValueError: If it is not an integer from 0 to `MOST_SEED`.
     """
     expected = f"an integer from 0 to {MOST_SEED:,}"
     check("seed", seed, expected, is_integer(seed) and 0 <= seed <= MOST_SEED)
@@ -85,7 +86,7 @@ def convert_to_positive(values: object, name: str, *, optional: bool = False) ->
     """Convert the field `name` of a configuration to a float, in place.
 
     Raises:
-        ValueError: Unless it is a finite number above 0, or None where that is `optional`.
+        ValueError: If it is not a finite number above 0; None is allowed if `optional`.
     """
     value = getattr(values, name)
     if value is None and optional:
@@ -99,7 +100,7 @@ def convert_to_share(values: object, name: str) -> None:
     """Convert the field `name` of a configuration to a float, in place.
 
     Raises:
-        ValueError: Unless it is a number of at least 0 and below 1.
+        ValueError: If it is not a number of at least 0 and below 1.
     """
     value = getattr(values, name)
     check(name, value, "a number of at least 0 and below 1", is_number(value) and 0 <= value < 1)
@@ -110,7 +111,7 @@ def convert_to_boolean(values: object, name: str) -> None:
     """Convert the field `name` of a configuration to a bool, in place.
 
     Raises:
-        ValueError: Unless it is True or False, also NumPy's.
+        ValueError: If it is not True or False (NumPy's count as well).
     """
     value = getattr(values, name)
     is_one = isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
@@ -119,12 +120,12 @@ def convert_to_boolean(values: object, name: str) -> None:
 
 
 def is_integer(value: object) -> bool:
-    """Return whether this is an integer, also one of NumPy's; True and False are not."""
+    """Return whether this is an integer, Python's or NumPy's; True and False are not."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def is_number(value: object) -> bool:
-    """Return whether this is a real number that fits a float, also one of NumPy's; True is not."""
+    """Return whether this is a real number, Python's or NumPy's, that fits a float; True is not."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
     return not isinstance(value, Integral) or abs(int(value)) <= sys.float_info.max
@@ -134,8 +135,8 @@ def config_from_dict(cls: type, values: dict[str, Any]) -> Any:
     """Build a configuration from its fields.
 
     Raises:
-        ValueError: If a field is unknown or missing, or has a value that does not fit; the message
-            names it.
+        ValueError: If a field is unknown or missing, or its value is not allowed; the message names
+            the field.
     """
     kind = type(values).__name__
     check(f"description of a {cls.__name__}", f"a {kind}", "a dict", isinstance(values, dict))

@@ -1,4 +1,4 @@
-"""The choice of a device and a precision, and the size of the memory.
+"""Choosing a device and a precision, and finding out how much memory there is.
 
 Trainers, translators, searches and `doctor` use it.
 """
@@ -21,10 +21,10 @@ for _cache in ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY"):
 
 
 def pick_device(name: str = "auto") -> torch.device:
-    """Return the device of this name; "auto" is CUDA, else MPS, else the CPU.
+    """Return the device with this name; "auto" means CUDA, else MPS, else the CPU.
 
     Raises:
-        ValueError: If this machine does not have it.
+        ValueError: If this machine does not have that device.
     """
     if name == "auto":
         if torch.cuda.is_available():
@@ -51,7 +51,7 @@ def device_of(model: nn.Module) -> torch.device:
 def pick_dtype(precision: Precision, device: torch.device) -> torch.dtype:
     """Return the dtype for matrix products: bfloat16 for "bf16", float32 for "fp32".
 
-    "auto" is bfloat16 if the hardware has it, else float32.
+    "auto" means bfloat16 if the hardware supports it, else float32.
     """
     if precision == "auto":
         return torch.bfloat16 if has_bfloat16(device) else torch.float32
@@ -59,7 +59,7 @@ def pick_dtype(precision: Precision, device: torch.device) -> torch.dtype:
 
 
 def has_bfloat16(device: torch.device) -> bool:
-    """Return whether this device multiplies matrices in bfloat16 in hardware, not by emulation."""
+    """Return whether this device multiplies bfloat16 matrices in hardware rather than by emulation."""
     if device.type == "cuda":
         return torch.cuda.get_device_capability(device) >= (8, 0)
     if device.type == "cpu":

@@ -1,4 +1,4 @@
-"""The configuration of a training run: steps, rates, regularisation, device, each with its rule.
+"""The configuration of a training run: steps, rates, regularisation and device, each with its rule.
 
 The trainer, presets and runs use it.
 """
@@ -24,19 +24,18 @@ Decay = Literal["inverse_sqrt", "linear"]
 class TrainingConfig:
     """How a model is trained (§5 of the paper); `runs.presets` has values that fit each size.
 
-    `peak_rate` None means the paper's own scale, d_model^-0.5 (§5.3, equation 3).
-    `decay` says how the rate falls after the warm-up: as in the paper, or linearly to 0 at
-    `max_steps`, which then cannot change later.
-    `batch_tokens` counts padded positions of the larger side of a batch.
-    `weight_decay` is decoupled (AdamW; Loshchilov and Hutter 2019): at each step the matrices shrink
-    by this factor times the learning rate. The paper has none.
-    `max_minutes` None means no limit in time. A run that has a file for its state saves it every
-    `save_every` steps and every `save_minutes` minutes; None switches that off.
-    `average_decay` is the decay of the exponential moving average (EMA) of the weights, with which
-    the model ends. The paper takes the mean of its last checkpoints instead (§6.1). 0 means no
-    average: the model ends with its last weights.
-    `patience` stops a run after so many validations without an improvement.
-    `shard_optimizer` divides Adam's state among the processes, if there are several.
+    If `peak_rate` is None, the paper's own scale is used, d_model^-0.5 (§5.3, equation 3). `decay`
+    says how the rate falls after the warm-up: as in the paper, or linearly to 0 at `max_steps`,
+    which then cannot be changed later. `batch_tokens` counts positions, padding included, on the
+    larger side of a batch. `weight_decay` is decoupled (AdamW; Loshchilov and Hutter 2019): at each
+    step the matrices shrink by this factor times the learning rate. The paper uses none. If
+    `max_minutes` is None, there is no time limit. A run with a state file saves it every
+    `save_every` steps and every `save_minutes` minutes; None turns either off. `average_decay` is
+    the decay of the exponential moving average (EMA) of the weights, which the model has at the
+    end. The paper instead takes the mean of its last checkpoints (§6.1). With 0 there is no
+    average, and the model keeps its last weights. `patience` stops a run after this many
+    validations without improvement. `shard_optimizer` splits Adam's state among the processes, if
+    there are several.
     """
 
     max_steps: int = 1_000
@@ -94,6 +93,6 @@ class TrainingConfig:
         """Build the configuration from what `to_dict` returns.
 
         Raises:
-            ValueError: If a field is unknown or missing, or has a value that does not fit.
+            ValueError: If a field is unknown or missing, or its value is not allowed.
         """
         return config_from_dict(cls, values)

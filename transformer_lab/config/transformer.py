@@ -20,24 +20,24 @@ Positions = Literal["sinusoidal", "learned", "rotary", "alibi", "none"]
 
 MOST_LAYERS = 10_000
 MOST_PARAMETERS = 10**12
-"""The most numbers of a model and of one matrix; larger ones are refused before memory is allocated."""
+"""The most numbers a model or a matrix may have; more are refused before memory is allocated."""
 
 
 EXTRA_TOKENS = 50
-"""How many tokens more than its source a translation may have by default (§6.1)."""
+"""How many more tokens than its source a translation may have by default (§6.1)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TransformerConfig:
     """The shape of one Transformer (Vaswani et al. 2017, §3 and Table 3).
 
-    The defaults are the paper's base model. `d_k` and `d_v` of None mean d_model / num_heads.
-    `num_key_value_heads` of None means `num_heads`; with fewer, neighbouring heads share their keys
-    and values (grouped-query attention). With `recurrent_decoder` the decoder has a recurrence
-    instead of self-attention; `model.build.build_model` builds either kind.
+    The defaults are the paper's base model. If `d_k` or `d_v` is None, it is d_model / num_heads.
+    If `num_key_value_heads` is None, it is `num_heads`; with fewer, neighbouring heads share their
+    keys and values (grouped-query attention). With `recurrent_decoder`, the decoder has a
+    recurrence instead of self-attention; `model.build.build_model` builds either kind.
 
     Raises:
-        ValueError: Naming the first field that does not fit.
+        ValueError: If a field's value is not allowed; the message names the first one.
     """
 
     source_vocab_size: int
@@ -167,10 +167,10 @@ class TransformerConfig:
     def small(
         cls, source_vocab_size: int, target_vocab_size: int, **changes: Any
     ) -> "TransformerConfig":
-        """Return the shape for some ten thousand real sentences and 20 minutes on two CPU cores.
+        """Return the shape for about ten thousand real sentences and 20 minutes on two CPU cores.
 
-        Its norm comes before each sub-layer, unlike the paper's: in so short a run that decides
-        whether the model learns to translate.
+        Unlike in the paper, the norm comes before each sub-layer, because in such a short run this
+        decides whether the model learns to translate at all.
         """
         sizes = {
             "d_model": 192,
@@ -217,6 +217,6 @@ class TransformerConfig:
         """Build the configuration from what `to_dict` returns.
 
         Raises:
-            ValueError: If a field is unknown or missing, or has a value that does not fit.
+            ValueError: If a field is unknown or missing, or its value is not allowed.
         """
         return config_from_dict(cls, values)

@@ -1,9 +1,9 @@
-"""The learner's diary: which exercises and questions are done, and which questions come back today.
+"""The learner's diary: which exercises and questions are done, and which questions to review today.
 
 Checks and quizzes write it; the lessons and `transformer-lab progress` read it. It is one small
 JSON file next to the notebooks, and nothing sends it anywhere. A check or a quiz never fails
 because of it: if it cannot be written, one line says so, once. A question comes back 1 day after
-its first answer, then 3 days after that, then 7; a wrong answer starts again at one day. When
+its first answer, then 3 days later, then 7; after a wrong answer it starts again at one day. When
 notebooks are built or tested, `TRANSFORMER_LAB_PROGRESS=off` switches the diary off, so that no
 stored output depends on it.
 """
@@ -25,18 +25,18 @@ from transformer_lab.storage.files import write_atomically
 from transformer_lab.storage.lock import FolderLock
 
 REVIEW_GAPS = (1, 3, 7)
-"""The days until a question comes back: the first time, the second, the last."""
+"""The days until a question comes back: the first, the second and the last time."""
 
 
 @dataclass(frozen=True)
 class QuestionRecord:
-    """What is recorded of one question: its answers so far, and when it is asked again.
+    """What is recorded about one question: its answers so far, and when to ask it again.
 
     Attributes:
         first: The day of the first answer.
         right: Whether the first answer was right.
-        steps: How many times it has been repeated and answered right since the last wrong answer.
-        due: The day on which it is asked again; None if it has been repeated often enough.
+        steps: How many times it has been reviewed and answered right since the last wrong answer.
+        due: The day on which to ask it again; None if it has been reviewed often enough.
     """
 
     first: date
@@ -50,10 +50,10 @@ class QuestionRecord:
 
 
 def update_question(before: QuestionRecord | None, right: bool, day: date) -> QuestionRecord:
-    """Return the record of a question after an answer on this day; `before` is None at the first answer.
+    """Return a question's record after an answer on this day; `before` is None for the first answer.
 
-    A right answer before the question is due changes nothing, because the reply may have been read
-    an hour ago.
+    A right answer before the question is due changes nothing, because the learner may have read the
+    reply an hour ago.
     """
     if before is None:
         return QuestionRecord(day, right, 0, day + timedelta(REVIEW_GAPS[0]))
@@ -76,13 +76,13 @@ PATIENCE = (
 
 @dataclass
 class LessonRecord:
-    """What is done of one lesson.
+    """What has been done in one lesson.
 
     Attributes:
-        exercises: The day on which each exercise was passed, by its name.
-        exercises_of: How many exercises the lesson has, or 0 while none of them is done.
-        questions: The record of each question that was answered, by its text.
-        questions_of: How many questions the lesson has, or 0 while none of them is answered.
+        exercises: The day on which each exercise was passed, by name.
+        exercises_of: How many exercises the lesson has, or 0 if none of them is done yet.
+        questions: The record of each question that has been answered, by its text.
+        questions_of: How many questions the lesson has, or 0 if none of them has been answered yet.
     """
 
     exercises: dict[str, date] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class LessonRecord:
 
 
 Record = dict[str, LessonRecord]
-"""The whole diary: what is done of each lesson, by the lesson's key ("01" and so on)."""
+"""The whole diary: what has been done in each lesson, by the lesson's key ("01" and so on)."""
 
 
 def is_off() -> bool:
@@ -103,7 +103,7 @@ def is_off() -> bool:
 def find_diary() -> Path | None:
     """Return the path of the diary, next to the lessons in this folder or in `notebooks`.
 
-    It is None if there are no lessons in either.
+    Return None if there are no lessons in either.
     """
     for folder in (Path.cwd(), Path.cwd() / "notebooks"):
         if find_lessons(folder):
@@ -115,7 +115,7 @@ def change_record(path: Path, note: Callable[[Record], None]) -> bool:
     """Read the record, let `note` change it, and write it back; return whether the file is new.
 
     Raises:
-        ValueError: If the file is damaged or no diary, or if another process keeps it locked.
+        ValueError: If the file is damaged or is not a diary, or another process keeps it locked.
         OSError: If the disk is full or permission is missing.
     """
     with hold_lock(path.parent):
@@ -133,7 +133,7 @@ def delete_diary(path: Path) -> bool:
     """Delete the diary's file, and return whether there was one.
 
     Raises:
-        ValueError: If the file is damaged or no diary, or if another process keeps it locked.
+        ValueError: If the file is damaged or is not a diary, or another process keeps it locked.
         OSError: If permission is missing.
     """
     if not path.exists():
@@ -175,13 +175,13 @@ MOVED = {
     **dict.fromkeys(("keep_top_p", "accept", "keep_or_redraw"), ("10", "10c")),
     **dict.fromkeys(("scan", "messages"), ("16", "16b")),
 }
-"""Exercises that were moved: their lesson when they were recorded, and the one of today."""
+"""Exercises that have moved: the lesson they were recorded under, and their lesson today."""
 EXERCISES_AFTER_MOVE = {"01": 2, "01b": 2, "10": 3, "10b": 5, "10c": 3, "16": 3, "16b": 2}
 """How many exercises the lessons named in `MOVED` have."""
 
 
 def read_record(path: Path) -> Record:
-    """Read the record from a file; it is empty if there is no file.
+    """Read the record from a file; it is empty if the file does not exist.
 
     Raises:
         ValueError: If the file is damaged, or was not written by this module.
@@ -199,12 +199,12 @@ def read_record(path: Path) -> Record:
         is_ours = False
     if not is_ours:
         left = "it is left as it is; move it away, or delete it, to begin anew"
-        raise ValueError(f"{path} is damaged, or no record of this course: {left}")
+        raise ValueError(f"{path} is damaged, or is not a record of this course: {left}")
     return move_exercises(record)
 
 
 def move_exercises(record: Record) -> Record:
-    """Return the record with exercises under the lessons that have them today."""
+    """Return the record with each exercise under the lesson that has it today."""
     for name, (before, now) in MOVED.items():
         day = record[before].exercises.pop(name, None) if before in record else None
         if day is not None:
@@ -216,9 +216,10 @@ def move_exercises(record: Record) -> Record:
 
 
 def parse_lesson(lesson: dict[str, Any]) -> LessonRecord:
-    """Parse the JSON of one lesson.
+    """Parse one lesson's JSON.
 
-    It raises whatever error arises if the JSON is not that of a diary; `read_record` catches it.
+    If the JSON does not come from a diary, this raises whatever error occurs; `read_record` catches
+    it.
     """
     return LessonRecord(
         {name: date.fromisoformat(day) for name, day in lesson["exercises"].items()},
@@ -229,9 +230,10 @@ def parse_lesson(lesson: dict[str, Any]) -> LessonRecord:
 
 
 def parse_question(stored: dict[str, Any]) -> QuestionRecord:
-    """Parse the JSON of one question.
+    """Parse one question's JSON.
 
-    It raises whatever error arises if the JSON is not that of a diary; `read_record` catches it.
+    If the JSON does not come from a diary, this raises whatever error occurs; `read_record` catches
+    it.
     """
     due = None if stored["due"] is None else date.fromisoformat(stored["due"])
     steps = int(stored["steps"])
@@ -277,14 +279,14 @@ NOWHERE = (
     "Your progress is not kept here, because there are no lessons in this folder or its notebooks/."
 )
 SHOWN = 10
-"""The largest number of questions that a report lists; the others are only counted."""
+"""The most questions that a report lists; any others are only counted."""
 SAID: set[str] = set()
-"""The warnings that this process has printed, so that each is printed once."""
+"""The warnings that this process has already printed, so that each is printed only once."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """The name of an exercise or a question in the diary.
+    """Where an exercise or a question belongs in the diary.
 
     Attributes:
         lesson: The lesson's number.
@@ -298,7 +300,7 @@ class Place:
 
 
 def today() -> date:
-    """Return today's date in UTC, so that neither travel nor daylight saving time moves a question."""
+    """Return today's date in UTC, so that travel and daylight saving time do not move a question."""
     return datetime.now(UTC).date()
 
 
@@ -306,10 +308,10 @@ def today() -> date:
 
 
 def record_exercise(place: Place, day: date | None = None) -> str:
-    """Record that an exercise was passed on a day, by default today; only the first time counts.
+    """Record that an exercise was passed on a day, today by default; only the first time counts.
 
     Returns:
-        A line for the reader, or "", as `update_diary` returns it.
+        A line for the reader, or "", as returned by `update_diary`.
     """
 
     def note(record: Record) -> None:
@@ -321,10 +323,10 @@ def record_exercise(place: Place, day: date | None = None) -> str:
 
 
 def record_answer(place: Place, right: bool, day: date | None = None) -> str:
-    """Record a right or wrong answer to a question on a day, by default today.
+    """Record a right or wrong answer to a question on a day, today by default.
 
     Returns:
-        A line for the reader, or "", as `update_diary` returns it.
+        A line for the reader, or "", as returned by `update_diary`.
     """
 
     def note(record: Record) -> None:
@@ -337,10 +339,10 @@ def record_answer(place: Place, right: bool, day: date | None = None) -> str:
 
 
 def drop_questions(gone: Iterable[tuple[str, str]]) -> str:
-    """Remove questions, each a lesson and a text, that the course no longer asks.
+    """Remove questions that the course no longer asks; each is a lesson and a text.
 
     Returns:
-        A line for the reader, or "", as `update_diary` returns it.
+        A line for the reader, or "", as returned by `update_diary`.
     """
 
     def note(record: Record) -> None:
@@ -351,18 +353,18 @@ def drop_questions(gone: Iterable[tuple[str, str]]) -> str:
 
 
 def update_diary(note: Callable[[Record], None]) -> str:
-    """Change the record in its file, without raising an error if that fails.
+    """Change the record in its file; if that fails, no error is raised.
 
     Returns:
-        A line for the reader that the file was created, or why nothing was written, the latter only
-        once; otherwise "".
+        A line for the reader saying that the file was created, or why nothing was written (this one
+        only once); otherwise "".
     """
     try:
         path = None if is_off() else find_diary()
         if path is None or not change_record(path, note):
             return ""
         shows = "`python -m transformer_lab progress` shows it"
-        return f"(Kept in {FILE} beside the notebooks, and sent nowhere: {shows}.)"
+        return f"(Kept in {FILE} next to the notebooks, and sent nowhere: {shows}.)"
     except (OSError, ValueError) as error:
         complaint = f"(Not kept: {format_error(error)})"
         if complaint in SAID:
@@ -372,7 +374,7 @@ def update_diary(note: Callable[[Record], None]) -> str:
 
 
 def format_error(error: OSError | ValueError) -> str:
-    """Return the text of an error in one line, with the file's name if there is one."""
+    """Return an error's text as one line, with the name of the file if there is one."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename or FILE}: {error.strerror}"
     return " ".join(str(error).split())
@@ -392,7 +394,7 @@ def load_record() -> Record:
 
 
 def due_questions(record: Record, day: date) -> list[tuple[str, str]]:
-    """Return the questions due by this day, each a lesson and a text, those due longest first."""
+    """Return the questions due by this day, each a lesson and a text, longest overdue first."""
     found = [
         (standing.due, lesson, text)
         for lesson, done in sorted(record.items())
@@ -403,7 +405,7 @@ def due_questions(record: Record, day: date) -> list[tuple[str, str]]:
 
 
 def format_progress(day: date | None = None) -> str:
-    """Return what is done, and what is due on this day (by default today), as text to print.
+    """Return what is done, and what is due on this day (today by default), as text to print.
 
     Raises:
         ValueError: If the file is damaged, or was not written by this module.
@@ -415,7 +417,7 @@ def format_progress(day: date | None = None) -> str:
 
 
 def format_report(record: Record, day: date) -> str:
-    """Return a text table of the lessons that were begun, and the questions due by this day."""
+    """Return a text table of the lessons that were started, and the questions due by this day."""
     lines = ["lesson   exercises   quiz"]
     for lesson, done in sorted(record.items()):
         passed = format_share(len(done.exercises), done.exercises_of)

@@ -1,26 +1,26 @@
-"""A lesson's key: what its notebook's name has in front of the first underscore, such as "01" or "01b".
+"""A lesson's key: the part of its notebook's name before the first underscore, such as "01" or "01b".
 
 A lesson's package, its tests and its row in every table have the same key. A letter marks a lesson
-that goes on from the one before it, such as "01b". A lesson's evidence has the lesson's own name, in the
-folder `evidence`, and is no lesson itself.
+that continues the one before it, such as "01b". A lesson's evidence has the lesson's own name, in
+the folder `evidence`, and is not a lesson itself.
 """
 
 import re
 from pathlib import Path
 
 KEY = r"\d\d[a-z]?"
-"""The pattern of a key."""
+"""The pattern for a key."""
 EVIDENCE = "evidence"
-"""The folder, next to the lessons, of the notebooks that say how sure we are."""
+"""The folder next to the lessons with the notebooks that say how sure we are."""
 
 
 def lesson_key(path: Path) -> str:
-    """Return the key of a notebook or of a lesson's folder; empty if it is no lesson."""
+    """Return the key of a notebook or of a lesson's folder, or "" if it is not a lesson."""
     return "" if path.parent.name == EVIDENCE else find_key(path)
 
 
 def find_key(path: Path) -> str:
-    """Return the key of the lesson that a page belongs to: the lesson itself, or its evidence."""
+    """Return the key of the lesson that a page belongs to, either as the lesson or as its evidence."""
     found = re.match(rf"(?:lesson_)?({KEY})(?:_|$)", path.name)
     return found.group(1) if found else ""
 

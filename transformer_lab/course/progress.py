@@ -1,6 +1,7 @@
-"""A learner's progress in a notebook: what is done, and a quiz of the questions due today.
+"""A learner's progress in a notebook: what is done, and a quiz with the questions due today.
 
-Lessons 00 and 17 call it. `transformer_lab.course.diary` records the progress and says where.
+Lessons 00 and 17 call it. `transformer_lab.course.diary` records the progress and says where it is
+stored.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ MAX_QUESTIONS = 20
 
 
 def show(day: date | None = None) -> None:
-    """Print what is done, and which questions are due on this day (by default today)."""
+    """Print what is done, and which questions are due on this day (today by default)."""
     try:
         print(diary.format_progress(day))
     except (OSError, ValueError) as error:
@@ -26,7 +27,7 @@ def show(day: date | None = None) -> None:
 
 
 def review(day: date | None = None) -> "Review":
-    """Return the questions due by this day (by default today) as a quiz of at most 20.
+    """Return the questions due by this day (today by default) as a quiz of at most 20.
 
     A notebook displays it. In plain Python, call `due = review()`, then `due.ask()`. Questions that
     no lesson asks any more are removed from the diary.
@@ -48,7 +49,7 @@ def review(day: date | None = None) -> "Review":
 
 
 class Review(Quiz):
-    """A quiz of due questions from several lessons, with the choices of each shuffled."""
+    """A quiz of due questions from several lessons, with the choices of each in random order."""
 
     called = "due"
 

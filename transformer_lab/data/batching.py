@@ -1,7 +1,7 @@
 """Batches for training: pairs as token ids, grouped by length, padded and shuffled (§5.1 of the paper).
 
 The trainer, the evaluation and the lessons use them. A batch has a budget of tokens instead of a
-number of sentences, and holds sentences of similar length, so that little of it is padding.
+number of sentences. Its sentences have similar lengths, so that little of it is padding.
 """
 
 import random
@@ -18,9 +18,10 @@ from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer
 
 PAD_ID, BOS_ID, EOS_ID = 0, 1, 2
 LONGEST_WORD = 1_000
-"""The most letters in a row, without a space, that are accepted.
+"""The longest word that is accepted, in letters.
 
-The time to cut a word into pieces grows with the square of its length, and cannot be interrupted.
+The time to cut a word into pieces grows with the square of its length, and it cannot be
+interrupted.
 """
 
 
@@ -36,13 +37,13 @@ class Example:
 
     @property
     def length(self) -> int:
-        """The number of tokens of the longer side, which is what the example costs in a batch."""
+        """The number of tokens on the longer side, which is what the example uses up in a batch."""
         return max(len(self.source), len(self.target))
 
 
 @runtime_checkable
 class HasLengths(Protocol):
-    """The interface of an example that `buckets` needs: the lengths of its two sides."""
+    """What `buckets` needs to know about an example: the lengths of its two sides."""
 
     @property
     def source(self) -> Sized:
@@ -54,7 +55,7 @@ class HasLengths(Protocol):
 
     @property
     def length(self) -> int:
-        """The number of tokens of the longer side."""
+        """The number of tokens on the longer side."""
 
 
 AnyExample = TypeVar("AnyExample", bound=HasLengths)
@@ -78,7 +79,7 @@ class Batch:
         return self.target[:, 1:]
 
     def to(self, device: torch.device) -> "Batch":
-        """Return the batch on another device; the copy does not wait for the device."""
+        """Return the batch on another device, without waiting for the copy to finish."""
         return Batch(
             self.source.to(device, non_blocking=True), self.target.to(device, non_blocking=True)
         )
@@ -92,7 +93,7 @@ def longest_word(text: str) -> int:
 def is_too_long(pair: SentencePair, most_tokens: int) -> bool:
     """Return whether a side must have more than `most_tokens` tokens, or has a word that is too long.
 
-    It needs no tokenizer, because each word has at least one token. A word is too long to be cut
+    This needs no tokenizer, because each word has at least one token. A word is too long to be cut
     into pieces if it has more than `LONGEST_WORD` letters.
     """
     sides = (pair.source, pair.target)
@@ -113,7 +114,7 @@ def encode_pairs(
 ) -> list[Example]:
     """Encode sentence pairs as token ids, in order.
 
-    The ids of bos and eos are the package's by default; models from elsewhere may have others.
+    By default, bos and eos have the package's ids; models from elsewhere may use others.
     """
     sources = encode_texts([pair.source for pair in pairs], source_tokenizer)
     targets = encode_texts([pair.target for pair in pairs], target_tokenizer)
@@ -124,21 +125,21 @@ def encode_pairs(
 
 
 def encode_texts(texts: Sequence[str], tokenizer: Tokenizer) -> list[list[int]]:
-    """Return the token ids of each text; a BPE tokenizer works on all cores."""
+    """Return the token ids of each text; a BPE tokenizer uses all cores."""
     if isinstance(tokenizer, BPETokenizer):
         return tokenizer.encode_batch(texts)
     return [tokenizer.encode(text) for text in texts]
 
 
 def pad(sequences: Sequence[Sequence[int]], pad_id: int = PAD_ID) -> Int[Tensor, "batch length"]:
-    """Return sequences of ids as one tensor (batch, length), filled up with `pad_id` on the right."""
+    """Return sequences of ids as one tensor (batch, length), padded with `pad_id` on the right."""
     length = max(map(len, sequences), default=0)
     rows = [[*sequence, *[pad_id] * (length - len(sequence))] for sequence in sequences]
     return torch.tensor(rows, dtype=torch.int64).reshape(len(rows), length)
 
 
 def collate(examples: Sequence[Example], pad_id: int = PAD_ID) -> Batch:
-    """Return one padded batch of these examples, with the `pad_id` of the model that will read it."""
+    """Return one padded batch of these examples, using the `pad_id` of the model that will read it."""
     return Batch(
         pad([e.source for e in examples], pad_id), pad([e.target for e in examples], pad_id)
     )
@@ -147,13 +148,13 @@ def collate(examples: Sequence[Example], pad_id: int = PAD_ID) -> Batch:
 def buckets(
     examples: Sequence[AnyExample], batch_tokens: int, seed: int | None = None
 ) -> list[list[AnyExample]]:
-    """Group examples of similar lengths so that no group's padded side exceeds `batch_tokens`.
+    """Group examples of similar lengths so that no group exceeds `batch_tokens` after padding.
 
-    With a seed, examples of equal length are shuffled among each other, and then the groups are
-    shuffled. Without a seed, the order is by length.
+    With a seed, examples of equal length are shuffled, and then so are the groups. Without a seed,
+    the order is by length.
 
     Raises:
-        ValueError: If an example is longer than the whole budget.
+        ValueError: If a single example is longer than the whole budget.
     """
     longest = max((e.length for e in examples), default=0)
     if longest > batch_tokens:
@@ -198,11 +199,11 @@ class Batches:
         self.pad_id = pad_id
 
     def epoch(self, number: int) -> list[list[Example]]:
-        """Return the groups of examples of one epoch; each epoch is shuffled differently."""
+        """Return the groups of examples for one epoch; every epoch is shuffled differently."""
         return buckets(self.examples, self.batch_tokens, seed=1_000_003 * self.seed + number)
 
     def iterate_from(self, epoch: int, index: int) -> Iterator[tuple[int, int, Batch]]:
-        """Yield (epoch, index, batch) without end, starting with batch `index` of `epoch`."""
+        """Yield (epoch, index, batch) forever, starting with batch `index` of `epoch`."""
         while True:
             groups = self.epoch(epoch)
             for i in range(index, len(groups)):
@@ -211,7 +212,7 @@ class Batches:
 
 
 def padding_share(groups: Sequence[Sequence[Example]]) -> float:
-    """Return the share of padding, from 0 to 1, in all positions of source and target."""
+    """Return the share of positions in source and target that are padding, from 0 to 1."""
     real = sum(len(e.source) + len(e.target) for group in groups for e in group)
     padded = sum(
         len(group) * (max(len(e.source) for e in group) + max(len(e.target) for e in group))

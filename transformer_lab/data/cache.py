@@ -1,4 +1,4 @@
-"""Listing and deletion of the user's cache of corpora: what it holds and how big it is.
+"""List and delete the corpora in the user's cache: what is there, and how big it is.
 
 The command `transformer-lab cache` uses it.
 """
@@ -15,9 +15,9 @@ from transformer_lab.data.stored import delete_contents, read_about
 from transformer_lab.storage.lock import FolderLock
 
 FOLDER = re.compile(r"[0-9a-f]{16}")
-"""The pattern of the name of a stored corpus's folder; nothing with another name is read or deleted."""
+"""The pattern for the folder names of stored corpora; no other name is ever read or deleted."""
 PIPED_FILE = re.compile(r"[0-9a-f]{16}\.(tsv|jsonl)")
-"""The pattern of the name of a file that came through a pipe; again nothing else is touched."""
+"""The pattern for the names of files that came through a pipe; again, nothing else is touched."""
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class CachedCorpus:
     """One corpus in the cache.
 
     Attributes:
-        path: Its folder or its file.
-        corpus: The name it was opened with; "" if that cannot be read any more.
-        seed: The seed of its splits; None if it has none.
-        pairs: The number of training pairs; None if that is unknown.
-        size: Bytes of all of its files.
+        path: Its folder or file.
+        corpus: The name under which it was opened; "" if that can no longer be read.
+        seed: The seed of its splits, or None if it has none.
+        pairs: The number of training pairs, or None if it is unknown.
+        size: The size of all its files in bytes.
     """
 
     path: Path
@@ -40,13 +40,13 @@ class CachedCorpus:
 
 
 def list_cache() -> list[CachedCorpus]:
-    """Return the corpora in this user's cache, the largest first."""
+    """Return the corpora in this user's cache, largest first."""
     found = [*list_stored_corpora(), *list_debian_files(), *list_piped_files()]
     return sorted(found, key=lambda one: (-one.size, one.path))
 
 
 def list_stored_corpora() -> Iterator[CachedCorpus]:
-    """Yield the corpora that are stored as folders, including unfinished, damaged and old ones."""
+    """Yield the corpora stored as folders, including unfinished, damaged and outdated ones."""
     folder = user_cache_folder() / "corpora"
     for path in folder.iterdir() if folder.is_dir() else ():
         if not FOLDER.fullmatch(path.name) or path.is_symlink() or not path.is_dir():
@@ -71,9 +71,9 @@ def list_debian_files() -> Iterator[CachedCorpus]:
 
 
 def list_piped_files() -> Iterator[CachedCorpus]:
-    """Yield the cache files of corpora that were read from a pipe.
+    """Yield the cache files of corpora that came through a pipe.
 
-    They are stored because a pipe can be read only once.
+    They are kept because a pipe can be read only once.
     """
     for path in (user_cache_folder() / PIPE_FOLDER).glob("*"):
         if PIPED_FILE.fullmatch(path.name) and path.is_file() and not path.is_symlink():
@@ -82,7 +82,7 @@ def list_piped_files() -> Iterator[CachedCorpus]:
 
 
 def folder_size(folder: Path) -> int:
-    """Return the bytes of all files in a folder, without those that disappear meanwhile."""
+    """Return the total bytes of the files in a folder, ignoring any that disappear in the meantime."""
     total = 0
     for path in folder.rglob("*"):
         with suppress(OSError):
@@ -91,14 +91,14 @@ def folder_size(folder: Path) -> int:
 
 
 def clear_cache(names: Sequence[str] = ()) -> list[CachedCorpus]:
-    """Delete the corpora with these names, or all of them, and return those that were deleted.
+    """Delete the corpora with these names, or all of them, and return what was deleted.
 
-    A name is a corpus's name, its path, or the name of its folder, as `list_cache` gives them. A
-    corpus that another process is preparing is not deleted.
+    A name can be a corpus's name, its path, or the name of its folder, as listed by `list_cache`. A
+    corpus that another process is preparing is left alone.
 
     Raises:
-        ValueError: No corpus in the cache has one of these names; then nothing is deleted.
-        OSError: A file cannot be deleted.
+        ValueError: If no corpus in the cache has one of these names; nothing is deleted then.
+        OSError: If a file cannot be deleted.
     """
     found = list_cache()
     for name in names:
@@ -110,7 +110,7 @@ def clear_cache(names: Sequence[str] = ()) -> list[CachedCorpus]:
 
 
 def has_name(one: CachedCorpus, name: str) -> bool:
-    """Return whether `name` means this corpus: its name, its path, or the name of its folder."""
+    """Return whether `name` refers to this corpus: by its name, its path, or the name of its folder."""
     names = {one.path.name, one.corpus} - {""}
     return name in names or str(Path(name).resolve()) in names
 

@@ -1,4 +1,4 @@
-"""Debian's and Ubuntu's package descriptions as a parallel corpus, cached for the user.
+"""Package descriptions of Debian and Ubuntu as a parallel corpus, cached for each user.
 
 Lessons call `debian`, and `corpus` uses it for "debian:LANGUAGE". The text comes from
 `data.debian`.
@@ -29,23 +29,25 @@ def debian(
     validation: int | None = None,
     test: int | None = None,
 ) -> Splits[Pair]:
-    """Return sentences of package descriptions with their translations from English, in three splits.
+    """Return three splits of sentences from package descriptions, each with its translation.
 
-    The first call fetches them through apt, as an ordinary user, from the mirrors that this machine
-    uses; later calls read the cache. Packages of one family repeat each other's sentences, so a
-    family is never divided between splits. Near copies of training sentences are removed from
-    validation and test, which may therefore be a little smaller than asked for.
+    The first call fetches the descriptions through apt, as an ordinary user, from this machine's
+    mirrors; later calls read the cache. Packages of one family repeat each other's sentences, so a
+    family is never split up. Sentences in validation and test that are near copies of training
+    sentences are removed, so these two splits may be a little smaller than you asked for.
 
     Args:
-        language: A language code as Debian writes it: "fr", "de", "pt_BR".
-        cache_folder: By default the system's cache folder for this user.
-        seed: Chooses the families that are held out.
-        validation: Source sentences at most; by default a twentieth, at most 1,000.
+        language: A language code in Debian's spelling: "fr", "de", "pt_BR".
+        cache_folder: Where to cache the corpus; by default, the system's cache folder for this
+            user.
+        seed: Decides which families are held out.
+        validation: The most source sentences for validation; by default a twentieth of all, but at
+            most 1,000.
         test: The same for the test split.
 
     Raises:
-        ValueError: There is no such language, or it has too few sentences.
-        CorpusUnavailable: This machine has no apt, or apt did not get the lists.
+        ValueError: If there is no such language, or it has too few sentences.
+        CorpusUnavailable: If this machine has no apt, or apt did not get the lists.
     """
     rows = debian_rows(language, cache_folder=cache_folder)
     return remove_near_copies(split_groups(rows, seed, validation, test))
@@ -55,8 +57,8 @@ def debian_rows(language: str, *, cache_folder: Path | str | None = None) -> lis
     """Return all pairs of `debian` before they are split, each with its family of packages.
 
     Raises:
-        ValueError: There is no such language.
-        CorpusUnavailable: This machine has no apt, or apt did not get the lists.
+        ValueError: If there is no such language.
+        CorpusUnavailable: If this machine has no apt, or apt did not get the lists.
     """
     if not re.fullmatch(r"[a-z]{2,3}(?:[_@]\w+)*", language, re.ASCII) or language == "en":
         raise ValueError(f"language is {language!r}; expected a code such as 'fr', 'de' or 'pt_BR'")
@@ -75,7 +77,7 @@ def debian_rows(language: str, *, cache_folder: Path | str | None = None) -> lis
 
 
 def user_cache_folder() -> Path:
-    """Return the folder for files that this package can make again, for this user and system."""
+    """Return this user's cache folder, for files that this package can make again."""
     if sys.platform == "win32":
         home = os.environ.get("LOCALAPPDATA", "~/AppData/Local")
     elif sys.platform == "darwin":
@@ -86,18 +88,18 @@ def user_cache_folder() -> Path:
 
 
 CACHE_MARK = b" transformer_lab debian"
-"""The mark near the beginning of each of our cache files, whatever their format version."""
+"""The mark near the beginning of each of our cache files, the same in all format versions."""
 PIPE_FOLDER = "piped"
-"""The name of the cache's folder for text that came through a pipe."""
+"""The name of the cache folder for text that came through a pipe."""
 
 
 def cache_header(body: str) -> str:
-    """Return the first line of a cache file: version and checksum, which reveal old or damaged files."""
+    """Return a cache file's first line: a version and a checksum, to spot old or damaged files."""
     return f"#{CACHE_MARK.decode()} 1 {hashlib.sha256(body.encode()).hexdigest()}"
 
 
 def read_cache_file(path: Path) -> list[Row] | None:
-    """Return the rows of a cache file; None if it is missing, damaged or of another version."""
+    """Return the rows of a cache file, or None if it is missing, damaged or of another version."""
     try:
         header, _, body = path.read_bytes().decode().partition("\n")
     except (OSError, UnicodeDecodeError):
@@ -109,10 +111,10 @@ def read_cache_file(path: Path) -> list[Row] | None:
 
 
 def write_cache_file(path: Path, rows: Iterable[Row]) -> None:
-    """Write rows into a cache file, as family, source and target with tabs between them.
+    """Write rows to a cache file as family, source and target, separated by tabs.
 
     Raises:
-        FileExistsError: A file is there that is no cache of this package; it is left as it is.
+        FileExistsError: If there is a file that this package did not write; it is left as it is.
     """
     begins = path.read_bytes()[:100] if path.exists() else b""
     if begins and CACHE_MARK not in begins:

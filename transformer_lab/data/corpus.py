@@ -47,26 +47,26 @@ from transformer_lab.storage.files import write_atomically
 WORLD_PAIRS = 60_000
 """The number of training pairs of the bilingual world.
 
-New sentences cost only seconds to write, and they teach rules where repeated sentences would be
+New sentences take only seconds to write, and they teach rules, whereas repeated sentences would be
 learnt by heart.
 """
 
 LARGE = 32_000_000
-"""The unpacked size, in bytes, from which a file is stored and then read in pieces.
+"""If a file is at least this large when unpacked, in bytes, it is stored and then read in pieces.
 
-A file that is read as a whole takes about 16 times its size in memory.
+A file read as a whole takes about 16 times its size in memory.
 """
 PIECES_OF = 500_000
-"""The number of pairs of a stored corpus that a BPE vocabulary is learnt from.
+"""How many pairs of a stored corpus are used to learn a BPE vocabulary.
 
-More pairs would hardly change it.
+More pairs would hardly change the vocabulary.
 """
 STORED_VERSION = 3
-"""The version of the stored form; corpora of another version are stored again."""
+"""The version of the storage format; corpora in another version are stored again."""
 HUB_KINDS = ("hf", "stream")
-"""Prefixes of names of datasets on Hugging Face's hub: downloaded as a whole, or streamed."""
+"""The prefixes for datasets on Hugging Face's hub: downloaded as a whole, or streamed."""
 CSV = "csv"
-"""The prefix for a file or folder whose tables are CSV, with commas and quotes."""
+"""The prefix for a file or folder of CSV tables, with commas and quotes."""
 CORPUS_FORMS = (
     "'world', 'debian:LANGUAGE', 'hf:NAME', 'stream:NAME', or a file or folder that exists"
 )
@@ -80,14 +80,15 @@ class Corpus:
 
     Attributes:
         name: "world", "debian:LANGUAGE", "hf:NAME", "stream:NAME", or the absolute path of a file
-            or folder. "csv:" before it means CSV, and "@SOURCE,TARGET" after it names the columns
-            or languages.
-        read: Returns the splits for a seed and whether to skip bad lines.
-        tokenizers: Trains source and target tokenizers on pairs, for a size of vocabulary.
-        preset: The size of model to begin with.
-        changes: Fields of the model's configuration that differ from the preset for this corpus.
-        validation_translations: How many validation sentences a run translates whenever it
-            validates.
+            or folder. A "csv:" in front means CSV, and "@SOURCE,TARGET" at the end names the
+            columns or languages.
+        read: Returns the splits, given a seed and whether to skip bad lines.
+        tokenizers: Trains the source and target tokenizers on pairs, given the size of the
+            vocabulary.
+        preset: The model size to begin with.
+        changes: Fields of the model's configuration that this corpus sets differently from the
+            preset.
+        validation_translations: How many validation sentences a run translates at each validation.
     """
 
     name: str
@@ -99,18 +100,18 @@ class Corpus:
 
     @property
     def has_pieces(self) -> bool:
-        """Whether its vocabulary is one of pieces of words, whose number can be chosen."""
+        """Whether its vocabulary consists of pieces of words, so that its size can be chosen."""
         return self.tokenizers is train_shared_bpe
 
     def splits(self, seed: int = 0, skip_bad: bool = False) -> Splits[Any]:
         """Return the training, validation and test splits.
 
-        What is left out of a file or dataset is reported on standard error: repeated pairs, unfit
-        pairs (see `filtering`) and, with `skip_bad`, bad lines.
+        Whatever is left out of a file or dataset is reported on standard error: repeated pairs,
+        unfit pairs (see `filtering`) and, with `skip_bad`, bad lines.
 
         Raises:
-            ValueError: A line is bad and `skip_bad` is False, or there are too few pairs.
-            CorpusUnavailable: apt or the network is missing.
+            ValueError: If a line is bad and `skip_bad` is False, or there are too few pairs.
+            CorpusUnavailable: If apt or the network is missing.
         """
         return self.read(seed, skip_bad)
 
@@ -119,7 +120,7 @@ def find_corpus(name: str) -> Corpus:
     """Return the corpus with this name (see `Corpus`); nothing is read yet.
 
     Raises:
-        ValueError: There is no such corpus.
+        ValueError: If there is no such corpus.
     """
     if name == "world":
         # A run sees its many different sentences once or twice: too little to learn by heart.
@@ -153,13 +154,13 @@ def find_corpus(name: str) -> Corpus:
 
 
 def resolve_corpus_path(name: str, path: Path, columns: tuple[str, str] | None) -> Path:
-    """Return the absolute path of a corpus's file or folder, which a run finds from any folder.
+    """Return the absolute path of a corpus's file or folder, so that a run can find it from anywhere.
 
-    For two parallel files it is what their names have in common. The content of a pipe is saved,
-    and the path is that of the saved file.
+    For two parallel files, it is the part that their names share. If the path is a pipe, its
+    content is saved, and the path of the saved file is returned.
 
     Raises:
-        ValueError: The file or folder does not exist.
+        ValueError: If the file or folder does not exist.
     """
     try:
         name.encode()
@@ -177,7 +178,7 @@ def resolve_corpus_path(name: str, path: Path, columns: tuple[str, str] | None) 
 
 
 def save_pipe(pipe: Path) -> Path:
-    """Save the content of a pipe in the cache, in a file named by its checksum, and return the path.
+    """Save what comes through a pipe to a cache file named by its checksum, and return the path.
 
     A pipe can be read only once, but a run reads its corpus again when it is resumed or scored.
     """
@@ -197,9 +198,9 @@ def save_pipe(pipe: Path) -> Path:
 
 
 def begins_with_json(path: Path) -> bool:
-    """Return whether the first line of a file that is not blank is a JSON object.
+    """Return whether a file's first line that is not blank is a JSON object.
 
-    The file may be packed.
+    The file may be compressed.
     """
     if detect_packing(path) == ".zip":
         return False
@@ -211,7 +212,7 @@ def begins_with_json(path: Path) -> bool:
 
 
 def parse_columns(name: str) -> tuple[str, tuple[str, str] | None]:
-    """Split "NAME@SOURCE,TARGET" into the name and the two columns, or None if it names none."""
+    """Split "NAME@SOURCE,TARGET" into the name and the two columns; these are None if not given."""
     found = re.fullmatch(r"(.+)@([^@,/]+),([^@,/]+)", name, re.DOTALL)
     if found is None or Path(name).exists():
         return name, None
@@ -233,12 +234,12 @@ def language_names(name: str | None) -> tuple[str, str]:
 
 
 def open_world(seed: int, skip_bad: bool) -> Splits[grammar.WorldPair]:
-    """Return the splits of the bilingual world; it has no bad lines, so `skip_bad` changes nothing."""
+    """Return the splits of the bilingual world; `skip_bad` has no effect, as there are no bad lines."""
     return grammar.world(train=WORLD_PAIRS, seed=seed)
 
 
 def open_debian(language: str, seed: int, skip_bad: bool) -> Splits[Pair]:
-    """Return the splits of Debian's package descriptions; `skip_bad` changes nothing."""
+    """Return the splits of Debian's package descriptions; `skip_bad` has no effect."""
     return corpora.debian(language, seed=seed)
 
 
@@ -247,7 +248,7 @@ def open_file(
 ) -> Splits[Pair]:
     """Read a file of pairs, filter them, and split them by source.
 
-    A large file is stored in the cache first.
+    A large file is first stored in the cache.
     """
     file = PairFile(Path(path), columns, is_csv)
     form = file.form
@@ -276,8 +277,7 @@ def open_dataset(
 ) -> Splits[Pair]:
     """Return the splits of a folder of text files or of a Hugging Face dataset.
 
-    They are stored in the cache. The dataset's own validation and test sets are used if it has
-    them.
+    They are stored in the cache. If the dataset has validation and test sets, those are used.
     """
     local = find_text_folder(name, columns, is_csv) if Path(name).is_dir() else None
     rows = local or open_hub_dataset(name, columns, stream=stream)
@@ -294,7 +294,7 @@ def stored_corpus_folder(identity: str) -> Path:
 
 
 def train_word_tokenizers(pairs: Sequence[SentencePair], vocab_size: int) -> Tokenizers:
-    """Train a word tokenizer for each language, of all its words; `vocab_size` is not used."""
+    """Train one word tokenizer for each language, with all of its words; `vocab_size` is ignored."""
     sources, targets = [p.source for p in pairs], [p.target for p in pairs]
     return WordTokenizer.train(sources), WordTokenizer.train(targets)
 
@@ -302,7 +302,7 @@ def train_word_tokenizers(pairs: Sequence[SentencePair], vocab_size: int) -> Tok
 def train_shared_bpe(pairs: Sequence[SentencePair], vocab_size: int) -> Tokenizers:
     """Train one BPE tokenizer for both languages, as in the paper (§5.1).
 
-    For a stored corpus the tokenizer is stored in the corpus's folder and trained only once.
+    For a stored corpus, the tokenizer is kept in the corpus's folder and trained only once.
     """
     if not isinstance(pairs, StoredPairs):
         texts = [p.source for p in pairs] + [p.target for p in pairs]
@@ -324,7 +324,7 @@ def train_shared_bpe(pairs: Sequence[SentencePair], vocab_size: int) -> Tokenize
 
 
 def fingerprint(pairs: Sequence[SentencePair]) -> str:
-    """Return a short hash of these pairs; a run stores it and is never resumed with other pairs."""
+    """Return a short hash of these pairs; a run stores it and refuses to resume with other pairs."""
     if isinstance(pairs, StoredPairs):
         return pairs.fingerprint
     sums = hashlib.sha256()

@@ -1,9 +1,9 @@
-"""Sentence pairs from the package descriptions of Debian and Ubuntu, fetched through apt alone.
+"""Sentence pairs from the package descriptions of Debian and Ubuntu, fetched only through apt.
 
-`corpora.debian` caches and splits them. Each package has an English description, and volunteers
-translate it; every mirror has them as lists called `Translation-en`, `Translation-fr` and so on.
-`fetch_description_lists` has apt bring these lists into a temporary folder, and `build_rows` makes
-sentence pairs of them.
+`corpora.debian` caches and splits them. Each package has an English description, which volunteers
+translate. Every mirror offers them as lists called `Translation-en`, `Translation-fr` and so on.
+`fetch_description_lists` asks apt to fetch these lists into a temporary folder, and `build_rows`
+turns them into sentence pairs.
 """
 
 import os
@@ -23,14 +23,14 @@ from transformer_lab.data.text import check_visible_text
 
 
 class CorpusUnavailable(RuntimeError):  # noqa: N818 - a state of the machine, no mistake
-    """An error: the corpus cannot be had on this machine now.
+    """The error for a corpus that cannot be fetched on this machine at the moment.
 
-    The message says why, and what can be used instead.
+    The message says why, and what to use instead.
     """
 
 
 class Row(NamedTuple):
-    """A sentence pair and the family of the package that it describes (see `family`)."""
+    """A sentence pair, with the family of the package it describes (see `family`)."""
 
     family: str
     pair: Pair
@@ -60,22 +60,22 @@ Dir::State "{folder}/state";
 Dir::Cache "{folder}/cache";
 """
 LONGEST_FETCH = 600
-"""The seconds after which a fetch counts as failed."""
+"""How many seconds a fetch may take before it counts as failed."""
 
 
 def corpus_unavailable(reason: str) -> CorpusUnavailable:
-    """Return the error to raise for this reason, with a message of one line."""
+    """Return the error to raise for this reason, with a one-line message."""
     return CorpusUnavailable(
         f"no package descriptions: {reason}; --corpus world needs neither apt nor a network"
     )
 
 
 def fetch_description_lists(language: str) -> tuple[list[str], list[str]]:
-    """Return the English lists and the lists in `language` from this machine's mirrors, as text.
+    """Return the lists in English and in `language` from this machine's mirrors, as text.
 
     Raises:
-        ValueError: The mirrors have no list in this language.
-        CorpusUnavailable: There is no apt, or it did not get the lists.
+        ValueError: If the mirrors have no list in this language.
+        CorpusUnavailable: If there is no apt, or it did not get the lists.
     """
     apt = shutil.which("apt-get")
     if apt is None:
@@ -106,12 +106,12 @@ def fetch_description_lists(language: str) -> tuple[list[str], list[str]]:
 def read_lists(folder: Path, language: str, complaints: str) -> tuple[list[str], list[str]]:
     """Return the English and the translated lists that apt left in a folder, as text.
 
-    `complaints` is apt's standard error, which shows whether the lists are complete. Its exit code
-    cannot tell, because it also fails for mirrors that have nothing to do with them.
+    `complaints` is apt's standard error, which tells whether the lists are complete. Its exit code
+    does not, because it also fails over mirrors that have nothing to do with these lists.
 
     Raises:
-        ValueError: The mirrors have lists, but none in this language.
-        CorpusUnavailable: A list is missing or incomplete.
+        ValueError: If the mirrors have lists, but none in this language.
+        CorpusUnavailable: If a list is missing or incomplete.
     """
     # apt's own _ stands for a slash, so it writes that of pt_BR as %5f.
     files = {unquote(path.name): path for path in sorted(folder.iterdir()) if path.is_file()}
@@ -149,7 +149,7 @@ TYPOGRAPHY = str.maketrans({"⋅": " ", "’": "'", "ʼ": "'", "\u00ad": "", "\u
 
 
 def parse_descriptions(text: str) -> Iterator[Description]:
-    """Yield the descriptions of one list; other records are skipped."""
+    """Yield the descriptions in one list, skipping other records."""
     for stanza in unicodedata.normalize("NFC", text).translate(TYPOGRAPHY).split("\n\n"):
         fields: dict[str, str] = {}
         lines: list[str] = []
@@ -170,7 +170,7 @@ def split_paragraphs(lines: Iterable[str]) -> list[list[str]]:
     """Split a description into paragraphs, each a list of blocks.
 
     A block is wrapped text, one item of a bulleted list without its bullet, or one line that is
-    indented because it should be shown as it is.
+    indented in order to be shown as it is.
     """
     result: list[list[str]] = [[]]
     depth, listed = 0, False
@@ -194,7 +194,7 @@ UNSPACED = r"[\u3000-\u9fff\uff00-\uffef]"
 
 
 def tidy_block(block: str) -> str:
-    """Return a block as one line with single spaces, without a comma or semicolon at its end."""
+    """Return a block as one line with single spaces, and without a comma or semicolon at the end."""
     line = " ".join(block.split()).rstrip(" ;,；，、")
     return re.sub(rf"(?<={UNSPACED}) (?={UNSPACED})", "", line)
 
@@ -204,9 +204,9 @@ INITIALS = re.compile(r"\W*(?:[^\W\d]\.)*[^\W\d]")
 
 
 def split_sentences(text: str) -> list[str]:
-    """Split a text into sentences by punctuation, in any language.
+    """Split a text into sentences at punctuation marks, in any language.
 
-    A sentence does not start in lower case, and neither "e.g." nor an initial ends one.
+    A new sentence never starts in lower case or after "e.g." or an initial.
     """
     parts, start = [], 0
     for end in END.finditer(text):
@@ -219,10 +219,10 @@ def split_sentences(text: str) -> list[str]:
 
 
 def pair_sentences(english: Iterable[str], translated: Iterable[str]) -> Iterator[Pair]:
-    """Yield pairs from a description and its translation, by position.
+    """Yield pairs from a description and its translation, matched by position.
 
-    Paragraphs, blocks and sentences are paired if both sides have equally many; else the block is
-    one pair, or the paragraph is skipped.
+    Paragraphs, blocks and sentences are paired if there are equally many on both sides. If not, the
+    whole block is one pair, or the paragraph is skipped.
     """
     lefts, rights = split_paragraphs(english), split_paragraphs(translated)
     if len(lefts) != len(rights):
@@ -237,13 +237,13 @@ def pair_sentences(english: Iterable[str], translated: Iterable[str]) -> Iterato
 
 
 LONGEST = 400
-"""The most characters of a side; longer text is mostly a list that lost its bullets."""
+"""The most characters on one side; longer text is mostly a list that lost its bullets."""
 MOST_UNUSUAL = 1.75
-"""How many times longer or shorter than usual a translation may be without missing or added text."""
+"""How many times longer or shorter than usual a translation may be without being suspicious."""
 
 
 def is_prose(pair: Pair) -> bool:
-    """Return whether a pair is a text and its translation, not a name, an address, code or a copy."""
+    """Return whether a pair is text with its translation, not a name, an address, code or a copy."""
     source, target = ({*re.findall(r"\w+", s.casefold())} for s in (pair.source, pair.target))
     return (
         len(pair.source.split()) >= 3
@@ -256,7 +256,7 @@ def is_prose(pair: Pair) -> bool:
 
 
 def letter_share(text: str) -> float:
-    """Return the share of letters, from 0 to 1, among all characters that are not spaces.
+    """Return the share of letters, from 0 to 1, among all characters except spaces.
 
     Combining marks count as letters.
     """
@@ -266,7 +266,7 @@ def letter_share(text: str) -> float:
 
 
 def filter_by_length_ratio(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows whose ratio of target to source length is close to the median ratio."""
+    """Return the rows whose ratio of target length to source length is close to the median ratio."""
     ratios = [len(row.pair.target) / len(row.pair.source) for row in rows]
     usual = statistics.median(ratios or [1])
     lowest, highest = usual / MOST_UNUSUAL, usual * MOST_UNUSUAL
@@ -281,9 +281,9 @@ ECOSYSTEM = re.compile(
 
 
 def family(package: str) -> str:
-    """Return the first part of a package's name; packages that share it repeat each other's sentences.
+    """Return the first part of a package's name; packages that share it repeat the same sentences.
 
-    `libfoo2-dev`, `foo-data` and `python3-foo` are of the family `foo`.
+    `libfoo2-dev`, `foo-data` and `python3-foo` all belong to the family `foo`.
     """
     name = re.sub(r"^lib(?=\w{3})", "", ECOSYSTEM.sub("", package, count=1))
     first = re.split(r"[-.+_:]", name, maxsplit=1)[0]
@@ -302,9 +302,9 @@ def as_text(pair: Pair) -> Pair | None:
 
 
 def build_rows(english: Iterable[str], translated: Iterable[str]) -> list[Row]:
-    """Return sentence pairs from English and translated lists, given as text.
+    """Return sentence pairs from lists in English and in another language, given as text.
 
-    A pair that several families have gets one row for each of them.
+    A pair that occurs in several families gets one row for each of them.
     """
     originals: dict[str, Description] = {}
     families: dict[str, dict[str, None]] = {}

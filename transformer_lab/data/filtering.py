@@ -1,4 +1,4 @@
-"""The filter for real text: which sentence pairs are fit to train on, and how many were left out.
+"""The filter for real text: which sentence pairs are fit to train on, and how many are left out.
 
 `corpus` and `large` apply it to every file and dataset.
 """
@@ -10,15 +10,15 @@ from transformer_lab.data.batching import LONGEST_WORD, is_too_long
 from transformer_lab.data.pair import Pair
 
 MOST_WORDS, MOST_RATIO = 250, 9
-"""The limits of the filter: the most words of a side, and the most words for one of the other side.
+"""The limits of the filter: the most words on a side, and the most words per word of the other side.
 
-They are those of the Moses project's corpus filter. In languages without spaces words cannot be
-counted, so the letters must be out of proportion as well.
+They come from the Moses project's corpus filter. In languages without spaces, words cannot be
+counted, so a pair is left out only if its letters are out of proportion as well.
 """
 
 
 def rejection_reason(pair: Pair) -> str:
-    """Return the reason in words for which the filter leaves a pair out, or "" if the pair is fit."""
+    """Return, in words, why the filter leaves a pair out, or "" if the pair is fit."""
     if is_too_long(pair, MOST_WORDS):
         return f"of more than {MOST_WORDS} words, or of a word of more than {LONGEST_WORD} letters"
     sides = (pair.source, pair.target)
@@ -41,7 +41,7 @@ def filter_pairs(pairs: Iterable[Pair]) -> tuple[list[Pair], Counter[str]]:
 
 
 def format_filter_counts(pairs: int, left_out: Counter[str]) -> str:
-    """Return one line that says how many pairs were read, and how many were left out for which reason."""
+    """Return one line that says how many pairs were read, and how many were left out and why."""
     reasons = ", ".join(
         f"{count:,} {reason}" for reason, count in sorted(left_out.items()) if count
     )

@@ -1,6 +1,6 @@
-"""Folders of text files as one corpus: each file is read as a single file is, and assigned to a split.
+"""Folders of text files as one corpus: each file is read like a single file and assigned to a split.
 
-`corpus` uses it for a folder; folders of Parquet or Arrow files go to `hub` instead.
+`corpus` uses this for a folder; folders of Parquet or Arrow files go to `hub` instead.
 """
 
 import re
@@ -23,20 +23,20 @@ from transformer_lab.data.pair import Pair
 from transformer_lab.data.text_files import PairFile, find_side_files, iterate_pairs
 
 SAVED_DATASET_FILES = ("dataset_dict.json", "state.json")
-"""The files that show that a folder was written by `save_to_disk` of Hugging Face's `datasets`."""
+"""Files that show that a folder was written by `save_to_disk` of Hugging Face's `datasets`."""
 OTHER_DATA = (".parquet", ".arrow", ".json")
-"""Suffixes of files that only `datasets` reads; text files next to them are documentation."""
+"""Suffixes of files that only `datasets` can read; text files next to them are documentation."""
 SPLIT_NAMES = {
     "train": re.compile(r"(?<![a-z0-9])train(ing)?(?![a-z0-9])"),
     "validation": re.compile(r"(?<![a-z0-9])(validation|valid|val|dev)(?![a-z0-9])"),
     "test": re.compile(r"(?<![a-z0-9])(test|testing|eval|evaluation)(?![a-z0-9])"),
 }
-"""The pattern for each split that the path of its files, in lower case, matches."""
+"""For each split, the pattern that its files' paths match in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextFolder:
-    """A folder whose text files hold sentence pairs; `files` are the paths for each split."""
+    """A folder of text files with sentence pairs; `files` holds the paths for each split."""
 
     name: str
     files: dict[str, list[Path]]
@@ -45,7 +45,7 @@ class TextFolder:
 
     @property
     def cache_key(self) -> str:
-        """A text that changes whenever the files or the way they are read change."""
+        """A text that changes whenever the files change, or the way they are read."""
         files = {
             part: [self.file(p).cache_key for p in paths] for part, paths in self.files.items()
         }
@@ -63,7 +63,7 @@ class TextFolder:
     def pairs(self, part: str, skip_bad: bool) -> Iterator[Pair | None]:
         """Yield the pairs of a split.
 
-        A bad line raises a ValueError; with `skip_bad` it yields None instead.
+        A bad line raises a ValueError, or yields None with `skip_bad`.
         """
         return chain.from_iterable(
             iterate_pairs(path, self.columns, skip_bad=skip_bad, is_csv=self.is_csv)
@@ -71,7 +71,7 @@ class TextFolder:
         )
 
     def read_held_out(self, skip_bad: bool) -> HeldOutPairs:
-        """Return the pairs of validation and test if the folder has them; None stands for a bad line."""
+        """Return the validation and test pairs, if the folder has any; None stands for a bad line."""
         found = {
             part: list(self.pairs(part, skip_bad)) for part in HELD_OUT_SPLITS if part in self.files
         }
@@ -83,15 +83,16 @@ def find_text_folder(
 ) -> TextFolder | None:
     """Find the text files of a folder.
 
-    A file whose path says "train", "validation" or "test" (or "dev", "val", "eval") belongs to that
-    split; all other files are trained on. Subfolders are read only if their names say a split.
+    A file whose path contains "train", "validation" or "test" (or "dev", "val", "eval") belongs to
+    that split; all other files are for training. Subfolders are read only if their names mention a
+    split.
 
     Returns:
         The folder, or None if its data is in another form, such as Parquet or Arrow.
 
     Raises:
-        ValueError: There is nothing to train on, a subfolder's name says no split, or the forms are
-            mixed.
+        ValueError: If there is nothing to train on, a subfolder's name mentions no split, or
+            different forms are mixed.
     """
     folder = Path(name)
     if any((folder / file).is_file() for file in SAVED_DATASET_FILES):
@@ -113,7 +114,7 @@ def find_text_folder(
     if ignored:
         known = "its tables next to each other, or in folders called train, validation and test"
         raise ValueError(
-            f"{folder} has {ignored[0]}, whose folder is not the name of a part; expected {known}"
+            f"{folder} has {ignored[0]}, in a folder that is not named after a split; expected {known}"
         )
     if not files:
         refuse_unnamed_sides(folder)
@@ -123,7 +124,7 @@ def find_text_folder(
 
 
 def refuse_mixed_forms(folder: Path, other: Path) -> None:
-    """Raise a ValueError if there are tables next to `other`, which `datasets` would silently skip."""
+    """Raise a ValueError if there are tables next to `other`: `datasets` would silently skip them."""
     tables = (
         path for path in sorted(folder.rglob("*")) if text_suffix(path.name) in TABLE_SUFFIXES
     )
@@ -133,7 +134,7 @@ def refuse_mixed_forms(folder: Path, other: Path) -> None:
 
 
 def refuse_unnamed_sides(folder: Path) -> None:
-    """Raise a ValueError if a folder has one file per language, and no languages were named."""
+    """Raise a ValueError if a folder has one file per language, but no languages were named."""
     ends = sorted({text_suffix(path.name)[1:] for path in folder.iterdir()} & set(LANGUAGES))
     if len(ends) > 1:
         expected = f"expected --source and --target to be two of {', '.join(ends)}"
@@ -141,9 +142,9 @@ def refuse_unnamed_sides(folder: Path) -> None:
 
 
 def is_text_file(path: Path, columns: tuple[str, str] | None) -> bool:
-    """Return whether a file is to be read as text, or refused with the way to convert it.
+    """Return whether a file should be read as text, or refused with advice on converting it.
 
-    It is True for tables, JSON lines, .zip files, files in known other forms, and the source side
+    This is True for tables, JSON lines, .zip files, files in other known forms, and the source side
     of two parallel files.
     """
     suffix = text_suffix(path.name)
@@ -155,9 +156,9 @@ def is_text_file(path: Path, columns: tuple[str, str] | None) -> bool:
 
 
 def split_from_path(inside: Path) -> str | None:
-    """Return the split that a path within the folder names: "train", "validation" or "test".
+    """Return the split that a path inside the folder mentions: "train", "validation" or "test".
 
-    It is None if the path names none.
+    Return None if it mentions none.
     """
     name = strip_packing_suffix(str(inside)).lower()
     return next((part for part, pattern in SPLIT_NAMES.items() if pattern.search(name)), None)

@@ -1,6 +1,6 @@
-"""Sentence pairs from Hugging Face's `datasets`: from its hub, downloaded or streamed, or from a folder.
+"""Sentence pairs from Hugging Face's `datasets`: downloaded or streamed from the hub, or from a folder.
 
-`corpus` uses it for "hf:NAME" and "stream:NAME". The library is optional:
+`corpus` uses it for "hf:NAME" and "stream:NAME". The library is optional: install
 `transformer-lab[corpora]`.
 """
 
@@ -18,9 +18,9 @@ from transformer_lab.data.pair import Pair
 from transformer_lab.data.text_files import SKIP, pair_from_row
 
 ROWS_AT_ONCE = 1_000
-"""The number of rows that are read from a dataset at once."""
+"""How many rows of a dataset are read at once."""
 LANGUAGES = re.compile(r"(\w+[-_])?[a-z]{2,3}(-|_|_to_)[a-z]{2,3}")
-"""The pattern of a configuration that names two languages, such as "de-en" or "iwslt2017-de-en"."""
+"""The pattern for a configuration that names two languages, such as "de-en" or "iwslt2017-de-en"."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class HubDataset:
 
     Attributes:
         name: Its name on the hub, or the path of its folder.
-        columns: The columns or languages of source and target.
+        columns: The columns or languages of the source and the target.
         parts: The library's dataset for each split.
-        versions: A fingerprint of each split, which changes when the split does.
+        versions: A fingerprint for each split, which changes whenever the split does.
     """
 
     name: str
@@ -41,7 +41,7 @@ class HubDataset:
 
     @property
     def cache_key(self) -> str:
-        """A text that changes whenever the rows or the columns that are read change."""
+        """A text that changes whenever the rows change, or the columns that are read."""
         read = {
             part: self.versions[part] for part in ("train", *HELD_OUT_SPLITS) if part in self.parts
         }
@@ -68,7 +68,7 @@ class HubDataset:
                     yield None
 
     def read_held_out(self, skip_bad: bool) -> HeldOutPairs:
-        """Return the pairs of validation and test if the dataset has them; None stands for a bad row."""
+        """Return the validation and test pairs, if the dataset has any; None stands for a bad row."""
         found = {
             part: list(self.pairs(part, skip_bad)) for part in HELD_OUT_SPLITS if part in self.parts
         }
@@ -80,11 +80,11 @@ def open_hub_dataset(
 ) -> HubDataset:
     """Open a dataset: "NAME", "NAME/CONFIG" or "OWNER/NAME/CONFIG" on the hub, or a folder.
 
-    In a name of two parts the second is a configuration if it names two languages, as in
-    "wmt14/de-en". If the dataset cannot be opened that way, the other reading is tried.
+    In a name with two parts, the second is taken for a configuration if it names two languages, as
+    in "wmt14/de-en". If the dataset cannot be opened that way, the other reading is tried.
 
     Raises:
-        ValueError: It cannot be opened, has no "train" split, or lacks these columns. If the
+        ValueError: If it cannot be opened, has no "train" split, or lacks these columns. If the
             library is missing, the message says how to install it.
     """
     expected = 'pip install "transformer-lab[corpora]" for it'
@@ -128,7 +128,7 @@ def load_splits_and_versions(name: str, stream: bool) -> tuple[dict[str, Any], d
 def load_builder(readings: Sequence[tuple[str, ...]]) -> Any:
     """Return the dataset builder for the first of these names that `datasets` knows.
 
-    If it knows none of them, the first name's error is raised.
+    If it knows none of them, the error for the first name is raised.
     """
     import datasets
 
@@ -144,9 +144,9 @@ def load_builder(readings: Sequence[tuple[str, ...]]) -> Any:
 
 
 def possible_names(name: str) -> list[tuple[str, ...]]:
-    """Return the arguments to try for a name on the hub, the likelier first.
+    """Return the arguments to try for a name on the hub, likeliest first.
 
-    They are (name,) or (name, configuration).
+    Each is (name,) or (name, configuration).
     """
     first, slash, last = name.rpartition("/")
     whole, configured = (name,), (first, last)

@@ -1,6 +1,6 @@
-"""Names of languages by their codes, and the script in which a text is written.
+"""The names of languages by their codes, and the script that a text is written in.
 
-Corpora, model cards and BLEU's choice of a tokenization use them.
+Corpora, model cards and the choice of BLEU's tokenization use them.
 """
 
 import unicodedata
@@ -43,28 +43,28 @@ LANGUAGES = {
     "vi": "Vietnamese",
     "zh": "Chinese",
 }
-"""The English names of languages by ISO 639-1 code; a code that is missing here stands for itself."""
+"""The English names of languages, by ISO 639-1 code; a code that is missing here is used as it is."""
 
 SCRIPTS = {
     **{"CJK": "Han", "IDEOGRAPHIC": "Han", "HIRAGANA": "Japanese", "KATAKANA": "Japanese"},
     "KATAKANA-HIRAGANA": "Japanese",
 }
-"""The names of scripts by the first word of a character's Unicode name, where the two differ."""
+"""The names of scripts, by the first word of a character's Unicode name, where the two differ."""
 KANA_SHARE = 0.05
-"""The share of Kana among a text's Han and Kana characters above which it counts as Japanese."""
+"""A text counts as Japanese if Kana make up more than this share of its Han and Kana characters."""
 
 
 def main_script(texts: Iterable[str]) -> str:
-    """Return the script of most letters, such as "Latin", "Han" or "Japanese".
+    """Return the script that most letters belong to, such as "Latin", "Han" or "Japanese".
 
-    It is "none" if there are no letters.
+    Return "none" if there are no letters.
     """
     scripts = count_scripts(texts)
     return max(sorted(scripts), key=scripts.__getitem__) if scripts else "none"
 
 
 def count_scripts(texts: Iterable[str]) -> Counter[str]:
-    """Return the number of letters of each script in these texts."""
+    """Return how many letters of each script these texts have."""
     letters = Counter(sign for text in texts for sign in text if sign.isalpha())
     scripts: Counter[str] = Counter()
     for sign, count in letters.items():

@@ -1,9 +1,10 @@
-"""Splitting of a corpus that does not fit into memory, with the splits stored as files.
+"""Split a corpus that does not fit into memory, and store its splits as files.
 
 `corpus` uses it for large files and for datasets; `stored` reads the result. The corpus is read
-twice. The first reading stores three 8-byte numbers for each pair, which are enough to find repeated
-pairs, to see whether most sources differ in digits alone, and to choose those that are held out. The
-second reading writes the pairs. The held-out pairs are the same as those of `split_pairs`.
+twice. The first reading stores three 8-byte numbers for each pair. They are enough to find repeated
+pairs, to see whether most sources differ only in their digits, and to decide which ones are held
+out. The second reading writes the pairs. The held-out pairs are the same as those that
+`split_pairs` would choose.
 """
 
 import hashlib
@@ -35,9 +36,9 @@ HELD_OUT_FILE = "held.json"
 PairReader = Callable[[], Iterator[Pair | None]]
 """A function that reads the corpus from its beginning; None stands for a bad line."""
 HeldOutPairs = Mapping[str, list[Pair | None]]
-"""Pairs of "validation" and "test" that a corpus brings along; None stands for a bad row."""
+"""The "validation" and "test" pairs that come with a corpus; None stands for a bad row."""
 HELD_OUT_SPLITS = ("test", "validation")
-"""The splits that are not trained on, in the order in which sources are chosen for them."""
+"""The splits that the model is not trained on, in the order in which they choose their sources."""
 
 
 @dataclass
@@ -45,12 +46,13 @@ class ScanResult:
     """What `scan_pairs` found out about each pair of a corpus.
 
     Attributes:
-        places: For each pair, the hash of its `source_key`; 0 if it is left out.
-        numbers: For each pair, the hash of its `number_key`, which decides its split instead if
-            most sources differ in digits alone; 0 if it is left out.
-        sums: For each pair, a hash of source and target, to find repeats; 0 if it is left out.
-        fits: For each pair, whether the filter lets it pass.
-        left_out: How many pairs are left out, by reason.
+        places: For each pair, the hash of its `source_key`, or 0 if the pair is left out.
+        numbers: For each pair, the hash of its `number_key`, or 0 if the pair is left out. It
+            decides the split if most sources differ only in their digits.
+        sums: For each pair, a hash of source and target, to find repeats, or 0 if the pair is left
+            out.
+        fits: For each pair, whether it passes the filter.
+        left_out: How many pairs were left out, by reason.
     """
 
     places: "array[int]"
@@ -70,18 +72,18 @@ def store_corpus(
     """Split a corpus and store its training pairs in a folder; a complete folder is used again.
 
     Args:
-        folder: Where to store it; made if it is missing.
+        folder: Where to store it; the folder is created if necessary.
         name: The corpus's name, for messages on standard error.
         read: Reads its pairs from the beginning.
-        seed: Chooses the sources that are held out.
-        held: Reads the validation and test pairs that the corpus brings along. None of their
-            sources is trained on. They are neither filtered nor compared with each other. For a
-            split that is missing there, a twentieth of the other sources, at most 1,000, is held
-            out.
+        seed: Decides which sources are held out.
+        held: Reads the validation and test pairs that come with the corpus. The model is not
+            trained on any of their sources. They are neither filtered nor compared with each other.
+            If one of these splits is missing, a twentieth of the other sources, but at most 1,000,
+            is held out for it.
 
     Raises:
-        ValueError: There are too few pairs, they changed between the two readings, or `read` raised
-            it.
+        ValueError: If there are too few pairs, if they changed between the two readings, or if
+            `read` raises one.
     """
 
     def make(folder: Path) -> None:
@@ -96,7 +98,7 @@ def store_corpus(
 
 
 def scan_pairs(read: PairReader, seed: int) -> ScanResult:
-    """Read a corpus once and return each pair's hashes and whether the filter lets it pass."""
+    """Read a corpus once, and return each pair's hashes and whether it passes the filter."""
     seen = ScanResult(array("Q"), array("Q"), array("Q"), bytearray(), Counter())
     for pair in read():
         reason = "bad" if pair is None else rejection_reason(pair)
@@ -116,17 +118,17 @@ def scan_pairs(read: PairReader, seed: int) -> ScanResult:
 
 
 def hash_key(key: str, seed: int) -> int:
-    """Return a 64-bit hash of a source's key, by which `split_groups` orders sources as well."""
+    """Return a 64-bit hash of a source's key; `split_groups` orders its sources by the same hash."""
     return int.from_bytes(hashlib.sha256(f"{seed} {key}".encode()).digest()[:8])
 
 
 def write_splits(folder: Path, name: str, read: PairReader, seed: int, held: HeldOutPairs) -> None:
-    """Read the corpus twice, write its splits into a folder, and seal it (see `seal_folder`).
+    """Read the corpus twice, write its splits to a folder, and seal the folder (see `seal_folder`).
 
     The arguments are those of `store_corpus`.
 
     Raises:
-        ValueError: There are too few pairs, or they changed between the two readings.
+        ValueError: If there are too few pairs, or they changed between the two readings.
     """
     seen = scan_pairs(read, seed)
     places, fits = np.frombuffer(seen.places, np.uint64), np.frombuffer(seen.fits, np.bool_)
@@ -163,7 +165,7 @@ def write_splits(folder: Path, name: str, read: PairReader, seed: int, held: Hel
             else:
                 yield pair
         if number + 1 != len(new):
-            raise ValueError(f"{name} has changed while it was read; expected {len(new)} pairs")
+            raise ValueError(f"{name} changed while it was being read; expected {len(new)} pairs")
 
     count = write_pairs(folder, train())
     if not count:
@@ -175,18 +177,18 @@ def write_splits(folder: Path, name: str, read: PairReader, seed: int, held: Hel
 
 
 def find_held_out_bounds(name: str, places: np.ndarray, parts: list[str]) -> dict[str, int]:
-    """Return the largest source hash of each split in `parts`.
+    """Return the largest source hash that belongs to each split in `parts`.
 
-    `places` are the sorted hashes of all sources; the splits take the smallest, one after the
-    other.
+    `places` holds the sorted hashes of all sources; each split in turn takes the smallest that are
+    left.
 
     Raises:
-        ValueError: There are too few different sources.
+        ValueError: If there are too few different sources.
     """
     count = max(1, min(1000, len(places) // 20))
     if parts and len(places) <= len(parts) * count:
         raise ValueError(
             f"{name} has {len(places)} different sources; expected more than {len(parts) * count}, "
-            "of which some are held out"
+            "because some are held out"
         )
     return {part: int(places[number * count - 1]) for number, part in enumerate(parts, start=1)}

@@ -1,8 +1,8 @@
-"""Small translation tasks that a reader chooses from, changes, or replaces by one of their own.
+"""Small translation tasks for readers to choose from, change, or replace by their own.
 
-A task is a function that draws one pair: `dates(random.Random(0))` may return
-("Sunday, 14 Feb 2021", "2021-02-14"). Each is short, so that it can be copied into a notebook and
-changed. docs/own_task.md shows how to train on one, and which of them two minutes of training learn.
+A task is a function that draws one pair: `dates(random.Random(0))` may return ("Sunday, 14 Feb
+2021", "2021-02-14"). Each is short, so that you can copy it into a notebook and change it.
+docs/own_task.md shows how to train on one, and which of them can be learnt in two minutes.
 """
 
 import random
@@ -23,10 +23,11 @@ Task = Callable[[random.Random], tuple[str, str]]
 
 
 def draw_pairs(task: Task, count: int = 20_000, seed: int = 0) -> list[Pair]:
-    """Return pairs of a task, each source once; fewer than `count` if the task runs out of them.
+    """Return pairs from a task, each source once; there are fewer than `count` if the task runs out.
 
     Raises:
-        ValueError: If the task gives one source two targets: no model could learn which.
+        ValueError: If the task gives one source two targets, because no model could learn which is
+            right.
     """
     draw = random.Random(seed)
     found: dict[str, str] = {}
@@ -40,14 +41,14 @@ def draw_pairs(task: Task, count: int = 20_000, seed: int = 0) -> list[Pair]:
 
 
 def write_pairs(path: str | Path, pairs: Sequence[Pair], *, overwrite: bool = False) -> Path:
-    """Write pairs into a file that `train` reads: source, tab, target on each line.
+    """Write pairs to a file that `train` can read, with source, tab and target on each line.
 
-    Its folder is made if it is missing. If the first pair would be taken for the names of columns,
-    as "english" and "french" would, a line with such names is written above it.
+    The file's folder is created if necessary. If the first pair would be mistaken for column names,
+    as "english" and "french" would, a line with column names is written above it.
 
     Raises:
-        ValueError: If the file exists and `overwrite` is not given, or if a side of a pair can't
-            stand in a line: it is empty, or it has a tab or a line break in it.
+        ValueError: If the file exists and `overwrite` is not set, or if a side of a pair is empty
+            or contains a tab or a line break.
     """
     path = Path(path)
     if path.exists() and not overwrite:
@@ -71,11 +72,11 @@ DATE_FORMS = (
     "%A, {0} %b %Y|%a {0} %B %Y|%B {0}, %Y|%b {0} %Y|{0} %B %Y|{0} %b %Y|the {1} of %B %Y"
     "|%B {1}, %Y|%A, %B {1}, %Y|{0}.{2}.%Y|%Y/{2}/{0}"
 ).split("|")
-"""Ways to write a date: {0} is the day, {1} the day with its ending, {2} the month's number."""
+"""Ways to write a date: {0} is the day, {1} the day with its ending, {2} the number of the month."""
 
 
 def dates(draw: random.Random) -> tuple[str, str]:
-    """Draw a date as people write it, and as computers do: "Sunday, 14 Feb 2021", "2021-02-14"."""
+    """Draw a date as people write it and as computers do: "Sunday, 14 Feb 2021", "2021-02-14"."""
     day = date(1950, 1, 1) + timedelta(days=draw.randrange(365 * 100))
     ending = {1: "st", 2: "nd", 3: "rd"}.get(day.day % 10, "th")
     if day.day in (11, 12, 13):
@@ -116,7 +117,7 @@ def english_words(number: int) -> str:
 def french_words(number: int, is_last: bool = True) -> str:
     """Return a number below a million in French words: 483 is quatre cent quatre-vingt-trois.
 
-    `is_last` is False before *mille*, where *cents* and *quatre-vingts* lose their s.
+    `is_last` is False in front of *mille*, where *cents* and *quatre-vingts* lose their s.
     """
     check("number", number, "0 to 999,999", 0 <= number < 1_000_000)
     if number < 17:
@@ -141,7 +142,7 @@ def french_words(number: int, is_last: bool = True) -> str:
 def german_words(number: int, is_last: bool = True) -> str:
     """Return a number below a million in German words: 483 is vierhundertdreiundachtzig.
 
-    `is_last` is False before *hundert* and *tausend*, where one is *ein* and not *eins*.
+    `is_last` is False in front of *hundert* and *tausend*, where one is *ein* rather than *eins*.
     """
     check("number", number, "0 to 999,999", 0 <= number < 1_000_000)
     if number < 20:
@@ -155,7 +156,7 @@ def german_words(number: int, is_last: bool = True) -> str:
 
 
 def draw_number(draw: random.Random) -> int:
-    """Draw a number below a million; short ones come as often as long ones."""
+    """Draw a number below a million; short numbers are as likely as long ones."""
     return draw.randrange(10 ** draw.randint(1, 6))
 
 
@@ -166,7 +167,7 @@ def numbers_in_english(draw: random.Random) -> tuple[str, str]:
 
 
 def numbers_without_comma(draw: random.Random) -> tuple[str, str]:
-    """Draw a number without the comma that shows its thousands: "7083", "seven thousand eighty-three"."""
+    """Draw a number without its comma, and its words: "7083", "seven thousand eighty-three"."""
     number = draw_number(draw)
     return str(number), english_words(number)
 
@@ -226,7 +227,7 @@ ENDS = ["", "", "", "n", "r", "s", "t", "l", "m", "nd", "ck", "ng", "st"]
 
 
 def draw_word(draw: random.Random) -> str:
-    """Draw a word of one to three syllables that might be English, and mostly isn't."""
+    """Draw a word of one to three syllables that could be English, but usually is not."""
     syllables = [
         draw.choice(STARTS) + draw.choice("aeiou") + draw.choice(ENDS)
         for _ in range(draw.randint(1, 3))
@@ -236,13 +237,13 @@ def draw_word(draw: random.Random) -> str:
 
 
 def pig_latin(draw: random.Random) -> tuple[str, str]:
-    """Draw a word and its Pig Latin: "string", "ingstray"; a word that begins with a vowel gets way."""
+    """Draw a word and its Pig Latin: "string", "ingstray"; a word that begins with a vowel gets "way"."""
     word = draw_word(draw)
     return word, pig_latin_of(word)
 
 
 def pig_latin_of(word: str) -> str:
-    """Return a word in Pig Latin; y is a vowel, except as the first letter: "ywhay", "esyay"."""
+    """Return a word in Pig Latin; y counts as a vowel, except as the first letter: "ywhay", "esyay"."""
     consonants = "bcdfghjklmnpqrstvwxz"
     rest = word[:1].lstrip(consonants + "y") + word[1:]
     if len(rest) < len(word):
@@ -251,7 +252,7 @@ def pig_latin_of(word: str) -> str:
 
 
 def backwards(draw: random.Random) -> tuple[str, str]:
-    """Draw a word and the same word from its end: "string", "gnirts"."""
+    """Draw a word, and the same word backwards: "string", "gnirts"."""
     word = draw_word(draw)
     return word, word[::-1]
 
@@ -265,7 +266,7 @@ BEFORE_OTHERS = BEFORE_ALL | {"c": "k", "z": "s", "g": "g"}
 
 
 def spanish_sounds(draw: random.Random) -> tuple[str, str]:
-    """Draw a word as Spanish spells it, and as a phrasebook says it: "gitana" is "khee-tah-nah"."""
+    """Draw a word in Spanish spelling, and as a phrasebook says it: "gitana" is "khee-tah-nah"."""
     word, sounds = "", []
     for _ in range(draw.randint(1, 4)):
         vowel, end = draw.choice("aeiou"), draw.choice(["", "", "n", "s"])
@@ -277,7 +278,7 @@ def spanish_sounds(draw: random.Random) -> tuple[str, str]:
 
 
 def amounts(draw: random.Random) -> tuple[str, str]:
-    """Draw an amount and how it's said: "$2,041.50", "two thousand forty-one dollars and fifty cents"."""
+    """Draw an amount and how to say it: "$2,041.50", "two thousand forty-one dollars and fifty cents"."""
     dollars, cents = draw_number(draw) // 10, draw.choice([0, draw.randrange(1, 100)])
     said = f"{english_words(dollars)} dollar{'' if dollars == 1 else 's'}"
     if cents:
@@ -292,7 +293,7 @@ def sums(draw: random.Random) -> tuple[str, str]:
 
 
 def heights(draw: random.Random) -> tuple[str, str]:
-    """Draw a length in feet and inches, and in centimetres: "5 ft 7 in", "170 cm"."""
+    """Draw a length in feet and inches, and the same in centimetres: "5 ft 7 in", "170 cm"."""
     feet, inches, half = draw.randrange(1, 100), draw.randrange(12), draw.choice(["", ".5"])
     centimetres = round((12 * feet + inches + 0.5 * bool(half)) * 2.54)
     return f"{feet} ft {inches}{half} in", f"{centimetres} cm"
@@ -311,7 +312,7 @@ PHRASES = [
 
 
 def phrasebook(draw: random.Random) -> tuple[str, str]:
-    """Draw a phrase of a traveller, or as often a sentence of the world: "where is the house?"."""
+    """Draw a traveller's phrase or, just as often, a sentence from the world: "where is the house?"."""
     if draw.random() < 0.5:
         pair = next(sentences(seed=draw.getrandbits(32)))
         return pair.source, pair.target

@@ -1,6 +1,6 @@
-"""Text files as lines of bytes: unpacked from .gz, .zst or .zip, and checked to be UTF-8 text.
+"""Text files as lines of bytes: unpacked from .gz, .zst or .zip, and checked to be UTF-8.
 
-`text_files`, `tables` and `folders` read through it. A file in another form is refused with the
+`text_files`, `tables` and `folders` read through it. A file in another form is refused, with the
 command that converts it.
 """
 
@@ -21,9 +21,9 @@ from transformer_lab.config import check
 PACKED_SUFFIXES = (".gz", ".zst")
 TABLE_SUFFIXES = (".tsv", ".txt", ".csv", ".jsonl", ".ndjson")
 MAGIC = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst", b"PK\x03\x04": ".zip"}
-"""The first bytes of packed files, by which they are known whatever their names."""
+"""The first bytes of compressed files, which identify them whatever they are called."""
 LONGEST_LINE = 10_000_000
-"""The most bytes of a line; a longer one is cut here and counts as bad."""
+"""The most bytes in a line; a longer line is cut there and counts as bad."""
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 TMX_TO_TSV = (
     "import sys, xml.etree.ElementTree as e; "
@@ -41,7 +41,7 @@ OTHER_FORMS = {
     ".xlsx": "is a spreadsheet. Save it as CSV, then train with --csv",
     ".parquet": "is a Parquet file. Put it into a folder, and give the folder",
 }
-"""How to convert each form that is not read, by its suffix."""
+"""How to convert each form that we do not read, by suffix."""
 UNKNOWN_XML = (
     "is XML, and neither TMX nor XLIFF; expected a line for each pair, with a tab between its texts"
 )
@@ -55,13 +55,13 @@ BINARY_FORMS = {
     b"ARROW1\0": "Arrow",
     b"\x80\x04\x95": "a pickle",
 }
-"""The first bytes of files that hold no lines of text, by which they are known whatever their names."""
+"""The first bytes of files without lines of text, which identify them whatever they are called."""
 SUFFIX_ALIASES = {".pot": ".po", ".xlf": ".xliff", ".ods": ".xlsx", ".xls": ".xlsx"}
 
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """A text file: a file on disk, perhaps packed, or a `member` of a .zip."""
+    """A text file: a file on disk, possibly compressed, or a `member` of a .zip."""
 
     path: Path
     member: str = ""
@@ -77,7 +77,7 @@ class TextFile:
     def has_at_least_bytes(self, number: int) -> bool:
         """Return whether the file has at least this many bytes when unpacked.
 
-        It reads no more of the file than needed.
+        It reads no more of the file than it has to.
         """
         if not self.member and detect_packing(self.path) is None:
             return self.path.stat().st_size >= number
@@ -95,14 +95,14 @@ def strip_packing_suffix(name: str) -> str:
 
 
 def text_suffix(name: str) -> str:
-    """Return the suffix of a name in lower case, after .gz or .zst is removed."""
+    """Return the suffix of a name in lower case, after removing .gz or .zst."""
     return Path(strip_packing_suffix(name)).suffix.lower()
 
 
 def detect_packing(path: Path) -> str | None:
-    """Return how a file is packed, by its suffix or else its first bytes: ".gz", ".zst" or ".zip".
+    """Return how a file is packed, judged by its suffix or its first bytes: ".gz", ".zst" or ".zip".
 
-    It is None if the file is not packed.
+    Return None if the file is not packed.
     """
     suffix = path.suffix.lower()
     if suffix in MAGIC.values():
@@ -116,7 +116,7 @@ def list_zip_members(path: Path) -> list[str]:
     """Return the names of the files in a .zip, without folders and hidden files.
 
     Raises:
-        ValueError: The .zip is damaged.
+        ValueError: If the .zip is damaged.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -131,7 +131,7 @@ def open_unpacked(part: TextFile) -> Iterator[IO[bytes]]:
     """Open a file as a stream of unpacked bytes.
 
     Raises:
-        ValueError: The packing is damaged, has a password, or needs a library that is missing.
+        ValueError: If the archive is damaged, has a password, or needs a library that is missing.
     """
     damaged: tuple[type[Exception], ...] = (
         *(EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile),
@@ -168,7 +168,7 @@ def import_zstd(path: Path) -> Any:
     """Return the library that unpacks .zst.
 
     Raises:
-        ValueError: It is not installed; the message says how to install it.
+        ValueError: If it is not installed; the message says how to install it.
     """
     try:
         from backports import zstd
@@ -179,10 +179,10 @@ def import_zstd(path: Path) -> Any:
 
 
 def read_lines(part: TextFile) -> Iterator[bytes]:
-    """Yield the lines of a file as bytes, without line ends and without empty lines at the end.
+    """Yield a file's lines as bytes, without line ends and without empty lines at the end.
 
     Raises:
-        ValueError: The file is damaged, or is no text in UTF-8.
+        ValueError: If the file is damaged, or is not UTF-8 text.
     """
     empty = 0
     for line in read_raw_lines(part):
@@ -198,7 +198,7 @@ def read_raw_lines(part: TextFile) -> Iterator[bytes]:
     """Yield all lines of a file as bytes, without line ends; a line over `LONGEST_LINE` is cut.
 
     Raises:
-        ValueError: The file is damaged, or is no text in UTF-8.
+        ValueError: If the file is damaged, or is not UTF-8 text.
     """
     with open_unpacked(part) as file:
         first = True
@@ -213,9 +213,9 @@ def read_raw_lines(part: TextFile) -> Iterator[bytes]:
 
 
 def refuse_other_forms(part: TextFile) -> None:
-    """Raise a ValueError if the file's suffix names a form that is not read, such as .tmx or .xlsx.
+    """Raise a ValueError if a file's suffix names a form that we do not read, such as .tmx or .xlsx.
 
-    The message tells how to convert the file. `OTHER_FORMS` lists the suffixes.
+    The message says how to convert the file. `OTHER_FORMS` lists the suffixes.
     """
     suffix = text_suffix(part.name)
     form = OTHER_FORMS.get(SUFFIX_ALIASES.get(suffix, suffix))
@@ -224,7 +224,7 @@ def refuse_other_forms(part: TextFile) -> None:
 
 
 def unpack_command(part: TextFile) -> str:
-    """Return the shell command that prints a file unpacked, for error messages."""
+    """Return the shell command that prints a file unpacked, for use in error messages."""
     path, member = shlex.quote(str(part.path)), shlex.quote(part.member)
     packing = detect_packing(part.path) if part.path.is_file() else None
     if packing == ".zip":
@@ -236,9 +236,9 @@ def unpack_command(part: TextFile) -> str:
 
 
 def refuse_non_utf8(part: TextFile, line: bytes) -> None:
-    """Raise a ValueError if a file's first line shows that it does not hold lines of UTF-8 text.
+    """Raise a ValueError if a file's first line shows that it is not lines of UTF-8 text.
 
-    The message tells how to convert it.
+    The message says how to convert it.
     """
     begins, how = line[:1_000], unpack_command(part)
     binary = next((form for magic, form in BINARY_FORMS.items() if line.startswith(magic)), None)
@@ -270,9 +270,9 @@ def refuse_non_utf8(part: TextFile, line: bytes) -> None:
 
 
 def refuse_xml_and_po(part: TextFile) -> None:
-    """Raise a ValueError if a file begins as XML or PO does, whatever its name.
+    """Raise a ValueError if a file begins like XML or PO, whatever it is called.
 
-    The message tells how to convert it.
+    The message says how to convert it.
     """
     with open_unpacked(part) as file:
         begins = file.read(4_000).lower()

@@ -1,6 +1,6 @@
 """Sentence pairs, and their training, validation and test splits.
 
-Every corpus gives a `Splits`; everything that trains or evaluates takes one.
+Every corpus gives a `Splits`, and everything that trains or evaluates takes one.
 """
 
 from collections.abc import Sequence
@@ -34,16 +34,14 @@ P = TypeVar("P", bound=SentencePair, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Splits(Generic[P]):
-    """Training, validation and test pairs; no source sentence of validation or test is trained on.
+    """Training, validation and test pairs; the training pairs share no source with the other two.
 
     Attributes:
-        train: Pairs to train on.
-        validation: Pairs to watch the training with.
-        test: Pairs to report scores on.
-        said: How many pairs were read, and how many were left out for which reason; "" if that is
-            unknown.
-        form: How the pairs were read, from which columns of which kind of file; "" if that is
-            unknown.
+        train: The pairs to train on.
+        validation: The pairs to watch training with.
+        test: The pairs to report scores on.
+        said: How many pairs were read, and how many were left out and why; "" if that is unknown.
+        form: How the pairs were read: the kind of file and the columns; "" if that is unknown.
     """
 
     train: Sequence[P]

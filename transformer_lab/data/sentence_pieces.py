@@ -1,7 +1,7 @@
 """A SentencePiece tokenizer (Kudo and Richardson 2018) for OPUS-MT and Bergamot checkpoints.
 
 `formats` builds it from other people's checkpoints, and `tokenizer` loads it again. SentencePiece
-cuts a text into pieces; the checkpoint's own vocabulary gives each piece its id.
+cuts a text into pieces, and the checkpoint's own vocabulary gives each piece an id.
 """
 
 import base64
@@ -13,26 +13,26 @@ from typing import Any
 from transformer_lab.config import check, is_integer
 
 SPACE = "▁"
-"""SentencePiece's character for the space before a word."""
+"""SentencePiece's character for the space in front of a word."""
 SPECIAL = ("<pad>", "</s>", "<unk>")
 
 
 class SentencePieceTokenizer:
-    """The tokenizer of one language of a checkpoint whose two languages share one vocabulary.
+    """The tokenizer of one language, for a checkpoint whose languages share a vocabulary.
 
     A text may begin with a language code, as in ">>fr<< the cat".
 
     Args:
         model: The content of a .spm file.
-        vocabulary: The id of each piece, as in vocab.json. SentencePiece's own ids are not used. A
-            piece that the vocabulary lacks is `<unk>`.
-        added: Pieces of the vocabulary that were added to the model later, so that SentencePiece
-            does not know them. Where such a word stands in a text, it is one piece. Those that map
-            to True are left out when ids are decoded.
+        vocabulary: The id of each piece, as in vocab.json. SentencePiece's own ids are ignored. A
+            piece that is not in the vocabulary becomes `<unk>`.
+        added: Pieces that were added to the vocabulary later, so that SentencePiece does not know
+            them. Wherever such a word occurs in a text, it is one piece. Those mapped to True are
+            left out when ids are decoded.
 
     Raises:
-        ValueError: The `sentencepiece` package is missing, `model` is no SentencePiece model, the
-            vocabulary lacks a special token, or its ids are not 0, 1, 2 and so on.
+        ValueError: If the `sentencepiece` package is missing, `model` is not a SentencePiece model,
+            the vocabulary lacks a special token, or its ids are not 0, 1, 2 and so on.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class SentencePieceTokenizer:
     def tokenize(self, text: str) -> list[str]:
         """Return the pieces of a text.
 
-        A language code at its beginning is one piece, and so is each added piece.
+        A language code at the beginning is one piece, and so is each added piece.
         """
         parts = filter(None, self.split.split(text)) if self.added else [text]
         return [
@@ -68,7 +68,7 @@ class SentencePieceTokenizer:
         ]
 
     def tokenize_plain(self, text: str) -> list[str]:
-        """Return the pieces of a text that has no added piece in it."""
+        """Return the pieces of a text that contains no added pieces."""
         code, mark, rest = text.partition("<<")
         if text.startswith(">>") and mark:
             return [code + mark, *self.processor.encode(rest, out_type=str)]
@@ -79,7 +79,7 @@ class SentencePieceTokenizer:
         return [self.ids.get(piece, self.ids["<unk>"]) for piece in self.tokenize(text)]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text that the pieces spell, without special tokens."""
+        """Return the text spelt by the pieces, without special tokens."""
         pieces = [self.pieces[i] for i in ids]
         text = self.processor.decode_pieces([p for p in pieces if p not in self.silent])
         return text.replace(SPACE, " ").strip()
@@ -93,7 +93,7 @@ class SentencePieceTokenizer:
         return [piece.removeprefix(SPACE) for piece in self.tokenize(text) if piece not in self.ids]
 
     def to_json(self) -> str:
-        """Return the whole tokenizer as JSON, which `tokenizer_from_json` reads back."""
+        """Return the whole tokenizer as JSON that `tokenizer_from_json` can read."""
         model = base64.b64encode(self.model).decode()
         state = {"kind": "sentencepiece", "model": model, "vocabulary": self.ids}
         state |= {"added": self.added} if self.added else {}
@@ -103,7 +103,7 @@ class SentencePieceTokenizer:
     def from_state(
         cls, model: str, vocabulary: dict[str, int], added: Mapping[str, bool] | None = None
     ) -> "SentencePieceTokenizer":
-        """Build the tokenizer from the fields of `to_json`, where `model` is in base64."""
+        """Build the tokenizer from the fields written by `to_json`, where `model` is in base64."""
         return cls(base64.b64decode(model), vocabulary, added)
 
 
@@ -111,8 +111,8 @@ def load_processor(model: bytes, extra: str = "marian") -> Any:
     """Return the `sentencepiece` processor for the content of a .spm file.
 
     Raises:
-        ValueError: The content is no model, or the package is missing; then the message names the
-            `extra` of this package that installs it.
+        ValueError: If the content is not a model, or the package is missing; the message then names
+            the `extra` of this package that installs it.
     """
     try:
         import sentencepiece
@@ -129,7 +129,7 @@ def load_processor(model: bytes, extra: str = "marian") -> Any:
 
 
 def check_vocabulary(vocabulary: object) -> None:
-    """Raise a ValueError unless the special tokens are there and the ids are 0, 1, 2 and so on."""
+    """Raise a ValueError unless all special tokens exist and the ids are 0, 1, 2 and so on."""
     kind = type(vocabulary).__name__
     check("vocabulary", f"a {kind}", "a dict, from piece to id", isinstance(vocabulary, dict))
     assert isinstance(vocabulary, dict)

@@ -1,6 +1,6 @@
-"""Training, validation and test splits of real text that share no sentence, nor near copies.
+"""Training, validation and test splits of real text that share no sentences or near copies.
 
-`corpus`, `corpora` and `large` use them: a test on sentences that were trained on would measure
+`corpus`, `corpora` and `large` use them, because a test on training sentences would only measure
 memory.
 """
 
@@ -20,18 +20,19 @@ def split_pairs(
 ) -> Splits[Pair]:
     """Split pairs by their source, so that sentences with the same `source_key` stay together.
 
-    A repeated pair counts once. If fewer than half as many sources remain when all numbers are taken
-    for the same, as in "483" or "14 Feb 2021", digits are what the task is about. Then each number is
-    a source of its own (see `digits_matter`).
+    A repeated pair counts once. Suppose all numbers were treated as the same number. If fewer than
+    half as many sources remained, as with "483" or "14 Feb 2021", the digits are what the task is
+    about. In that case each number counts as a source of its own (see `digits_matter`).
 
     Args:
         pairs: The sentence pairs.
-        seed: Chooses the sources that are held out.
-        validation: Number of source sentences; by default a twentieth of all, at most 1,000.
+        seed: Decides which sources are held out.
+        validation: The number of source sentences; by default a twentieth of all, but at most
+            1,000.
         test: The same for the test split.
 
     Raises:
-        ValueError: There are too few sentences for these sizes.
+        ValueError: If there are too few sentences for these sizes.
     """
     pairs = list(pairs)
     key = number_key if digits_matter(pairs) else source_key
@@ -39,15 +40,16 @@ def split_pairs(
 
 
 def digits_matter(pairs: Iterable[SentencePair]) -> bool:
-    """Return whether most sources would be lost if all numbers were taken for the same."""
+    """Return whether most sources would be lost if all numbers counted as the same."""
     keys = {number_key(pair.source) for pair in pairs}
     return most_differ_in_digits(len({without_digits(key) for key in keys}), len(keys))
 
 
 def explain_new_split(splits: Splits[Any]) -> str:
-    """Return what to add where a corpus isn't the one that a model was trained on.
+    """Return what to add to a message when a corpus is not the one that a model was trained on.
 
-    It is "" unless `digits_matter` for this corpus: earlier versions split it in another way.
+    This is "" unless `digits_matter` for the corpus, because earlier versions split such a corpus
+    differently.
     """
     pairs = itertools.chain(splits.train, splits.validation, splits.test)
     if not digits_matter(pairs):
@@ -59,9 +61,9 @@ def explain_new_split(splits: Splits[Any]) -> str:
 
 
 def most_differ_in_digits(alike: int, different: int) -> bool:
-    """Return whether fewer than half of the `different` sources remain if numbers are the same.
+    """Return whether fewer than half of the `different` sources remain if all numbers count as the same.
 
-    `alike` counts the different values of `source_key`, and `different` those of `number_key`.
+    `alike` is the number of different values of `source_key`, and `different` that of `number_key`.
     """
     return 2 * alike < different
 
@@ -89,7 +91,7 @@ def without_digits(key: str) -> str:
 
 
 def number_key(sentence: str) -> str:
-    """Return a key of a sentence like `source_key`, in which numbers stay as they are."""
+    """Return a sentence's key like `source_key`, except that numbers stay as they are."""
     sentence = to_nfc(remove_invisible(sentence))
     return " ".join(split_words(sentence)) or sentence
 
@@ -101,10 +103,10 @@ def split_groups(
     test: int | None,
     key: Callable[[str], str] | None = None,
 ) -> Splits[Pair]:
-    """Split (group, pair) rows so that no group is divided; sentences in several groups are trained on.
+    """Split (group, pair) rows without dividing a group; a sentence in several groups is trained on.
 
-    The arguments and the error are those of `split_pairs`. `key` says which sources are the same;
-    it is `source_key` unless given.
+    The arguments and the error are those of `split_pairs`. `key` decides which sources count as the
+    same; the default is `source_key`.
     """
     key = key or source_key
     groups: dict[str, dict[str, list[Pair]]] = {}
@@ -149,11 +151,11 @@ def split_groups(
 
 
 NEAR = 0.7
-"""The share of common words above which two sentences are near copies."""
+"""Two sentences are near copies if they share more than this part of their words."""
 
 
 def remove_near_copies(splits: Splits[Pair]) -> Splits[Pair]:
-    """Return the splits without validation and test pairs whose source nearly copies one of training."""
+    """Return the splits without validation and test pairs that nearly copy a training source."""
     sources = (
         split_words(pair.source) for pair in (*splits.train, *splits.validation, *splits.test)
     )

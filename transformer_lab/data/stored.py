@@ -1,9 +1,9 @@
-"""Corpora on disk that do not fit into memory: sealed folders, with pairs, token ids and batches.
+"""Corpora on disk that do not fit into memory: sealed folders with pairs, token ids and batches.
 
-`large` and `corpus` write them, and the trainer reads batches from them. A folder is valid once its
-`about.json` is there. That file is written last, and has the SHA-256 of every file and of itself.
-Opening a folder compares them, and a folder that has changed, or whose writing was interrupted, is
-built again. Several processes can read the same folder.
+`large` and `corpus` write them, and the trainer reads batches from them. A folder is valid once it
+contains `about.json`. That file is written last, and holds the SHA-256 of every file and of itself.
+These are compared whenever a folder is opened. If the folder has changed, or if writing it was
+interrupted, it is built again. Several processes can read the same folder.
 """
 
 import hashlib
@@ -33,15 +33,15 @@ T = TypeVar("T")
 
 ABOUT = "about.json"
 POOL = 500_000
-"""The number of pairs that are shuffled at once.
+"""How many pairs are shuffled together.
 
-A pool takes its pairs from all over the corpus, so that the order of an epoch needs memory for one
-pool only.
+A pool takes its pairs from all over the corpus, so shuffling an epoch needs memory for only one
+pool.
 """
 MOST_TOKENS = (1 << 16) - 1
-"""The most tokens of a side; its length is stored in two bytes."""
+"""The most tokens on a side, because the length is stored in two bytes."""
 CHUNK_SIZE = 10_000
-"""The number of pairs that are tokenized at once, on all cores."""
+"""How many pairs are tokenized together, on all cores."""
 
 
 # --- pairs, token ids and batches in a folder ---------------------------------------------------
@@ -50,10 +50,10 @@ CHUNK_SIZE = 10_000
 class StoredFolder:
     """A valid folder of stored data, opened for reading.
 
-    It has the fields of `about.json`, and the position in the data file at which each item starts.
+    It has the fields of `about.json`, and the position in the data file where each item starts.
 
     Raises:
-        ValueError: The folder is unfinished, or has changed since it was sealed.
+        ValueError: If the folder is unfinished, or has changed since it was sealed.
     """
 
     def __init__(self, folder: Path):
@@ -65,12 +65,12 @@ class StoredFolder:
         return len(self.starts) - 1
 
     def check_index(self, place: object) -> int:
-        """Return an index as a number from 0; −1 stands for the last item.
+        """Return an index counted from 0; −1 stands for the last item.
 
         Raises:
-            TypeError: It is no integer. Slices are refused, because a list of them may not fit into
-                memory.
-            IndexError: There are fewer items.
+            TypeError: If it is not an integer. Slices are refused, because a list of the items may
+                not fit into memory.
+            IndexError: If there are not that many items.
         """
         if not isinstance(place, int | np.integer):
             raise TypeError(f"place is {place!r}; expected an integer")
@@ -78,7 +78,7 @@ class StoredFolder:
 
 
 class StoredPairs(StoredFolder, Sequence[Pair]):
-    """The sentence pairs that `write_pairs` wrote into a folder, in the order of the corpus."""
+    """The sentence pairs that `write_pairs` wrote to a folder, in the order of the corpus."""
 
     def __init__(self, folder: Path):
         super().__init__(folder)
@@ -96,7 +96,7 @@ class StoredPairs(StoredFolder, Sequence[Pair]):
             yield from map(parse_pair_line, file)
 
     def sample(self, most: int) -> list[Pair]:
-        """Return at most `most` pairs, at equal distances in the corpus."""
+        """Return at most `most` pairs, spread evenly over the corpus."""
         step = -(-len(self) // most)
         return list(itertools.islice(self, 0, None, step))
 
@@ -111,12 +111,12 @@ class ExampleLengths:
 
     @property
     def length(self) -> int:
-        """The number of tokens of the longer side."""
+        """The number of tokens on the longer side."""
         return max(len(self.source), len(self.target))
 
 
 class StoredExamples(StoredFolder, Sequence[Example]):
-    """The token ids that `store_examples` wrote into a folder."""
+    """The token ids that `store_examples` wrote to a folder."""
 
     def __init__(self, folder: Path):
         super().__init__(folder)
@@ -129,10 +129,10 @@ class StoredExamples(StoredFolder, Sequence[Example]):
     def read(self, places: Iterable[int]) -> list[Example]:
         """Return the examples with these indices.
 
-        They are read and not memory-mapped, so that the process stays small.
+        They are read rather than memory-mapped, so that the process stays small.
 
         Raises:
-            ValueError: The file has been deleted or has become shorter.
+            ValueError: If the file has been deleted or has become shorter.
         """
         path, size = self.folder / "ids.bin", self.dtype.itemsize
         examples = []
@@ -163,14 +163,15 @@ class StoredExamples(StoredFolder, Sequence[Example]):
 class StoredBatches(Batches):
     """Batches of stored examples, epoch after epoch, shuffled one pool at a time.
 
-    A pool is as many examples as are sorted by length in memory at once. With n pools, pool i has
-    the examples i, i + n, i + 2n and so on. With one pool the batches are those of `Batches`.
+    A pool is the set of examples that are sorted by length in memory together. With n pools, pool i
+    holds the examples i, i + n, i + 2n and so on. With a single pool, the batches are those of
+    `Batches`.
     """
 
     examples: StoredExamples
 
     def pools(self, epoch: int) -> Iterator[list[list[ExampleLengths]]]:
-        """Yield the groups of examples of each pool of an epoch, the pools in a random order."""
+        """Yield the groups of examples of each pool in an epoch; the pools come in random order."""
         size = len(self.examples)
         number = -(-size // POOL)
         seed = 1_000_003 * self.seed + epoch
@@ -179,12 +180,12 @@ class StoredBatches(Batches):
             yield buckets(sketches, self.batch_tokens, seed + 7_368_787 * pool)
 
     def epoch(self, number: int) -> list[list[Example]]:
-        """Return all groups of an epoch as examples; for a large corpus use `iterate_from`."""
+        """Return all groups of an epoch as examples; for a large corpus, use `iterate_from`."""
         groups = itertools.chain.from_iterable(self.pools(number))
         return [self.examples.read(sketch.place for sketch in group) for group in groups]
 
     def iterate_from(self, epoch: int, index: int) -> Iterator[tuple[int, int, Batch]]:
-        """Yield (epoch, index, batch) without end, starting with batch `index` of `epoch`."""
+        """Yield (epoch, index, batch) forever, starting with batch `index` of `epoch`."""
         while True:
             groups = itertools.chain.from_iterable(self.pools(epoch))
             for i, group in enumerate(groups):
@@ -195,15 +196,15 @@ class StoredBatches(Batches):
 
 
 def make_batches(examples: Sequence[Example], batch_tokens: int, seed: int, pad_id: int) -> Batches:
-    """Return `Batches` of examples in memory, or `StoredBatches` of stored ones."""
+    """Return `Batches` for examples in memory, or `StoredBatches` for stored ones."""
     kind = StoredBatches if isinstance(examples, StoredExamples) else Batches
     return kind(examples, batch_tokens, seed, pad_id)
 
 
 def write_pairs(folder: Path, pairs: Iterable[Pair]) -> int:
-    """Write pairs into a folder and return how many there are.
+    """Write pairs to a folder, and return how many there are.
 
-    Their texts have no tabs or line ends.
+    Their texts must not contain tabs or line ends.
     """
     starts, at = array("q", [0]), 0
     with (folder / "pairs.tsv").open("wb") as file:
@@ -223,7 +224,7 @@ def store_examples(
 ) -> StoredExamples:
     """Encode stored pairs as token ids, leaving out pairs with more than `longest` tokens on a side.
 
-    The ids are stored in the folder of the pairs, and encoded only once for the same pairs and
+    The ids are stored in the pairs' folder, and are computed only once for the same pairs and
     tokenizers.
     """
     texts = [t.to_json() for t in dict.fromkeys(tokenizers)]
@@ -260,8 +261,8 @@ def store_examples(
 def open_or_build(folder: Path, open_whole: Callable[[Path], T], make: Callable[[Path], None]) -> T:
     """Return `open_whole(folder)`; if the folder is not valid, build it with `make` first.
 
-    A folder that is not valid is emptied before. Other processes wait meanwhile. If the folder was
-    sealed and is damaged, standard error says so.
+    An invalid folder is emptied first. Meanwhile, other processes wait. If a sealed folder turns
+    out to be damaged, standard error says so.
     """
     with suppress(ValueError):
         return open_whole(folder)
@@ -279,7 +280,7 @@ def open_or_build(folder: Path, open_whole: Callable[[Path], T], make: Callable[
 def delete_contents(folder: Path) -> None:
     """Delete everything in a folder except its lock.
 
-    Links are deleted, but not what they point to.
+    Links are deleted, but not the files they point to.
     """
     # The description goes first: a folder that is half deleted does not count any more.
     for path in sorted(folder.iterdir(), key=lambda path: path.name != ABOUT):
@@ -308,7 +309,7 @@ def hold_folder_lock(folder: Path) -> Iterator[None]:
 
 
 def seal_folder(folder: Path, **about: Any) -> None:
-    """Make a folder valid: write `about.json` with these fields and the SHA-256 of each file."""
+    """Make a folder valid: write an `about.json` with these fields and the SHA-256 of each file."""
     files = {path.name: path for path in folder.iterdir() if not path.name.startswith(".")}
     for path in files.values():
         with path.open("rb") as file:
@@ -320,12 +321,12 @@ def seal_folder(folder: Path, **about: Any) -> None:
 
 
 def verify_folder(folder: Path) -> dict[str, Any]:
-    """Compare every file of a folder with its SHA-256, and return the fields of `about.json`.
+    """Compare every file in a folder with its SHA-256, and return the fields of `about.json`.
 
-    All stored data is opened through this. It takes one to two seconds for two gigabytes.
+    All stored data is opened through this function. For two gigabytes it takes one to two seconds.
 
     Raises:
-        ValueError: The folder is unfinished, or a file has changed.
+        ValueError: If the folder is unfinished, or a file has changed.
     """
     about = read_about(folder)
     for name, expected in about["sha256"].items():
@@ -339,10 +340,10 @@ def verify_folder(folder: Path) -> dict[str, Any]:
 
 
 def read_about(folder: Path) -> dict[str, Any]:
-    """Return the fields of a folder's `about.json`; its other files are not read.
+    """Return the fields of a folder's `about.json`, without reading its other files.
 
     Raises:
-        ValueError: The file is missing, damaged, or was not written by this package.
+        ValueError: If the file is missing or damaged, or was not written by this package.
     """
     try:
         about: dict[str, Any] = json.loads((folder / ABOUT).read_bytes())
@@ -357,10 +358,9 @@ def read_about(folder: Path) -> dict[str, Any]:
 
 
 def about_checksum(folder: Path, about: dict[str, Any]) -> str:
-    """Return the SHA-256 of these fields and of the folder's own name, in hexadecimal.
+    """Return the SHA-256 of these fields and of the folder's name, in hexadecimal.
 
-    Because of the name, an `about.json` that is copied into a folder of another name is not valid
-    there.
+    Because the name is included, an `about.json` copied into another folder is not valid there.
     """
     return hashlib.sha256(f"{folder.name} {json.dumps(about, sort_keys=True)}".encode()).hexdigest()
 
@@ -372,17 +372,17 @@ def file_sha256(path: Path) -> str:
 
 
 def write_array(path: Path, values: "array[int]") -> None:
-    """Write numbers into a file as they are in memory."""
+    """Write numbers to a file exactly as they are in memory."""
     with path.open("wb") as file:
         values.tofile(file)
 
 
 def map_array(path: Path, dtype: Any) -> np.ndarray:
-    """Return the numbers of a file as a memory-mapped array; an empty array for an empty file."""
+    """Return a file's numbers as a memory-mapped array, or an empty array if the file is empty."""
     return np.memmap(path, dtype, mode="r") if path.stat().st_size else np.zeros(0, dtype)
 
 
 def parse_pair_line(line: bytes) -> Pair:
-    """Return the pair in a line that `write_pairs` wrote."""
+    """Return the pair from a line that `write_pairs` wrote."""
     source, target = line.decode().removesuffix("\n").split("\t")
     return Pair(source, target)

@@ -1,7 +1,7 @@
-"""Tables of sentence pairs: their rows, and the search for the two columns that hold the sentences.
+"""Tables of sentence pairs: reading the rows, and finding the two columns with the sentences.
 
-`text_files` uses both halves: `read_rows` splits lines at tabs, or reads CSV. `detect_layout`
-chooses the columns by name, by number, or takes the first two, after a look at the first rows.
+`text_files` uses both parts: `read_rows` splits lines at tabs, or reads CSV. `detect_layout` looks
+at the first rows and chooses the columns by name or by number, or takes the first two.
 """
 
 import contextlib
@@ -21,19 +21,19 @@ from transformer_lab.data.text import remove_invisible, to_nfc
 
 Cells = list[bytes]
 Row = tuple[int, Cells | str]
-"""The number of a line, and its cells, or a str that says why the line has none."""
+"""The number of a line and its cells, or a str that says why the line has none."""
 
 ROWS_LOOKED_AT = 200
-"""The number of rows that are looked at before the first pair is read."""
+"""How many rows are looked at before the first pair is read."""
 MIN_ROWS = 5
-"""The fewest rows that say anything about a column, even if they are all alike."""
+"""With fewer rows than this, nothing can be said about a column, even if all rows are alike."""
 NUMBER_SHARE = 0.9
-"""The share of cells with numbers or ids from which a column counts as one of numbers or ids.
+"""If at least this share of a column's cells are numbers or ids, it counts as a column of those.
 
-The other lines may be bad.
+The remaining lines may be bad ones.
 """
 LABEL_SHARE = 0.05
-"""The most different cells for each line of a column that counts as labels, such as domains."""
+"""If a column has at most this many different cells per line, it holds labels, such as domains."""
 NUMBER = re.compile(r"[-+]?\d[\d.,:]*")
 CODE = re.compile(r"[a-z]{2,3}(?=[_-][a-z]+$)")
 ID = re.compile(
@@ -42,12 +42,12 @@ ID = re.compile(
     r"|[^.]*\.[A-Za-z]\w{1,3}"  # the name of a file
 )
 MISSING_VALUES = {"", "nan", "na", "n/a", "null", "none"}
-"""The texts that stand in a column of numbers where a number is missing."""
+"""Texts used in a column of numbers where a number is missing."""
 CODES = (
     "ara bul cat ces chi cmn cze dan deu dut ell eng est fas fin fra fre ger gre heb hin hun ind ita "
     "jpn kor lav lit nld per pol por ron rum rus slk slo spa swe tha tur ukr vie zho"
 ).split()
-"""The codes of languages with three letters (ISO 639-2 and 639-3)."""
+"""The three-letter codes of languages (ISO 639-2 and 639-3)."""
 OWN_NAMES = (
     "anglais français englisch deutsch inglés español inglese italiano inglês português engels "
     "nederlands angielski polski английский русский 英文 中文 英語 日本語 영어 한국어"
@@ -72,15 +72,15 @@ HEADERS = {
     *(name.lower() for name in LANGUAGES.values()),
     *(*LANGUAGES, *CODES, *OWN_NAMES),
 }
-"""The usual names of columns, in lower case."""
+"""The usual names for columns, in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The columns of source and target, from 0, and the names of all columns if there is a header.
+    """The columns of source and target, counted from 0, and all column names if there is a header.
 
-    A row with more columns than `width` is bad: a text has a tab in it, or the header belongs
-    elsewhere.
+    A row with more columns than `width` is bad: either a text contains a tab, or the header belongs
+    to another table.
     """
 
     source: int
@@ -104,9 +104,9 @@ class Layout:
 def read_rows(part: TextFile, is_csv: bool) -> Iterator[Row]:
     """Yield the rows of a table, each with the number of its first line.
 
-    Columns are separated by tabs, and quotes belong to the text. In CSV they are separated by a
-    comma, semicolon or tab (see `detect_separator`), and a quoted text may contain those and line
-    ends.
+    Columns are separated by tabs, and quotes are part of the text. In CSV, the separator is a
+    comma, semicolon or tab (see `detect_separator`), and a quoted text may contain separators and
+    line ends.
     """
     if is_csv:
         yield from read_csv_rows(part)
@@ -156,20 +156,20 @@ def detect_separator(lines: Sequence[str]) -> str:
 
 
 def take_first_rows(rows: Iterator[Row]) -> list[Row]:
-    """Return the first rows, from which the layout is detected."""
+    """Return the first rows, which are used to detect the layout."""
     return list(islice(rows, ROWS_LOOKED_AT))
 
 
 def detect_layout(
     rows: Sequence[Row], columns: tuple[str, str] | None, part: TextFile, is_csv: bool = False
 ) -> Layout:
-    """Return which columns are source and target, found from the first rows of a table.
+    """Return which columns are source and target, judged by the first rows of a table.
 
-    `columns` are names from the header or numbers from 1; by default the first two columns. A first
-    line that looks like names is taken as a header.
+    `columns` are names from the header, or numbers counted from 1; the default is the first two
+    columns. If the first line looks like names, it is taken for a header.
 
     Raises:
-        ValueError: The table has no such columns, or one of them does not hold sentences.
+        ValueError: If the table has no such columns, or one of them does not hold sentences.
     """
     table = [cells for _, cells in rows if not isinstance(cells, str)]
     has_first = bool(table) and table[0] is rows[0][1]
@@ -200,13 +200,13 @@ def detect_layout(
 
 
 def usual_width(table: Sequence[Cells]) -> int:
-    """Return the usual number of columns: the most that a row has, the widest tenth of rows aside."""
+    """Return the usual number of columns: the most in any row, leaving out the widest tenth of them."""
     widths = sorted(map(count_columns, table))
     return widths[math.ceil(NUMBER_SHARE * len(widths)) - 1] if widths else 0
 
 
 def count_columns(cells: Cells) -> int:
-    """Return the number of columns of a row, without empty ones at its end."""
+    """Return a row's number of columns, without empty ones at the end."""
     return max((place for place, cell in enumerate(cells, start=1) if cell.strip()), default=0)
 
 
@@ -219,12 +219,12 @@ def are_column_numbers(columns: tuple[str, str], first: Sequence[str]) -> bool:
 def find_named_columns(
     columns: tuple[str, str], first: tuple[str, ...], part: TextFile, is_csv: bool
 ) -> Layout:
-    """Return the layout for columns that the header names.
+    """Return the layout for columns that are named in the header.
 
-    Case is ignored if there is no exact match.
+    If there is no exact match, case is ignored.
 
     Raises:
-        ValueError: A name is missing or there twice, or both are the same column.
+        ValueError: If a name is missing or occurs twice, or both names mean the same column.
     """
     places = []
     for column in map(normalise_column_name, columns):
@@ -246,9 +246,9 @@ def find_named_columns(
 
 
 def csv_hint(first: Sequence[str], is_csv: bool) -> str:
-    """Return a hint for an error message to add --csv, if the first line has commas or quotes.
+    """Return a hint to add --csv, for an error message, if the first line has commas or quotes.
 
-    Otherwise it is "".
+    Otherwise return "".
     """
     commas = len(first) == 1 and any(sign in first[0] for sign in ",;")
     quotes = any(len(name) > 1 and name[0] == name[-1] == '"' for name in first)
@@ -259,8 +259,8 @@ def csv_hint(first: Sequence[str], is_csv: bool) -> str:
 def has_header(table: Sequence[Cells], first: Sequence[str]) -> bool:
     """Return whether the first line of a table is a header.
 
-    It is if two of its cells are usual column names, if it numbers the columns, or if a cell is not
-    a number although all cells below it are.
+    It is if two of its cells are usual column names, if it numbers the columns, or if one of its
+    cells is not a number although all cells below that one are.
     """
     cells = [cell.lower() for cell in first]
     if len(set(cells)) == len(cells) and sum(map(is_column_name, cells)) >= 2:
@@ -291,7 +291,7 @@ def is_column_name(cell: str) -> bool:
 def describe_non_sentences(table: Sequence[Cells], place: int) -> str:
     """Describe what a column holds instead of sentences, such as "a number on every line".
 
-    It is "" if the column holds sentences.
+    Return "" if the column does hold sentences.
     """
     cells = [decode_cell(row[place]) for row in table]
     if len(set(cells)) == 1:
@@ -308,13 +308,13 @@ def describe_non_sentences(table: Sequence[Cells], place: int) -> str:
 
 
 def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: TextFile) -> None:
-    """Raise a ValueError if column 1 or 2 holds no sentences.
+    """Raise a ValueError if column 1 or 2 does not hold sentences.
 
-    Numbers, ids, names of files, one text on every line, or few different labels are no sentences.
-    The message names the first two columns that do hold sentences, if there are two. Nothing is
-    checked for tables of fewer than `MIN_ROWS` rows. If there are only two columns, a first column
-    of numbers is refused and nothing else, and it only if the numbers count upwards: in any other
-    order they may be what is to be translated.
+    Numbers, ids, file names, the same text on every line, or a few labels are not sentences. If
+    there are two columns with sentences, the message names the first two. Tables with fewer than
+    `MIN_ROWS` rows are not checked. If there are only two columns, only the first is checked, and
+    only for numbers that count upwards: numbers in any other order may be what should be
+    translated.
     """
     below = [row for row in table[bool(header) :] if len(row) > 1]
     if len(below) < MIN_ROWS:
@@ -349,7 +349,7 @@ def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: Tex
 
 
 def counts_upwards(rows: Sequence[Cells]) -> bool:
-    """Return whether the first cells are numbers of lines: each is larger than the one before."""
+    """Return whether the first cells are line numbers: each is larger than the one before."""
     digits = ["".join(filter(str.isdecimal, decode_cell(row[0]))) for row in rows]
     numbers = [int(number) for number in digits if number]
     return all(one < other for one, other in pairwise(numbers))
@@ -361,5 +361,5 @@ def decode_cell(cell: Any) -> str:
 
 
 def normalise_column_name(text: str) -> str:
-    """Return a column's name for comparison: in NFC, without invisible characters and outer spaces."""
+    """Return a column's name for comparison: in NFC, without invisible characters or spaces around it."""
     return to_nfc(remove_invisible(text)).strip()

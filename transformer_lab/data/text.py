@@ -1,25 +1,25 @@
-"""Checks on text from outside: Unicode form, invisible characters, and what a terminal may print.
+"""Checks for text from outside: Unicode form, invisible characters, and what a terminal may print.
 
-Everything that reads text uses them: corpora, tokenizers, translators and the command line.
+Everything that reads text uses these checks: corpora, tokenizers, translators and the command line.
 """
 
 import unicodedata
 from collections.abc import Iterable
 
 CONTROL_CATEGORIES = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-"""The Unicode categories of characters that a terminal obeys instead of showing.
+"""The Unicode categories of characters that a terminal acts on instead of showing them.
 
 They are control and format characters, surrogates, and separators of lines and paragraphs.
 """
 BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""The characters that Unicode calls letters or symbols, but that are drawn as nothing."""
+"""Characters that Unicode calls letters or symbols, although nothing is drawn for them."""
 
 
 def check_visible_text(name: str, text: object) -> str:
     """Return the text in NFC, the composed form of Unicode.
 
     Raises:
-        ValueError: For what `check_text` refuses, and if the text has no visible character.
+        ValueError: If `check_text` refuses it, or if it has no visible character.
     """
     found = check_text(name, text)
     if not has_visible_character(found):
@@ -28,11 +28,11 @@ def check_visible_text(name: str, text: object) -> str:
 
 
 def check_text(name: str, text: object) -> str:
-    """Return the text in NFC, in which a letter and its accent are one character if possible.
+    """Return the text in NFC, where a letter and its accent are one character if possible.
 
     Raises:
-        ValueError: It is not a string, or has a NUL byte or a surrogate in it, which bytes that are
-            not UTF-8 leave. The message begins with `name`.
+        ValueError: If it is not a string, or contains a NUL byte or a surrogate (which is left over
+            from bytes that are not UTF-8). The message begins with `name`.
     """
     if not isinstance(text, str):
         raise ValueError(f"{name} is {text!r:.60}, of type {type(text).__name__}; expected text")
@@ -51,7 +51,7 @@ def to_nfc(text: str) -> str:
 
 
 def has_visible_character(text: str) -> bool:
-    """Return whether the text has a letter, number, punctuation mark or symbol that is drawn."""
+    """Return whether any letter, number, punctuation mark or symbol in the text is drawn."""
     first = text[:1]
     if first.isascii() and first.isalnum():  # as nearly every text begins
         return True
@@ -71,7 +71,7 @@ def join_for_terminal(words: Iterable[str]) -> str:
 
 
 def escape_for_terminal(text: str) -> str:
-    """Return the text as one safe line for a terminal: control and invisible characters are escaped."""
+    """Return the text as one line that is safe to print: control and invisible characters are escaped."""
     return "".join(
         sign.encode("unicode_escape").decode()
         if unicodedata.category(sign) in CONTROL_CATEGORIES or sign in BLANKS

@@ -1,7 +1,7 @@
-"""Sentence pairs from files: tables, JSON lines, or two parallel files, packed or not.
+"""Sentence pairs from files: tables, JSON lines, or two parallel files, compressed or not.
 
 `corpus` and `folders` read through it. `PairFile` first finds the file or files for a path, and
-then reads them; each of these two jobs has its own part of this module.
+then reads them; this module has a part for each.
 """
 
 import json
@@ -39,14 +39,14 @@ from transformer_lab.data.tables import (
 from transformer_lab.data.text import check_visible_text
 
 COLUMNS = ("source", "target")
-"""The keys of source and target in JSON lines, if none are given."""
+"""The keys for source and target in JSON lines, unless you name others."""
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 SKIP = "--skip-bad leaves bad lines out"
 
 
 @dataclass(frozen=True, slots=True)
 class ReadResult:
-    """The pairs of a file, the number of bad lines left out, and what is wrong with the first of them."""
+    """The pairs of a file, how many bad lines were left out, and what is wrong with the first of them."""
 
     pairs: list[Pair]
     left_out: int
@@ -65,8 +65,8 @@ def read_pairs(
     `skip_bad` leaves out bad lines and counts them.
 
     Raises:
-        FileNotFoundError: There is no such file.
-        ValueError: A line is bad, the file is damaged, or there is no pair.
+        FileNotFoundError: If there is no such file.
+        ValueError: If a line is bad, the file is damaged, or there are no pairs.
     """
     pairs, faults = [], []
     for pair in PairFile(Path(path), columns, is_csv):
@@ -90,22 +90,22 @@ def iterate_pairs(
     skip_bad: bool = False,
     is_csv: bool = False,
 ) -> Iterator[Pair | None]:
-    """Yield the pairs of a file one by one; with `skip_bad`, None for each bad line.
+    """Yield the pairs of a file one by one; with `skip_bad`, yield None for each bad line.
 
-    A file is read as JSON lines if its name ends in .jsonl, .ndjson or .json, else as a table with
-    tabs. In JSON, `columns` are the keys of the object, or of the object under "translation". In a
-    table they are names in its header, or numbers from 1; by default the first two columns are the
-    pair. `is_csv` reads a table with commas and quotes.
+    A file whose name ends in .jsonl, .ndjson or .json is read as JSON lines, and any other as a
+    table with tabs. In JSON, `columns` are the keys of the object, or of the object under
+    "translation". In a table they are names from the header, or numbers counted from 1; the default
+    is the first two columns. `is_csv` reads a table with commas and quotes.
 
     Two parallel files, such as corpus.en and corpus.fr, are read line by line: `path` is "corpus"
-    or one of the two, and `columns` are the suffixes. All of these may be packed as .gz or .zst, or
-    be in a .zip. Windows line ends, a byte-order mark and empty lines at the end are fine. Text
-    comes out in NFC.
+    or one of the two files, and `columns` are the suffixes. All of these may be compressed as .gz
+    or .zst, or packed in a .zip. Windows line ends, a byte-order mark and empty lines at the end
+    are allowed. The text is returned in NFC.
 
     Raises:
-        FileNotFoundError: There is no such file.
-        ValueError: A line is not UTF-8, or lacks a side; a column is missing; a packed file is
-            damaged; or the file is in a form that is not read.
+        FileNotFoundError: If there is no such file.
+        ValueError: If a line is not UTF-8 or lacks a side, a column is missing, a compressed file
+            is damaged, or the file is in a form that is not read.
     """
     for pair in PairFile(Path(path), columns, is_csv):
         if isinstance(pair, Pair):
@@ -119,8 +119,9 @@ def iterate_pairs(
 class PairFile:
     """A file of sentence pairs, or two parallel files.
 
-    The files are located when the object is made, and read when it is iterated over. Iterating
-    yields a `Pair` for each line, or for a bad line a str that says where it is and what is wrong.
+    The files are located when the object is created, and read when you iterate over it. Iterating
+    yields a `Pair` for each good line, and for a bad line a str that says where it is and what is
+    wrong.
     """
 
     def __init__(self, path: Path, columns: tuple[str, str] | None = None, is_csv: bool = False):
@@ -137,7 +138,7 @@ class PairFile:
 
     @property
     def form(self) -> str:
-        """How the file is read, in one line: its kind, and what source and target are."""
+        """How the file is read, in one line: its kind, and what the source and target are."""
         if len(self.parts) == 2:
             one, other = (part.member or part.path.name for part in self.parts)
             return f"two files, line by line; source is {one}; target is {other}"
@@ -153,7 +154,7 @@ class PairFile:
 
     @property
     def cache_key(self) -> str:
-        """A text that changes whenever the files (by size and time) or the way they are read change."""
+        """A text that changes whenever the files do (by size and time), or the way they are read."""
         files = [(str(part), *size_and_mtime(part.path)) for part in self.parts]
         return f"{files} {self.columns} {self.is_csv}"
 
@@ -162,22 +163,23 @@ class PairFile:
 
 
 def size_and_mtime(path: Path) -> tuple[int, int]:
-    """Return the size of a file in bytes, and the time of its last change in nanoseconds."""
+    """Return a file's size in bytes, and the time of its last change in nanoseconds."""
     file = path.stat()
     return file.st_size, file.st_mtime_ns
 
 
 def is_json_lines(part: TextFile) -> bool:
-    """Return whether a file has JSON lines, by its name."""
+    """Return whether a file contains JSON lines, judged by its name."""
     return text_suffix(part.name) in JSON_LINES
 
 
 def find_files(path: Path, columns: tuple[str, str] | None) -> tuple[TextFile, ...]:
-    """Return the file of a table or of JSON lines, or the two parallel files of source and target.
+    """Return the file with a table or JSON lines, or the two parallel files of source and target.
 
     Raises:
-        FileNotFoundError: There is no such file.
-        ValueError: A .zip does not hold one table or two parallel files, or the form is not read.
+        FileNotFoundError: If there is no such file.
+        ValueError: If a .zip does not hold either one table or two parallel files, or the form is
+            not read.
     """
     sides = find_side_files(path, columns) if columns else ()
     if sides:
@@ -209,7 +211,7 @@ def find_files(path: Path, columns: tuple[str, str] | None) -> tuple[TextFile, .
 def find_sides_in_zip(path: Path, names: list[str], columns: Sequence[str]) -> tuple[TextFile, ...]:
     """Return the two parallel files in a .zip, such as a.en and a.fr.
 
-    It is () unless there is exactly one such pair.
+    Return () unless there is exactly one such pair.
     """
     ends: dict[str, dict[str, str]] = {}
     for name in names:
@@ -223,7 +225,7 @@ def find_sides_in_zip(path: Path, names: list[str], columns: Sequence[str]) -> t
 def find_side_files(path: Path, columns: tuple[str, str]) -> tuple[TextFile, ...]:
     """Return the two parallel files, such as corpus.en and corpus.fr, for a path.
 
-    It is () if they do not exist.
+    Return () if they do not exist.
     """
     plain = Path(strip_packing_suffix(path.name))
     one_of_them = plain.suffix[1:].lower() in map(str.lower, columns)
@@ -235,9 +237,9 @@ def find_side_files(path: Path, columns: tuple[str, str]) -> tuple[TextFile, ...
 
 
 def find_side_file(stem: Path, column: str) -> Path | None:
-    """Return the file of one side, such as corpus.en.gz, ignoring case if need be.
+    """Return the file for one side, such as corpus.en.gz, ignoring case if necessary.
 
-    It is None if there is no such file.
+    Return None if there is no such file.
     """
     names = [f"{stem.name}.{column}{packing}" for packing in ("", *PACKED_SUFFIXES)]
     files = [stem.with_name(name) for name in names]
@@ -248,7 +250,7 @@ def find_side_file(stem: Path, column: str) -> Path | None:
 
 
 def list_side_suffixes(path: Path) -> list[str]:
-    """Return the suffixes, such as en and fr, of the files named like this path with a suffix added."""
+    """Return the suffixes, such as en and fr, of files named like this path plus a suffix."""
     names = {strip_packing_suffix(file.name) for file in path.parent.glob(f"{escape(path.name)}.*")}
     return sorted(name.removeprefix(f"{path.name}.") for name in names)
 
@@ -257,12 +259,12 @@ def list_side_suffixes(path: Path) -> list[str]:
 
 
 def read_two_files(source: TextFile, target: TextFile) -> Iterator[Pair | str]:
-    """Yield the pairs of two parallel files; for a bad line, a str that says what is wrong.
+    """Yield the pairs of two parallel files, and for a bad line a str that says what is wrong.
 
-    A line that is blank on one side is bad.
+    A line that is blank on one side only is bad.
 
     Raises:
-        ValueError: One file has fewer lines than the other.
+        ValueError: If one file has fewer lines than the other.
     """
     blank = 0
     for number, sides in enumerate(
@@ -276,7 +278,7 @@ def read_two_files(source: TextFile, target: TextFile) -> Iterator[Pair | str]:
         if None in sides:
             ended, longer = (source, target) if sides[0] is None else (target, source)
             raise ValueError(
-                f"{ended} ends before line {number}, and {longer} goes on; expected as many lines "
+                f"{ended} ends before line {number}, but {longer} goes on; expected as many lines "
                 "in both, each with the other's translation"
             )
         cells = [bytes(side or b"") for side in sides]
@@ -289,7 +291,7 @@ BLANK = "an empty side: the line is blank; expected a sentence and its translati
 def read_table(
     part: TextFile, columns: tuple[str, str] | None, is_csv: bool
 ) -> Iterator[Pair | str]:
-    """Yield the pairs of a table; for a bad row, a str that says what is wrong."""
+    """Yield the pairs of a table, and for a bad row a str that says what is wrong."""
     layout, first, rows = open_table(part, columns, is_csv)
     for number, cells in chain(first[bool(layout.header) :], rows):
         place = f"{part}, line {number}"
@@ -301,11 +303,11 @@ def read_table(
 def open_table(
     part: TextFile, columns: tuple[str, str] | None, is_csv: bool
 ) -> tuple[Layout, list[Row], Iterator[Row]]:
-    """Begin to read a table.
+    """Start reading a table.
 
     Returns:
-        The layout (the columns of source and target), the first rows, from which it was detected,
-        and an iterator over the later rows.
+        The layout (the columns of source and target), the first rows, from which the layout was
+        detected, and an iterator over the later rows.
     """
     rows = read_rows(part, is_csv)
     first = take_first_rows(rows)
@@ -315,7 +317,7 @@ def open_table(
 
 
 def refuse_one_side(path: Path) -> None:
-    """Raise a ValueError if a file without columns is one of two parallel files."""
+    """Raise a ValueError if no columns were named and the file is one of two parallel files."""
     plain = Path(strip_packing_suffix(path.name))
     ends = [end for end in list_side_suffixes(path.with_name(plain.stem)) if end in LANGUAGES]
     if plain.suffix[1:] in ends and len(ends) > 1:
@@ -326,7 +328,7 @@ def refuse_one_side(path: Path) -> None:
 
 
 def pair_from_cells(cells: list[bytes], layout: Layout, place: str) -> Pair | str:
-    """Return the pair in the cells of a row, or a str that says where the row is and what is wrong."""
+    """Return the pair from a row's cells, or a str that says where the row is and what is wrong."""
     if sum(map(len, cells)) + len(cells) > LONGEST_LINE:
         return f"{place}: more than {LONGEST_LINE:,} bytes; expected a sentence and its translation"
     if len(cells) > layout.width and (width := count_columns(cells)) > layout.width:
@@ -348,7 +350,7 @@ def decode_side(raw: bytes, place: str) -> str:
     """Return one side of a pair as text.
 
     Raises:
-        ValueError: It is not UTF-8, is empty, or has no visible character.
+        ValueError: If it is not UTF-8, is empty, or has no visible character.
     """
     try:
         text = raw.decode()
@@ -358,10 +360,10 @@ def decode_side(raw: bytes, place: str) -> str:
 
 
 def clean_side(text: str, place: str) -> str:
-    """Return one side of a pair as one line in NFC, without outer spaces.
+    """Return one side of a pair as one line in NFC, without spaces around it.
 
     Raises:
-        ValueError: It is empty, or has no visible character.
+        ValueError: If it is empty, or has no visible character.
     """
     if not text.strip():
         raise ValueError(f"{place}: an empty side; expected a sentence")
@@ -370,7 +372,7 @@ def clean_side(text: str, place: str) -> str:
 
 
 def read_json_lines(part: TextFile, columns: tuple[str, str]) -> Iterator[Pair | str]:
-    """Yield the pairs of JSON lines; for a bad line, a str that says what is wrong."""
+    """Yield the pairs from JSON lines, and for a bad line a str that says what is wrong."""
     for number, line in enumerate(read_lines(part), start=1):
         try:
             yield pair_from_json(line, columns, f"{part}, line {number}")
@@ -379,10 +381,11 @@ def read_json_lines(part: TextFile, columns: tuple[str, str]) -> Iterator[Pair |
 
 
 def pair_from_json(line: bytes, columns: tuple[str, str], place: str) -> Pair:
-    """Return the pair in one line of JSON.
+    """Return the pair from one line of JSON.
 
     Raises:
-        ValueError: The line is no JSON object with both texts; the message begins with `place`.
+        ValueError: If the line is not a JSON object with both texts; the message begins with
+            `place`.
     """
     if not line.strip():
         raise ValueError(f"{place}: {BLANK}")
@@ -396,10 +399,10 @@ def pair_from_json(line: bytes, columns: tuple[str, str], place: str) -> Pair:
 
 
 def pair_from_row(row: Any, columns: tuple[str, str], place: str) -> Pair:
-    """Return the pair in a row with named columns, each side on one line with single spaces.
+    """Return the pair from a row with named columns, each side on one line with single spaces.
 
     Raises:
-        ValueError: The row lacks a text; the message begins with `place`.
+        ValueError: If the row lacks a text; the message begins with `place`.
     """
     sides = row.get("translation", row) if isinstance(row, dict) else row
     there = sorted(map(str, sides)) if isinstance(sides, dict) else type(sides).__name__

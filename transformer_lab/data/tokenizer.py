@@ -1,4 +1,4 @@
-"""Tokenizers: text to token ids and back, by whole words or by pieces of words.
+"""Tokenizers: from text to token ids and back, by whole words or by pieces of words.
 
 Training, translators and checkpoints use them through the small interface `Tokenizer`. The third
 kind, SentencePiece, is in `sentence_pieces`.
@@ -19,7 +19,7 @@ from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
 from transformer_lab.data.text import to_nfc
 
 SPECIAL_TOKENS = ("<pad>", "<bos>", "<eos>", "<unk>")
-"""The special tokens; their ids are their positions: pad 0, bos 1, eos 2, unk 3."""
+"""The special tokens. Their ids are their positions in this list: pad 0, bos 1, eos 2, unk 3."""
 UNK_ID = SPECIAL_TOKENS.index("<unk>")
 
 # An elided form (l', qu'), a word with its inner apostrophes and hyphens, or one sign.
@@ -28,9 +28,9 @@ WORD = re.compile(r"(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu)'(?=\w)|\w+(?:['-]\w
 
 @runtime_checkable
 class Tokenizer(Protocol):
-    """The interface that the package expects of any tokenizer.
+    """The interface that the package expects from any tokenizer.
 
-    `encode` and `decode` work on ids without bos and eos.
+    `encode` and `decode` work with ids without bos and eos.
     """
 
     @property
@@ -38,10 +38,10 @@ class Tokenizer(Protocol):
         """The number of ids, special tokens included."""
 
     def encode(self, text: str) -> list[int]:
-        """Return the token ids of a text; what the vocabulary lacks becomes `unk`."""
+        """Return the token ids of a text; anything that is not in the vocabulary becomes `unk`."""
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text that these ids spell; pad, bos and eos are left out."""
+        """Return the text that these ids spell, leaving out pad, bos and eos."""
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
         """Return one readable string for each id, for example to label the axes of an attention map."""
@@ -50,20 +50,20 @@ class Tokenizer(Protocol):
         """Return the words of the text that are not in the vocabulary."""
 
     def to_json(self) -> str:
-        """Return the whole tokenizer as JSON, which `tokenizer_from_json` reads back."""
+        """Return the whole tokenizer as JSON that `tokenizer_from_json` can read."""
 
 
 class WordTokenizer:
     """A tokenizer with one id for each word of the training text.
 
-    It lower-cases, and drops full stops and exclamation marks at the end of a text.
+    It works in lower case, and drops full stops and exclamation marks at the end of a text.
 
     Args:
         words: The vocabulary without special tokens.
         joined: The tokens that `decode` writes without a space before them, such as a comma.
 
     Raises:
-        ValueError: A word is no text, is there twice, or has the name of a special token.
+        ValueError: If a word is not text, occurs twice, or has the name of a special token.
     """
 
     def __init__(self, words: Sequence[str], joined: Iterable[str] = ()):
@@ -77,7 +77,7 @@ class WordTokenizer:
 
     @classmethod
     def train(cls, texts: Iterable[str]) -> "WordTokenizer":
-        """Build a tokenizer from the words of these texts, the most frequent first."""
+        """Build a tokenizer from the words in these texts, most frequent first."""
         count: Counter[str] = Counter()
         spaced = set()
         for text in texts:
@@ -96,11 +96,11 @@ class WordTokenizer:
         return len(self.words)
 
     def encode(self, text: str) -> list[int]:
-        """Return the ids of the words; a word that was not in the training text is `unk`."""
+        """Return the ids of the words; a word that did not occur in the training text becomes `unk`."""
         return [self.ids.get(word, UNK_ID) for word in WORD.findall(normalise(text))]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the words with a space between them, but none after an elided form such as l'."""
+        """Return the words separated by spaces, but without a space after an elided form such as l'."""
         words = [self.words[i] for i in ids if i >= UNK_ID]
         text = ""
         for before, word in zip(["", *words], words, strict=False):
@@ -117,21 +117,23 @@ class WordTokenizer:
         return [word for word in WORD.findall(normalise(text)) if word not in self.ids]
 
     def to_json(self) -> str:
-        """Return the whole tokenizer as JSON, which `tokenizer_from_json` reads back."""
+        """Return the whole tokenizer as JSON that `tokenizer_from_json` can read."""
         words = self.words[len(SPECIAL_TOKENS) :]
         state = {"kind": "word", "words": words, "joined": sorted(self.joined)}
         return json.dumps(state, ensure_ascii=False)
 
 
 class BPETokenizer:
-    """A byte-pair tokenizer (Sennrich et al. 2016) from the `tokenizers` library; no text is unknown.
+    """A byte-pair tokenizer (Sennrich et al. 2016) from the `tokenizers` library.
 
-    It starts from bytes, so `decode(encode(text))` gives any text back, in Unicode's NFC. A space
-    is put before each text, so that its first word gets the same pieces as it would inside a
-    sentence; decoding removes that space.
+    No text is unknown to it.
+
+    It starts from bytes, so `decode(encode(text))` returns any text unchanged, apart from Unicode's
+    NFC. A space is added before each text, so that its first word gets the same pieces as it would
+    inside a sentence. Decoding removes that space.
 
     Raises:
-        ValueError: The ids of the pieces are not 0, 1, 2 and so on.
+        ValueError: If the ids of the pieces are not 0, 1, 2 and so on.
     """
 
     def __init__(self, tokenizer: tokenizers.Tokenizer):
@@ -149,7 +151,7 @@ class BPETokenizer:
         """Learn merges from texts until there are `vocab_size` pieces, or no pair is left to merge.
 
         Raises:
-            ValueError: `vocab_size` is too small for the 256 bytes and the special tokens.
+            ValueError: If `vocab_size` is too small for the 256 bytes and the special tokens.
         """
         smallest = 256 + len(SPECIAL_TOKENS)
         if vocab_size < smallest:
@@ -187,28 +189,28 @@ class BPETokenizer:
         return [encoding.ids for encoding in encodings]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text that the pieces spell, without special tokens."""
+        """Return the text spelt by the pieces, without special tokens."""
         return self.tokenizer.decode(list(ids), skip_special_tokens=True).removeprefix(" ")
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
         """Return each piece as text.
 
-        A piece that begins a word keeps its space; part of a letter shows as �.
+        A piece that begins a word keeps its space; a part of a letter is shown as �.
         """
         return [self.tokenizer.decode([i], skip_special_tokens=False) for i in ids]
 
     def unknown(self, text: str) -> list[str]:
-        """Return an empty list, because every text has pieces."""
+        """Return an empty list, because every text can be split into pieces."""
         return []
 
     def to_json(self) -> str:
-        """Return the whole tokenizer as JSON, which `tokenizer_from_json` reads back."""
+        """Return the whole tokenizer as JSON that `tokenizer_from_json` can read."""
         state = {"kind": "bpe", "tokenizer": json.loads(self.tokenizer.to_str())}
         return json.dumps(state, ensure_ascii=False)
 
 
 def normalise(text: str) -> str:
-    """Return the text in NFC and lower case, with plain apostrophes and no "." or "!" at its end."""
+    """Return the text in NFC and lower case, with plain apostrophes and without "." or "!" at the end."""
     text = to_nfc(text).lower().replace("’", "'").strip()
     while text.endswith((".", "!")):  # as in "so . . ." too
         text = text.rstrip(".!").rstrip()
@@ -216,15 +218,15 @@ def normalise(text: str) -> str:
 
 
 def is_elided(word: str) -> bool:
-    """Return whether a word is written onto the next one, as l' and qu' are in French."""
+    """Return whether a word is joined to the next one without a space, like l' and qu' in French."""
     return word.endswith("'")
 
 
 def tokenizer_from_json(text: str) -> Tokenizer:
-    """Return the tokenizer that a `to_json` described.
+    """Return the tokenizer described by JSON from `to_json`.
 
     Raises:
-        ValueError: The text is not such a description; the message says what does not fit.
+        ValueError: If the text is not such a description; the message says what is wrong.
     """
     try:
         state = json.loads(text)
@@ -241,12 +243,13 @@ def tokenizer_from_json(text: str) -> Tokenizer:
 
 
 def bpe_from_json(text: str) -> tokenizers.Tokenizer:
-    """Return the `tokenizers` library's tokenizer, built from that library's own JSON.
+    """Return a tokenizer of the `tokenizers` library, built from that library's own JSON.
 
     Raises:
-        ValueError: The text is not that; it pads or truncates, which would change the length of
-            every text; or it has a regular expression. Such an expression may need more steps than
-            the library allows, which then panics in the middle of a text.
+        ValueError: If the text is not such JSON; if it pads or truncates, which would change the
+            length of every text; or if it contains a regular expression. A regular expression may
+            need more steps than the library allows, and then the library panics in the middle of a
+            text.
     """
     state = json.loads(text)
     for field in ("padding", "truncation"):
@@ -263,7 +266,7 @@ def bpe_from_json(text: str) -> tokenizers.Tokenizer:
 
 
 def find_regular_expressions(state: object) -> Iterator[str]:
-    """Yield the first 60 characters of each regular expression in a description by `tokenizers`."""
+    """Yield the first 60 characters of each regular expression in a description from `tokenizers`."""
     if isinstance(state, dict):
         if isinstance(state.get("Regex"), str):
             yield state["Regex"][:60]
@@ -276,7 +279,7 @@ def load_tokenizer(path: Path) -> Tokenizer:
     """Load a tokenizer from a JSON file.
 
     Raises:
-        ValueError: The file is not a tokenizer; the message names the file.
+        ValueError: If the file is not a tokenizer; the message names the file.
     """
     try:
         return tokenizer_from_json(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Beam search with a length penalty (§6.1): keep the few best partial hypotheses instead of one.
+"""Beam search with a length penalty (§6.1): keep the best few partial hypotheses instead of one.
 
 The translator and lesson 10 use it.
 """
@@ -21,27 +21,27 @@ from transformer_lab.model.masks import mask_of_source
 
 
 def length_penalty(length: int, alpha: float) -> float:
-    """((5 + length) / 6)^α (Wu et al. 2016, equation 14), the penalty the paper names in §6.1.
+    """((5 + length) / 6)^α (Wu et al. 2016, equation 14), the length penalty cited in §6.1.
 
-    A log-probability is divided by it: a larger α favours longer sentences.
+    Log-probabilities are divided by it, so a larger α favours longer sentences.
     """
     return ((5 + length) / 6) ** alpha
 
 
 def bytes_per_hypothesis(config: TransformerConfig) -> int:
-    """Return the least bytes of one partial hypothesis: logits, log-probabilities, KV cache."""
+    """Return the fewest bytes one partial hypothesis takes: logits, log-probabilities, KV cache."""
     heads = config.num_key_value_heads or config.num_heads
     kept = heads * (config.key_size + config.value_size) * INITIAL_CAPACITY
     return 4 * (2 * config.target_vocab_size + config.num_decoder_layers * kept)
 
 
 class Candidates(NamedTuple):
-    """Partial hypotheses extended by one word, many for each sentence, sorted best first."""
+    """Partial hypotheses extended by one word: many for each sentence, best first."""
 
     value: Float[Tensor, "sentences candidates"]
-    """Their log-probabilities; −∞ where there is none."""
+    """The log-probability of each candidate, or −∞ where there is none."""
     row: Int[Tensor, "sentences candidates"]
-    """Which of the sentence's partial hypotheses it extends."""
+    """Which of the sentence's partial hypotheses each candidate extends."""
     word: Int[Tensor, "sentences candidates"]
 
     def take(self, order: Int[Tensor, "sentences taken"]) -> "Candidates":
@@ -52,10 +52,10 @@ class Candidates(NamedTuple):
 def split_narrowing(
     ends: Bool[Tensor, "sentences candidates"], places: Int[Tensor, "sentences 1"]
 ) -> tuple[Bool[Tensor, "sentences candidates"], Bool[Tensor, "sentences candidates"]]:
-    """Return two masks of the candidates to keep: those that end, and those that go on.
+    """Return two masks of the candidates to keep: those that end, and those that continue.
 
-    The best `places` candidates are kept, so one that ends uses up a place of the beam. `ends`
-    marks the candidates whose last word ends them.
+    The best `places` candidates are kept, so one that ends uses up a place in the beam. `ends`
+    marks the candidates whose last word ends the sentence.
     """
     best = torch.arange(ends.size(1), device=ends.device) < places
     return best & ends, best & ~ends
@@ -64,11 +64,11 @@ def split_narrowing(
 def split_keeping_width(
     ends: Bool[Tensor, "sentences candidates"], places: Int[Tensor, "sentences 1"]
 ) -> tuple[Bool[Tensor, "sentences candidates"], Bool[Tensor, "sentences candidates"]]:
-    """Return two masks of the candidates to keep: those that end, and those that go on.
+    """Return two masks of the candidates to keep: those that end, and those that continue.
 
-    Candidates that end are kept if they are among the best `places`. The best `places` of those
-    that do not end go on, so the beam keeps its width. `ends` marks the candidates whose last word
-    ends them.
+    Candidates that end are kept if they are among the best `places`. Among those that do not end,
+    the best `places` continue, so the beam keeps its width. `ends` marks the candidates whose last
+    word ends the sentence.
     """
     best = torch.arange(ends.size(1), device=ends.device) < places
     return best & ends, ~ends & ((~ends).cumsum(dim=1) <= places)
@@ -88,18 +88,18 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """Return the best translations of each row of `source`, at most `beam_size`, sorted by score.
 
-    A hypothesis that ends uses up a place of the beam, so the beam narrows, and a beam of 1 is
-    greedy decoding. With `narrow=False` the next best hypothesis takes that place, and the beam
+    A hypothesis that ends uses up its place in the beam, so the beam narrows, and a beam of 1 is
+    greedy decoding. With `narrow=False`, the next best hypothesis takes that place and the beam
     keeps its width, as in Hugging Face's `generate`.
 
     A sentence leaves the batch when its beam is empty, or when no partial hypothesis can still
     become one of the `n_best` finished ones. Beyond the first `n_best`, the list holds whatever has
-    ended by then. `max_length` is by default each sentence's source length + 50 (§6.1); a
+    ended by then. By default, `max_length` is the sentence's source length + 50 (§6.1); a
     hypothesis that has not ended by then is cut. `alpha` is the exponent of `length_penalty`.
 
     Raises:
-        ValueError: For a beam that does not fit into the memory, an `n_best` above `beam_size`, or
-            an `alpha` that is negative or too large.
+        ValueError: If the beam does not fit into memory, `n_best` is above `beam_size`, or `alpha`
+            is negative or too large.
     """
     beam_size, n_best = (
         check_positive_integer("beam_size", beam_size),
@@ -173,11 +173,11 @@ def top_candidates(
     log_probabilities: Float[Tensor, "rows vocabulary"],
     most: int,
 ) -> Candidates:
-    """Return the `most` best extensions of each partial hypothesis, sorted over each sentence.
+    """Return the `most` best extensions of each partial hypothesis, sorted within each sentence.
 
-    `total` holds the log-probabilities of the partial hypotheses, `log_probabilities` those of the
-    next word after each. A beam that keeps its width asks for one more than its size, because one
-    of the words may be eos.
+    `total` holds the log-probabilities of the partial hypotheses, and `log_probabilities` those of
+    each possible next word. A beam that keeps its width asks for one more than its size, because
+    one of the words may be eos.
     """
     best = log_probabilities.topk(min(most, log_probabilities.size(1)), dim=-1)
     values = total[:, :, None] + best.values.unflatten(0, total.shape)  # (sentences, width, words)
@@ -189,11 +189,11 @@ def top_candidates(
 def next_beam(
     candidates: Candidates, goes_on: Bool[Tensor, "sentences candidates"], width: int
 ) -> Candidates:
-    """Return the partial hypotheses of the next step, those that `goes_on` marks.
+    """Return the partial hypotheses for the next step, which are those that `goes_on` marks.
 
-    A sentence with fewer than the others is filled up with hypotheses of value −∞. If there are
-    `width` as before, each stands at the place of the hypothesis it extends, where possible, so
-    that few rows of the cache must be moved.
+    A sentence that has fewer than the others is filled up with hypotheses of value −∞. If there are
+    still `width` hypotheses, each takes the place of the one it extends if possible, so that few
+    rows of the cache have to be moved.
     """
     widest = int(goes_on.sum(dim=1).max())
     order = goes_on.byte().argsort(dim=1, descending=True, stable=True)[:, :widest]
@@ -204,10 +204,10 @@ def next_beam(
 
 
 def order_in_place(parent: Int[Tensor, "sentences width"]) -> Int[Tensor, "sentences width"]:
-    """Return, for each place of the beam, the index of the candidate that should stand there.
+    """Return, for each place in the beam, the index of the candidate that goes there.
 
-    It is the first candidate that extends the hypothesis at that place (`parent`), or if there is
-    none one of those that found their place taken.
+    It is the first candidate that extends the hypothesis at that place (`parent`). If there is
+    none, it is a candidate whose own place was taken.
     """
     younger = (parent[:, :, None] == parent[:, None, :]).tril(-1).any(dim=2)
     free = (
@@ -227,7 +227,7 @@ def reorder_cache(
 
     Args:
         cache: The cache before this step.
-        parent: For each new hypothesis the one it extends, as an index within its sentence.
+        parent: For each new hypothesis, the index of the one that it extends, within its sentence.
         stay: The indices of the sentences that remain.
         before: The number of sentences and the width of the beam in `cache`.
     """

@@ -1,4 +1,4 @@
-"""The probability of a given translation, in one parallel pass, as in training."""
+"""The probability of a given translation, computed in one parallel pass, as in training."""
 
 from collections.abc import Sequence
 
@@ -12,10 +12,10 @@ from transformer_lab.model.masks import length_mask
 
 @torch.inference_mode()
 def log_probabilities(model: Transformer, examples: Sequence[Example]) -> list[float]:
-    """Return the log-probability of each target given its source, in nats, eos included.
+    """Return each target's log-probability given its source, in nats, eos included.
 
-    Masks are computed from lengths, because a model made elsewhere may start its decoder with the
-    padding token. The caller puts the model into evaluation mode, as for all decoding.
+    Masks are computed from lengths, because a model from elsewhere may start its decoder with the
+    padding token. The caller puts the model in evaluation mode, as for all decoding.
     """
     if not examples:
         return []

@@ -1,4 +1,4 @@
-"""Hypotheses, which every search returns, and how long they may get."""
+"""Hypotheses, the result of every search, and the limit on their length."""
 
 from dataclasses import dataclass
 
@@ -12,11 +12,11 @@ from transformer_lab.model.positions import longest
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """One translation as ids, without bos; with eos, unless it was cut at the length limit.
+    """One translation as ids, without bos; eos is included unless the length limit cut it off.
 
-    `log_probability` is the sum of the log-probabilities of `ids`, in nats.
-    `score` is what the search ranks by: in beam search the same, divided by the
-    length penalty; greedy decoding ranks nothing and divides by nothing.
+    `log_probability` is the sum of the log-probabilities of `ids`, in nats. `score` is what the
+    search ranks by: in beam search it is the log-probability divided by the length penalty, and in
+    greedy decoding, which ranks nothing, it is the log-probability itself.
     """
 
     ids: tuple[int, ...]
@@ -29,7 +29,7 @@ def length_limits(
 ) -> list[int]:
     """Return the greatest number of words to write for each sentence.
 
-    It is `max_length`, or by default the source's length + 50 (§6.1), and never more than the
+    It is `max_length`, or by default the source's length + 50 (§6.1), but never more than the
     model's table of positions has.
     """
     if max_length is not None:

@@ -1,6 +1,7 @@
-"""Draw several translations and take the one that the others agree with: minimum Bayes risk.
+"""Draw several translations and choose the one the others agree with: minimum Bayes risk.
 
-Kumar and Byrne 2004; with the model's own samples on both sides, as in Eikema and Aziz 2020.
+Sources: Kumar and Byrne 2004, and Eikema and Aziz 2020, who use the model's own samples both as
+candidates and as references.
 """
 
 from collections import Counter
@@ -25,14 +26,14 @@ Ids = tuple[int, ...]
 def mean_utilities(
     candidates: Sequence[Candidate], utility: Callable[[Candidate, Candidate], float]
 ) -> list[float]:
-    """Return each candidate's mean utility, with every other candidate in turn as the reference.
+    """Return each candidate's mean utility, with every other candidate as the reference in turn.
 
-    A candidate that was drawn twice counts twice, so the mean over samples estimates the expected
-    utility under the model. A single candidate has 0.
+    A candidate that was drawn twice counts twice, so that the mean over the samples estimates the
+    expected utility under the model. If there is just one candidate, its mean is 0.
 
     Args:
-        candidates: The samples; equal ones are scored once.
-        utility: Scores its first argument against its second as the reference; larger is better.
+        candidates: The samples; equal ones are scored only once.
+        utility: Scores its first argument, with its second as the reference; larger is better.
     """
     drawn = Counter(candidates)
     others = max(1, len(candidates) - 1)
@@ -55,17 +56,18 @@ def minimum_bayes_risk(
     top_p: float | None = None,
     max_length: int | None = None,
 ) -> list[Hypothesis]:
-    """Sample translations of each row of `source`; return that of the highest mean utility.
+    """Sample translations of each row of `source`, and return the one with the highest mean utility.
 
-    `candidates` translations are drawn. `utility` compares two of them, given as ids without eos:
-    chrF of their texts, for instance. In the result, `score` is the mean utility (see
-    `mean_utilities`) and `log_probability` the model's own; of equally good candidates the first is
-    returned. `temperature`, `top_p` and `max_length` are those of `sample`: at a temperature of 1
-    and without top-p the mean estimates the expected utility under the model, else under a model
-    that is sharper or flatter.
+    `candidates` translations are drawn. `utility` compares two of them, given as ids without eos,
+    for instance by the chrF of their texts. In the result, `score` is the mean utility (see
+    `mean_utilities`), and `log_probability` is the model's own. If several candidates are equally
+    good, the first one is returned. `temperature`, `top_p` and `max_length` are those of `sample`.
+    At temperature 1 without top-p, the mean estimates the expected utility under the model;
+    otherwise it does so under a sharper or flatter model.
 
     Raises:
-        ValueError: If `candidates` is no integer of at least 1, and for what `sample` refuses.
+        ValueError: If `candidates` is not an integer of at least 1, or `sample` refuses an
+            argument.
     """
     count = check_positive_integer("candidates", candidates)
     eos = model.config.eos_id

@@ -14,9 +14,9 @@ from transformer_lab.model import Transformer
 def keep_top_k(
     logits: Float[Tensor, "*batch vocabulary"], k: int
 ) -> Float[Tensor, "*batch vocabulary"]:
-    """Keep the k largest logits of each row; the others become −∞ (top-k sampling, Fan et al. 2018).
+    """Keep the k largest logits of each row and set the others to −∞ (top-k sampling, Fan et al. 2018).
 
-    A k beyond the vocabulary keeps all of it.
+    If k is larger than the vocabulary, all are kept.
     """
     best = logits.topk(min(check_positive_integer("k", k), logits.size(-1)), dim=-1)
     return torch.full_like(logits, -torch.inf).scatter(-1, best.indices, best.values)
@@ -25,10 +25,11 @@ def keep_top_k(
 def keep_top_p(
     logits: Float[Tensor, "*batch vocabulary"], p: float
 ) -> Float[Tensor, "*batch vocabulary"]:
-    """Keep the fewest words whose probabilities sum to at least p; the other logits become −∞.
+    """Keep the fewest words whose probabilities sum to at least p; set the other logits to −∞.
 
-    Nucleus sampling (Holtzman et al. 2020). The most probable word always stays. A sum that lacks
-    less than a millionth of p counts as p, so that 0.5 and 0.3 reach 0.8 in float32 and in float64.
+    This is nucleus sampling (Holtzman et al. 2020), and it always keeps the most probable word. A
+    sum that is less than a millionth of p short counts as p, so that 0.5 and 0.3 reach 0.8 in both
+    float32 and float64.
     """
     config.check("p", p, "a number above 0 and at most 1", config.is_number(p) and 0 < p <= 1)
     ordered, words = logits.sort(dim=-1, descending=True)
@@ -48,7 +49,7 @@ def next_word(
     top_k: int | None = None,
     top_p: float | None = None,
 ) -> Int[Tensor, " batch"]:
-    """Draw one word for each row of logits; temperature acts first, then top-k, then top-p."""
+    """Draw one word for each row of logits; temperature is applied first, then top-k, then top-p."""
     holds = config.is_number(temperature) and 0 < temperature < torch.inf
     config.check("temperature", temperature, "a finite number above 0", holds)
     # The best logit becomes 0 and stays 0, however small T is; the others may fall to −∞.
@@ -74,11 +75,11 @@ def sample(
 ) -> list[Hypothesis]:
     """Draw a translation of each row of `source`, word by word; finished ones leave the batch.
 
-    Logits are divided by `temperature` (below 1: surer; above: bolder), then
-    cut to the `top_k` best words, then to the fewest that reach `top_p`. A
-    hypothesis's log-probability is the model's own, before any of the three.
-    `generator` is on the source's device; equal seeds draw equal words.
-    `max_length` is by default each sentence's source length + 50 (§6.1).
+    Logits are divided by `temperature` (below 1 is safer, above 1 is bolder), then cut to the
+    `top_k` best words, and then to the fewest words that reach `top_p`. A hypothesis's
+    log-probability is the model's own, from before these three steps. `generator` must be on the
+    source's device; equal seeds draw equal words. By default, `max_length` is each sentence's
+    source length + 50 (§6.1).
     """
 
     def draw(logits: Tensor, _: Tensor) -> Tensor:

@@ -1,8 +1,8 @@
-"""Greedy decoding with a draft: a small model guesses words ahead, the large one checks them at once.
+"""Greedy decoding with a draft: a small model guesses ahead, and a large one checks all at once.
 
-Leviathan et al. 2023 and Chen et al. 2023, for greedy decoding, where "check" is "would I have
-written the same word?". The translation is the large model's own greedy one, whatever the draft
-is; a good draft makes the large model's passes fewer.
+This follows Leviathan et al. 2023 and Chen et al. 2023, for greedy decoding, where checking means
+asking "would I have written the same word?". The translation is always the large model's own greedy
+one; a good draft merely lets the large model do it in fewer passes.
 """
 
 import torch
@@ -17,11 +17,11 @@ from transformer_lab.model.masks import mask_of_source
 
 
 def accept(proposed: list[int], best: list[int]) -> list[int]:
-    """Return the draft's words up to its first difference from the large model, and one more.
+    """Return the draft's words up to its first difference from the large model, plus one word.
 
-    `best` holds the large model's word at each of the draft's places and at the one after them. The
-    last word returned is the large model's own at the first difference, or after the draft's last
-    word.
+    `best` holds the large model's word at each of the draft's positions and at the one after them.
+    The last word returned is the large model's own: at the first difference, or else after the
+    draft's last word.
     """
     agreed = 0
     while agreed < len(proposed) and proposed[agreed] == best[agreed]:
@@ -39,17 +39,17 @@ def speculative_greedy(
     ahead: int = 4,
     max_length: int | None = None,
 ) -> tuple[Hypothesis, int]:
-    """Return the greedy translation of one sentence, and how many passes of the large decoder it took.
+    """Return one sentence's greedy translation, and the number of passes the large decoder needed.
 
-    In each round `draft` proposes up to `ahead` words and `model` checks them in one pass. Both
-    run without a cache, over all words so far: this counts passes, and is not tuned for time.
-    Two words whose logits differ by no more than rounding may come out in another order than in
-    `greedy`, whose sums are taken in another order.
+    In each round `draft` proposes up to `ahead` words, and `model` checks them in one pass. Both
+    run over all words so far without a cache, because the point is to count passes and not to be
+    fast. If the logits of two words differ only by rounding, they may come out in a different order
+    than in `greedy`, which adds its numbers in another order.
 
     Raises:
-        ValueError: If `ahead` is no integer of at least 1, if `source` is not one sentence, or if
-            the models differ in the size of a vocabulary, in bos or in eos. That equal ids mean
-            equal words is for the caller to know: a model knows ids alone.
+        ValueError: If `ahead` is not an integer of at least 1, if `source` is not one sentence, or
+            if the models have different vocabulary sizes, bos or eos. The caller has to make sure
+            that equal ids mean equal words, because a model knows only ids.
     """
     ahead = check_positive_integer("ahead", ahead)
     source_mask = mask_of_source(source, source_mask, model.config.pad_id)

@@ -1,4 +1,4 @@
-"""Scores of translations, of their pronouns, and of attention through several layers.
+"""Scores for translations, for their pronouns, and for attention through several layers.
 
 Runs, studies and lessons use them; scores of single heads are in `attention.scores`.
 """

@@ -1,6 +1,6 @@
-"""Scores of translations: BLEU and chrF by sacrebleu, and exact match.
+"""Scores of translations: BLEU and chrF from sacrebleu, and exact match.
 
-Runs and studies use them. Both sides are compared in Unicode's NFC.
+Runs and studies use them. Both sides are normalised to Unicode's NFC before they are compared.
 """
 
 from collections import defaultdict
@@ -16,11 +16,16 @@ TOKENIZATIONS = {
     **{"Han": "zh", "Bopomofo": "zh"},
     **dict.fromkeys(("Japanese", "Thai", "Lao", "Khmer", "Myanmar", "Tibetan", "Javanese"), "char"),
 }
-"""sacreBLEU's tokenization by script, for scripts without spaces between words. All others use "13a",
-which would take a whole sentence of those for one word."""
+"""sacreBLEU's tokenization for scripts that put no spaces between words.
+
+All others use "13a", which would take a whole sentence in these scripts for one word.
+"""
 UNSPACED = 0.15
-"""The share of letters in such scripts that is enough to choose their tokenization. It is low because
-technical Chinese has more Latin letters than Chinese ones: a name has many, a Chinese word has two."""
+"""If at least this share of the letters is in such a script, its tokenization is chosen.
+
+The share is low because technical Chinese has more Latin than Chinese letters: a name has many
+letters, a Chinese word has two.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +39,13 @@ class Scores:
 
 
 def score(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
-    """Return corpus BLEU and chrF of detokenised texts, and their signatures.
+    """Return the corpus BLEU and chrF of detokenised texts, with their signatures.
 
     BLEU uses the tokenization that `choose_bleu_tokenization` picks for the references.
 
     Raises:
-        ValueError: There is not one reference for each hypothesis, or there are none.
+        ValueError: If the number of references differs from the number of hypotheses, or there are
+            none.
     """
     check_parallel(hypotheses, references)
     bleu, chrf = BLEU(tokenize=choose_bleu_tokenization(references)), CHRF()
@@ -51,7 +57,7 @@ def score(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
 
 
 def choose_bleu_tokenization(references: Iterable[str]) -> str:
-    """Return sacreBLEU's tokenization for the script of these references: "13a", "zh" or "char"."""
+    """Return sacreBLEU's tokenization for the references' script: "13a", "zh" or "char"."""
     scripts = count_scripts(references)
     unspaced = {s: n for s, n in scripts.items() if s in TOKENIZATIONS}
     if not unspaced or sum(unspaced.values()) < UNSPACED * scripts.total():
@@ -60,13 +66,13 @@ def choose_bleu_tokenization(references: Iterable[str]) -> str:
 
 
 def sentence_chrf(hypothesis: str, reference: str) -> float:
-    """Return the chrF of one text, from 0 to 100 (Popović 2015), of n-grams of up to 6 letters."""
+    """Return the chrF of one text, from 0 to 100 (Popović 2015), using n-grams of up to 6 letters."""
     found: float = CHRF().sentence_score(to_nfc(hypothesis), [to_nfc(reference)]).score
     return found
 
 
 def exact_match(hypotheses: Sequence[str], references: Sequence[str]) -> float:
-    """Return the share of translations, from 0 to 1, that equal their reference exactly."""
+    """Return the share of translations, from 0 to 1, that exactly equal their reference."""
     check_parallel(hypotheses, references)
     pairs = zip(map(to_nfc, hypotheses), map(to_nfc, references), strict=True)
     return sum(h == r for h, r in pairs) / len(references)
@@ -87,7 +93,7 @@ def exact_match_by_group(
 
 
 def check_parallel(hypotheses: Sequence[str], references: Sequence[str]) -> None:
-    """Raise a ValueError unless there is one reference for each hypothesis, and at least one."""
+    """Raise a ValueError unless there are as many references as hypotheses, and at least one."""
     if len(hypotheses) != len(references) or not references:
         raise ValueError(
             f"{len(hypotheses)} hypotheses and {len(references)} references; "

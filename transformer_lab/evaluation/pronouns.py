@@ -1,4 +1,4 @@
-"""Accuracy of translated pronouns, measured on sentences of the bilingual world.
+"""Accuracy of translated pronouns, measured on sentences from the bilingual world.
 
 Lessons and studies use it; the world's gold annotation says which pronoun is right.
 """
@@ -11,11 +11,11 @@ from transformer_lab.data.world.grammar import WorldPair
 def pronoun_accuracy(hypotheses: Sequence[Sequence[str]], pairs: Sequence[WorldPair]) -> float:
     """Return the share of pronouns translated correctly, from 0 to 1; NaN if no pair has a pronoun.
 
-    A pronoun that is at another position than in the reference counts as wrong.
+    A pronoun at another position than in the reference counts as wrong.
 
     Args:
         hypotheses: The tokens of each translation.
-        pairs: The pairs that were translated. Those without a coreference are ignored.
+        pairs: The pairs that were translated. Pairs in which no pronoun is annotated are ignored.
     """
     right = []
     for words, pair in zip(hypotheses, pairs, strict=True):

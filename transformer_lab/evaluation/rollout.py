@@ -1,4 +1,4 @@
-"""Attention rollout (Abnar and Zuidema 2020): attention followed through several layers.
+"""Attention rollout (Abnar and Zuidema 2020), which follows attention through several layers.
 
 Lesson 11 and the studies of heads use it.
 """
@@ -12,11 +12,12 @@ from jaxtyping import Float
 def attention_rollout(
     layers: Sequence[Float[np.ndarray, "*batch heads n n"]],
 ) -> Float[np.ndarray, "*batch n n"]:
-    """Return attention rollout: how much of each input token (column) reaches each last token.
+    """Return attention rollout: how much of each input token (column) reaches each last token (row).
 
-    It is an estimate from attention weights alone. Each layer counts as ½ (mean over its heads) + ½
-    identity, the identity for the residual connection; the layers' matrices are multiplied, the
-    first on the right. Rows sum to 1. Values, projections and feed-forward networks do not count.
+    It is an estimate that uses the attention weights alone. Each layer counts as ½ (mean over its
+    heads) + ½ identity, where the identity stands for the residual connection. The layers' matrices
+    are multiplied, with the first layer on the right. Rows sum to 1. Values, projections and
+    feed-forward networks are ignored.
     """
     n = layers[0].shape[-1]
     rolled = np.eye(n)

@@ -1,4 +1,4 @@
-"""Pictures: arrays in, matplotlib figures out, each shown with alt text made from its numbers.
+"""Pictures: arrays go in and matplotlib figures come out, each with alt text made from its numbers.
 
 Notebooks, studies and the lab's still pictures use them.
 """

@@ -10,9 +10,9 @@ MOST_NUMBERS = 60  # of a matrix that are read out one by one
 
 
 def add_alt_text(figure: Figure, title: str, seen: str) -> None:
-    """Attach alt text to a figure: first the message, then what one sees.
+    """Attach alt text to a figure: first the message, then what there is to see.
 
-    The text lies in the figure's label, where `show` looks for it.
+    The text is stored in the figure's label, where `show` looks for it.
     """
     title = title.strip()
     if title and title[-1] not in ".!?…":
@@ -21,7 +21,7 @@ def add_alt_text(figure: Figure, title: str, seen: str) -> None:
 
 
 def format_number(value: float) -> str:
-    """Write a number in three digits, the way one reads it aloud: 0.0123, −4, 16,400."""
+    """Write a number with three digits, the way you would read it aloud: 0.0123, −4, 16,400."""
     if np.isnan(value):
         return "nothing"
     if np.isinf(value):
@@ -32,7 +32,7 @@ def format_number(value: float) -> str:
 
 
 def join_with_and(parts: Sequence[str]) -> str:
-    """Join the parts of a list: "a, b and c"."""
+    """Join the items of a list: "a, b and c"."""
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
@@ -44,7 +44,7 @@ def describe_map(
     row: int | None = None,
     mask: np.ndarray | None = None,
 ) -> str:
-    """Describe a map of weights: for each query the key with the largest weight, and the framed row."""
+    """Describe a map of weights: each query's strongest key, and the framed row."""
     text = f"Map of weights, {len(queries)} rows by {len(keys)} columns. "
     order = sorted(range(len(queries)), key=lambda n: -weights[n].max())[:MOST_ROWS]
     some = "" if len(order) == len(queries) else f" of the {MOST_ROWS} surest rows"
@@ -65,7 +65,7 @@ def describe_strongest(weights: np.ndarray, query: str, keys: Sequence[str]) -> 
 
 
 def describe_panels(panels: Mapping[str, np.ndarray], keys: Sequence[str]) -> str:
-    """Describe several maps of weights: how sure each is, and which key most of its rows look at."""
+    """Describe several maps of weights: how sure each one is, and which key most of its rows look at."""
     said = []
     for name, weights in panels.items():
         best = weights.argmax(axis=1)
@@ -78,7 +78,7 @@ def describe_panels(panels: Mapping[str, np.ndarray], keys: Sequence[str]) -> st
 
 
 def describe_bars(rows: np.ndarray, labels: Sequence[str], keys: Sequence[str]) -> str:
-    """Describe rows of bars: the three highest of each row, or all of them if there are few."""
+    """Describe rows of bars: the three highest in each row, or all of them if there are few."""
     said = []
     for label, heights in zip(labels, rows, strict=True):
         few = len(keys) <= MOST_ROWS
@@ -91,15 +91,15 @@ def describe_bars(rows: np.ndarray, labels: Sequence[str], keys: Sequence[str]) 
 def describe_lines(
     x: np.ndarray, lines: Mapping[str, np.ndarray], x_label: str, y_label: str
 ) -> str:
-    """Describe curves: where each begins and ends, and where it turns in between, if it does."""
+    """Describe curves: where each begins and ends, and any turn in between."""
     said = [f"{name} {describe_curve(x, y)}" for name, y in lines.items()]
     return f"{y_label} over {x_label}. {'; '.join(said)}."
 
 
 def drop_rounding_noise(lines: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the lines with 0 for every value below a hundred-thousandth of the tallest one.
+    """Return the lines with every value below a hundred-thousandth of the tallest one set to 0.
 
-    No eye sees it, and what rounding leaves of a 0 differs between processors.
+    Nobody can see such values, and what rounding leaves of a 0 differs between processors.
     """
     sizes = [abs(y[np.isfinite(y)]).max(initial=0) for y in lines.values()]
     limit = 1e-5 * max(sizes, default=0.0)
@@ -107,7 +107,7 @@ def drop_rounding_noise(lines: Mapping[str, np.ndarray]) -> dict[str, np.ndarray
 
 
 def describe_curve(x: np.ndarray, y: np.ndarray) -> str:
-    """Say where a curve begins and ends, and its lowest or highest point if that lies in between."""
+    """Say where a curve begins and ends, and give its lowest or highest point if that lies in between."""
     there = np.flatnonzero(np.isfinite(y))
     x, y = x[there], y[there]
     if len(y) == 1:
@@ -130,7 +130,7 @@ def describe_grids(
     masks: Sequence[str],
     digits: int,
 ) -> str:
-    """Describe small matrices: their numbers row by row, or their range if there are too many."""
+    """Describe small matrices: their numbers row by row, or just the range if there are too many."""
     said = []
     for name, grid in grids.items():
         high, wide = grid.shape
@@ -160,7 +160,7 @@ def format_cell(value: float, digits: int) -> str:
 
 
 def describe_mask_row(label: str, keys: Sequence[str], line: np.ndarray) -> str:
-    """Say which keys one row of a mask lets its query see."""
+    """Say which keys a query may see, according to one row of a mask."""
     seen = [key for key, may in zip(keys, line, strict=True) if may]
     return f"{label} sees {join_with_and(seen) if seen else 'nothing'}"
 
@@ -176,7 +176,7 @@ def format_range(values: np.ndarray) -> str:
 
 
 def describe_signed_map(values: np.ndarray, x_label: str, y_label: str, value_label: str) -> str:
-    """Describe a large map: its size, and where its smallest and its largest number are."""
+    """Describe a large map: its size, and where its smallest and largest numbers are."""
     what = value_label or "numbers"
     low, high = (np.unravel_index(f(), values.shape) for f in (values.argmin, values.argmax))
     places = [
@@ -208,7 +208,7 @@ def describe_clocks(angles: Mapping[str, np.ndarray], names: Sequence[str]) -> s
 
 
 def describe_runs(runs: Mapping[str, Sequence[float]], x_label: str) -> str:
-    """Describe runs drawn as dots: mean, smallest and largest of each setting."""
+    """Describe runs drawn as dots: mean, smallest and largest for each setting."""
     said = []
     for name, values in runs.items():
         low, high = format_number(min(values)), format_number(max(values))

@@ -1,4 +1,4 @@
-"""Figure 1 of the paper as a drawing, with a model's own shapes in its boxes or with a part lit up."""
+"""Figure 1 of the paper as a drawing, with a model's own shapes in its boxes or a part highlighted."""
 
 from collections.abc import Collection, Mapping
 
@@ -32,9 +32,9 @@ DECODER = {
     "softmax": "Softmax",
 }
 BOXES = ENCODER | DECODER
-"""The boxes of Figure 1, from the bottom up: name → what is written in it.
+"""The boxes of Figure 1, from the bottom up, with the text inside each one.
 
-A name that begins with `encoder.` or `decoder.` is a part of one layer.
+A name that begins with `encoder.` or `decoder.` stands for a part of one layer.
 """
 
 WIDTH, HEIGHT, STEP = 2.1, 0.34, 0.52  # of a box, and from one box to the next; inches
@@ -54,13 +54,14 @@ def architecture(
     """Draw encoder and decoder side by side, in the paper's order (Figure 1, post-norm).
 
     Args:
-        labels: A box of `BOXES` → a word beside its name, for instance the shape that comes out.
-        lit: Boxes to light up; the others step back. With none, all are drawn alike.
+        labels: For boxes of `BOXES`, some text next to the name, for instance the shape of the
+            output.
+        lit: Boxes to highlight; the others fade. If there are none, all boxes look alike.
         layers: How many layers the encoder and the decoder have.
         title: What the picture says.
 
     Raises:
-        ValueError: If a label or a part to light up is no name of a box.
+        ValueError: If a label or a highlighted part does not belong to a box.
     """
     labels = labels or {}
     for name, given in (("labels", labels), ("lit", lit)):
@@ -91,7 +92,7 @@ def architecture(
 
 
 def describe_architecture(labels: Mapping[str, str], lit: Collection[str]) -> str:
-    """Return a text that says which boxes are lit up, and which labels stand beside the boxes."""
+    """Return a text that says which boxes are highlighted, and which labels are next to the boxes."""
     text = "Figure 1 of the paper: encoder and decoder side by side."
     for side in ("encoder", "decoder"):
         parts = [BOXES[name] for name in BOXES if name in lit and name.startswith(f"{side}.")]
@@ -105,14 +106,14 @@ def describe_architecture(labels: Mapping[str, str], lit: Collection[str]) -> st
 
 
 def format_box_name(name: str) -> str:
-    """Return the name of a box for a screen reader, with spaces for dots and underscores."""
+    """Return a box's name for a screen reader, with spaces instead of dots and underscores."""
     return name.replace(".", " ").replace("_", " ")
 
 
 def box_style(name: str, lit: Collection[str]) -> str:
     """Return the name of a box's style: "plain", "lit" or "quiet".
 
-    All are plain if no box is `lit`.
+    If no box is `lit`, all of them are plain.
     """
     if not lit:
         return "plain"
@@ -127,7 +128,7 @@ def box_bottom(row: int) -> float:
 def draw_box(
     axes: Axes, column: float, row: int, text: str, label: str, part: str, look: str
 ) -> None:
-    """Draw one box with its name, and its label below the name."""
+    """Draw one box with its name, and the label below the name."""
     edge = {"plain": COLOURS[part], "lit": HIGHLIGHT, "quiet": COLOURS["mask"]}[look]
     box = FancyBboxPatch(
         (column, box_bottom(row)),
@@ -159,7 +160,7 @@ def draw_box(
 def draw_layer_frame(
     axes: Axes, column: float, boxes: Mapping[str, str], part: str, count: int | str
 ) -> None:
-    """Draw the frame around the layer that is repeated, and how often it is."""
+    """Draw the frame around the layer that repeats, and how many times it does."""
     inside = sum(name.startswith(f"{part}.") for name in boxes)
     low = box_bottom(FIRST_OF_LAYER) - 0.14
     high = box_bottom(FIRST_OF_LAYER + inside - 1) + HEIGHT + 0.1
@@ -179,7 +180,7 @@ def draw_layer_frame(
 
 
 def draw_arrows(axes: Axes, column: float, boxes: Mapping[str, str]) -> None:
-    """Draw the arrows from box to box, and a residual connection around each sub-layer."""
+    """Draw the arrows between boxes, and a residual connection around each sub-layer."""
     centre = column + WIDTH / 2
     draw_arrow(axes, (centre, 0.22), (centre, box_bottom(0)))
     for row in range(len(boxes) - 1):
@@ -193,7 +194,7 @@ def draw_arrows(axes: Axes, column: float, boxes: Mapping[str, str]) -> None:
 
 
 def draw_memory(axes: Axes) -> None:
-    """Draw the arrow from the top of the encoder into the cross-attention of each layer."""
+    """Draw the arrow from the top of the encoder to the cross-attention of each layer."""
     top = box_bottom(len(ENCODER)) - 0.02
     into = box_bottom(list(DECODER).index("decoder.cross_attention")) + HEIGHT / 2
     middle = (LEFT + WIDTH + RIGHT) / 2

@@ -1,7 +1,8 @@
 """A record in BertViz, which many people know. Its pages load scripts from the network.
 
-BertViz (Vig 2019) is drawn in the browser by scripts that it fetches: offline, and in a notebook
-that is opened again, its place stays blank. `lab.explore` shows the same record without a network.
+BertViz (Vig 2019) is drawn in the browser by scripts that it fetches, so it stays blank offline,
+and in a notebook that is opened again. `transformer_lab.lab(record)` shows the same record without
+a network.
 """
 
 import re
@@ -16,13 +17,14 @@ from transformer_lab.config import check
 
 
 def head_view(record: AttentionRecord, *, kind: Kind | None = None, layer: int = 0) -> HTML:
-    """Show BertViz's head view: lines between two columns of tokens, a colour for each head.
+    """Show BertViz's head view: lines between two columns of tokens, with a colour for each head.
 
         head_view(record, kind="cross")
 
-    `kind` shows one kind of attention alone; then rows of cross-attention are named by the word
-    that is written. BertViz has one list of the decoder's tokens: all kinds together name them by
-    the word that is read. A ValueError if this is more than BertViz can draw, see `bertviz_arguments`.
+    `kind` shows only one kind of attention, and then the rows of cross-attention are labelled with
+    the word that is written. BertViz has a single list of the decoder's tokens, so all kinds
+    together label them with the word that is read. A ValueError is raised if BertViz cannot draw
+    the record; see `bertviz_arguments`.
     """
     from bertviz import head_view as draw
 
@@ -42,7 +44,7 @@ def model_view(record: AttentionRecord, *, kind: Kind | None = None) -> HTML:
 def draw_record(
     draw: Callable[..., HTML], record: AttentionRecord, kind: Kind | None, **how: Any
 ) -> HTML:
-    """Return the HTML that a view of BertViz, `draw`, makes of a record."""
+    """Return the HTML that a BertViz view, `draw`, makes from a record."""
     return draw(**bertviz_arguments(record, kind), html_action="return", **how)
 
 
@@ -50,8 +52,8 @@ def bertviz_arguments(record: AttentionRecord, kind: Kind | None) -> dict[str, A
     """Return the keyword arguments with which BertViz draws a record.
 
     Raises:
-        ValueError: If the kinds or layers that are asked for differ in depth or in heads: BertViz
-            then draws one layer's weights under another's name, or fails.
+        ValueError: If the kinds or layers differ in depth or in their number of heads, because
+            BertViz would then draw one layer's weights under another's name, or fail.
     """
     kinds: list[Kind] = [kind] if kind else ["encoder", "decoder", "cross"]
     layers = {k: getattr(record, k) for k in kinds if len(getattr(record, k))}
@@ -73,5 +75,5 @@ def bertviz_arguments(record: AttentionRecord, kind: Kind | None) -> dict[str, A
 
 
 def escape_tokens(tokens: tuple[str, ...]) -> list[str]:
-    """Return tokens that look the same, but cannot end the script into which BertViz writes them."""
+    """Return tokens that look the same, but cannot end the script that BertViz writes them into."""
     return [re.sub("<(?=[/!])", "<\u2060", token) for token in tokens]

@@ -1,6 +1,6 @@
-"""Boxes with a word in them, arrows as thick as a weight, and the sheet that covers words.
+"""Boxes with a word inside, arrows as thick as a weight, and the cover over hidden words.
 
-`sentence` says where they stand. Places and sizes are in inches, those of arrows in points.
+`sentence` decides where they go. Positions and sizes are in inches, and those of arrows in points.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ HEAD_NAMES = {f"head {number}": colour for number, colour in enumerate(HEADS, st
 
 
 def colour_of(part: str) -> str:
-    """Return the colour of a part, or a quiet one for ""."""
+    """Return the colour of a part, or a quiet colour for ""."""
     return {"": QUIET, **COLOURS, **HEAD_NAMES}[part]
 
 
@@ -32,7 +32,7 @@ def draw_box(
     *,
     note: bool = False,
 ) -> None:
-    """Draw a box with a text in it; a note's is filled with a tint of its colour."""
+    """Draw a box with text inside; a note is filled with a light shade of its colour."""
     colour = np.array([int(colour_of(part)[n : n + 2], 16) / 255 for n in (1, 3, 5)])
     shape = "square,pad=0" if note else "round,pad=0,rounding_size=0.06"
     box = FancyBboxPatch(
@@ -58,7 +58,7 @@ def draw_box(
 
 
 def draw_cover(axes: Axes, left: float, low: float, wide: float, high: float) -> None:
-    """Draw the sheet that lies over covered words, which show through it."""
+    """Draw the cover over hidden words, which show through it."""
     sheet = Rectangle(
         (left, low),
         wide,
@@ -75,7 +75,7 @@ def draw_cover(axes: Axes, left: float, low: float, wide: float, high: float) ->
 def make_arrow(
     start: tuple[float, float], end: tuple[float, float], weight: float, colour: str
 ) -> FancyArrowPatch:
-    """Return an arrow whose thickness is its weight; next to nothing is a dotted line."""
+    """Return an arrow as thick as its weight; if there is almost no weight, it is a dotted line."""
     if weight < THIN:
         return FancyArrowPatch(
             start, end, arrowstyle="-", color=colour, lw=1, linestyle=":", shrinkA=0, shrinkB=0
@@ -96,7 +96,7 @@ def make_arrow(
 
 
 def write_label(axes: Axes, x: float, y: float, label: str) -> None:
-    """Write a label on an arrow, with paper behind it."""
+    """Write a label on an arrow, on a background the colour of paper."""
     axes.text(
         *(x, y, label),
         ha="center",

@@ -13,36 +13,36 @@ from transformer_lab.config import check
 from transformer_lab.figures.style import PIXEL_RATIO, course_style
 
 MOST_COLOURS = 64
-"""Colours of a stored picture; with 256 it is a fifth larger, and looks the same."""
+"""The number of colours in a stored picture; with 256 it would be a fifth larger, and look the same."""
 
 
 def show(figure: Figure, *, alt: str = "") -> None:
     """Show a figure in a notebook, with `alt` as the text for readers who cannot see it.
 
-    By default it is the text that the figure carries, made from its title and its numbers.
+    By default, this is the text that the figure carries, made from its title and its numbers.
 
-    The picture goes out inside HTML, because JupyterLab reads alt text from nowhere else. Nothing
-    is returned, so nothing else is printed.
+    The picture is sent inside HTML, because that is the only place where JupyterLab reads alt text.
+    It returns nothing, so that nothing else is printed.
     """
     display(picture(figure, alt or read_alt_text(figure)), raw=True)
 
 
 def read_alt_text(figure: Figure) -> str:
-    """Return the alt text that a figure carries (see `alt_text.add_alt_text`), or "" for none."""
+    """Return the alt text that a figure carries (see `alt_text.add_alt_text`), or "" if it has none."""
     return str(figure.get_label())
 
 
 def with_alt_text(drawn: Figure | tuple[Figure, str]) -> tuple[Figure, str]:
-    """Return a figure and its alt text: the one given with it, or else the one that it carries."""
+    """Return a figure and its alt text: the one that came with it, or else the one it carries."""
     return drawn if isinstance(drawn, tuple) else (drawn, read_alt_text(drawn))
 
 
 def picture(figure: Figure, alt: str, *, coarse: bool = False) -> dict[str, str]:
     """Return a figure for a Jupyter output, by MIME type: HTML, and its alt text as plain text.
 
-    `coarse` is as in `quantize_colours`.
+    For `coarse` see `quantize_colours`.
     """
-    check("alt", alt, "a text that says what one sees", bool(alt.strip()))
+    check("alt", alt, "a text that says what there is to see", bool(alt.strip()))
     tag = image_tag(
         draw_image(figure, coarse=coarse),
         alt,
@@ -52,23 +52,23 @@ def picture(figure: Figure, alt: str, *, coarse: bool = False) -> dict[str, str]
 
 
 def image_tag(image: Image.Image, alt: str, *, width: int) -> str:
-    """Return the HTML of an image that is `width` CSS pixels wide, and no wider than its page."""
+    """Return the HTML of an image that is `width` CSS pixels wide, but no wider than its page."""
     look = "max-width: 100%; border-radius: 6px"  # softer on a dark page
     source = f"data:image/webp;base64,{encode_webp(image)}"
     return f'<img alt="{html.escape(alt)}" width="{width}" style="{look}" src="{source}">'
 
 
 def encode_webp(image: Image.Image) -> str:
-    """Return an image as WebP without loss, which takes three quarters of PNG's bytes, in base64."""
+    """Return an image as lossless WebP in base64, which takes three quarters of the bytes of PNG."""
     written = io.BytesIO()
     image.convert("RGB").save(written, "webp", lossless=True, quality=100)
     return base64.b64encode(written.getvalue()).decode()
 
 
 def draw_image(figure: Figure, *, coarse: bool = False) -> Image.Image:
-    """Return a figure as an image in few colours, with `PIXEL_RATIO` pixels for each CSS pixel.
+    """Return a figure as an image with few colours, and `PIXEL_RATIO` pixels for each CSS pixel.
 
-    `coarse` is as in `quantize_colours`.
+    For `coarse` see `quantize_colours`.
     """
     drawn = io.BytesIO()
     with course_style(), warnings.catch_warnings():
@@ -79,11 +79,11 @@ def draw_image(figure: Figure, *, coarse: bool = False) -> Image.Image:
 
 
 def quantize_colours(image: Image.Image, *, coarse: bool = False) -> Image.Image:
-    """Return an image in at most `MOST_COLOURS` colours, the same pixels each time.
+    """Return an image with at most `MOST_COLOURS` colours; the pixels are the same every time.
 
-    So few colours make a quarter of the size; what they are off by, no eye sees. `coarse` chooses
-    them in a fiftieth of the time and is off by more: for a very large picture that only
-    stands in for a view (48 maps of 100 tokens: 0.04 s instead of 2.2 s).
+    So few colours cut the size to a quarter, and nobody can see the difference. `coarse` chooses
+    them in a fiftieth of the time but less exactly. It is meant for a very large picture that only
+    stands in for a view (48 maps of 100 tokens take 0.04 s instead of 2.2 s).
     """
     method, passes = (Image.Quantize.FASTOCTREE, 0) if coarse else (Image.Quantize.MEDIANCUT, 2)
     return image.convert("RGB").quantize(

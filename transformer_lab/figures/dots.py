@@ -1,4 +1,4 @@
-"""Several runs of each of many settings, every run a dot."""
+"""Many settings with several runs each, where every run is a dot."""
 
 from collections.abc import Mapping, Sequence
 
@@ -23,17 +23,17 @@ def run_dots(
     base: str = "",
     log: bool = False,
 ) -> Figure:
-    """Draw one line for each setting, from top to bottom: its runs as dots, their mean as a stroke.
+    """Draw one line per setting, from top to bottom: its runs as dots, and their mean as a stroke.
 
     Args:
-        runs: Setting → the number of each run.
+        runs: For each setting, the number that each run reached.
         title: What the picture says.
         x_label: What the numbers are, with their unit.
-        base: The setting to compare with: a band reaches from its smallest run to its largest.
-        log: Draw the numbers, all above 0, on a logarithmic scale.
+        base: The setting to compare with; a band covers its runs, from the smallest to the largest.
+        log: Whether to use a logarithmic scale; all numbers must be above 0.
 
     Raises:
-        ValueError: If a setting has no runs, a number is not finite, or `base` is no setting.
+        ValueError: If a setting has no runs, a number is not finite, or `base` is not a setting.
     """
     for name, values in runs.items():
         finite = int(np.isfinite(np.asarray(values, dtype=float)).sum())

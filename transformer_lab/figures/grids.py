@@ -26,7 +26,7 @@ from transformer_lab.figures.style import (
 from transformer_lab.figures.titles import add_title, format_formulas, wrap_title
 
 Scale = Literal["weights", "signed", "mask"]
-"""What the numbers of a matrix are: from 0 to 1, of either sign, or True = may attend."""
+"""The range of a matrix's numbers: from 0 to 1, of either sign, or True = may attend."""
 
 ROOM_FOR_A_NUMBER = 0.5  # inches
 GAP, SIGN_GAP = 0.4, 0.3  # inches between two matrices, and more for a sign there
@@ -47,23 +47,23 @@ def number_grids(
 ) -> Figure:
     """Draw small matrices side by side, with every number written in its cell.
 
-    Numbers of either sign have one scale of colours in all matrices. What is wider than a page
-    goes on below.
+    Numbers of either sign share one colour scale in all matrices. Whatever is wider than a page
+    continues below.
 
     Args:
-        grids: Name → matrix; the name stands above it, with its shape.
+        grids: The matrices by name; the name is written above, with the shape.
         title: What the picture says.
-        rows: Name → a label for each row.
-        columns: Name → a label for each column.
-        scale: Name → what the numbers are; "signed" if not said.
-        digits: Digits after the point.
-        signs: What stands between one matrix and the next, a letter each, such as "×=".
-        marked: Name → a row to frame.
-        limit: A number that the colours of both signs reach, so that pictures can be compared.
-        shapes: Whether the shape of each matrix stands below its name.
+        rows: For each matrix, a label for each row.
+        columns: For each matrix, a label for each column.
+        scale: For each matrix, the range of its numbers; "signed" by default.
+        digits: The number of digits after the point.
+        signs: What to write between neighbouring matrices, one character each, such as "×=".
+        marked: For some matrices, a row to frame.
+        limit: The number at which the colours of both signs end, so that pictures can be compared.
+        shapes: Whether to write the shape of each matrix below its name.
 
     Raises:
-        ValueError: Naming the matrix that does not fit.
+        ValueError: If a matrix does not fit; the message names it.
     """
     rows, columns, scale, marked = rows or {}, columns or {}, scale or {}, marked or {}
     check_grids(grids, rows, columns, signs, marked)
@@ -126,7 +126,7 @@ def check_grids(
 def split_into_lines(widths: Sequence[float]) -> list[list[int]]:
     """Return the indices of the panels in each line, so that no line is wider than a page.
 
-    `widths` are those of the panels in inches.
+    `widths` holds the widths of the panels in inches.
     """
     lines: list[list[int]] = [[]]
     for n, width in enumerate(widths):
@@ -146,7 +146,7 @@ def make_axes_side_by_side(
 ) -> list[Axes]:
     """Return one axes for each of these widths, side by side, with `signs` between them.
 
-    `rest` is the width that stays empty at the right.
+    `rest` is the width to leave empty on the right.
     """
     ratios = [widths[0]]
     for width in widths[1:]:
@@ -191,14 +191,14 @@ def name_grid(
 
 
 def label_width(labels: Sequence[str]) -> float:
-    """Return how many inches the labels of the rows take."""
+    """Return how many inches the row labels take up."""
     return longest(labels) * 0.08 if labels else 0.0
 
 
 def draw_grid(axes: Axes, grid: np.ndarray, scale: Scale, digits: int, largest: float) -> None:
-    """Draw the cells of one matrix, coloured by their numbers, with the numbers in them.
+    """Draw the cells of one matrix, coloured by their numbers, with the numbers written inside.
 
-    Numbers of either sign have the colours from −`largest` to `largest`.
+    Numbers of either sign have colours from −`largest` to `largest`.
     """
     values = grid.astype(float)
     largest = 1.5 * max(largest, 1e-12)  # the map's ends are too dark to read on
@@ -224,7 +224,7 @@ def draw_grid(axes: Axes, grid: np.ndarray, scale: Scale, digits: int, largest: 
 
 
 def format_cell_number(value: float, digits: int) -> str:
-    """Write a number for a cell: whole numbers without a point, and a real minus sign."""
+    """Write a number for a cell: whole numbers without a point, and with a real minus sign."""
     if not np.isfinite(value):
         return "−∞" if value < 0 else "?"
     text = f"{value:z.0f}" if value == round(value) else f"{value:z.{digits}f}"

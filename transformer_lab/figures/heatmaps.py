@@ -46,22 +46,22 @@ def attention_heatmap(
     alignment: Alignment = (),
     mask: Bool[np.ndarray, "query key"] | None = None,
 ) -> Figure:
-    """Draw one head's weights: a row for each query, a column for each key, colours from 0 to 1.
+    """Draw one head's weights: a row for each query, a column for each key, and colours from 0 to 1.
 
     Args:
-        weights: From 0 to 1.
+        weights: The weights, from 0 to 1.
         queries: The token of each row, from top to bottom.
         keys: The token of each column, from left to right.
         title: What the picture says.
         query_label: What the rows are, for their axis.
         key_label: What the columns are.
-        row: A row to frame, with its larger weights written into it.
-        cell: One (query, key) to frame.
-        alignment: Gold links (key, query), as a record has them; each is marked with a ring.
-        mask: True = may attend; the other cells are grey, which no weight is.
+        row: A row to frame, with its larger weights written inside.
+        cell: A (query, key) cell to frame.
+        alignment: Gold links (key, query), as in a record; each is marked with a ring.
+        mask: True = may attend; the other cells are grey, a colour that no weight has.
 
     Raises:
-        ValueError: Naming the argument that does not fit.
+        ValueError: If an argument does not fit; the message names it.
     """
     check_weights_and_tokens(weights, queries, keys)
     rows, columns = weights.shape
@@ -123,15 +123,15 @@ def attention_panels(
     """Draw several heads' weights for the same tokens side by side, on one scale from 0 to 1.
 
     Args:
-        panels: What each map is → its weights, rows are queries; at most 4 in a line,
-            or 2 where 4 would be too small.
+        panels: For each title, a map of weights whose rows are queries; at most 4 go in a line, or
+            2 if 4 would be too small.
         queries: The token of each row.
         keys: The token of each column.
         title: What the picture says.
         mask: True = may attend, the same in all panels; the other cells are grey.
 
     Raises:
-        ValueError: Naming the argument that does not fit.
+        ValueError: If an argument does not fit; the message names it.
     """
     for name, weights in panels.items():
         check_weights_and_tokens(weights, queries, keys, (name, "queries", "keys"))
@@ -181,19 +181,19 @@ def weight_bars(
     parts: Sequence[str] = (),
     value_label: str = "weight",
 ) -> Figure:
-    """Draw some rows of weights as bars, one panel below the other, all on the scale from 0 to 1.
+    """Draw rows of weights as bars, one panel below the other, all on the scale from 0 to 1.
 
     Args:
-        rows: From 0 to 1.
-        labels: What each row is; written above its panel.
+        rows: Rows of weights, from 0 to 1.
+        labels: A title for each row, written above its panel.
         keys: The token of each column.
         title: What the picture says.
-        parts: What each row belongs to, a name of `COLOURS` such as "encoder"; the bars take
-            its colour, or the query's.
-        value_label: What the heights are.
+        parts: What each row belongs to, a name from `COLOURS` such as "encoder"; its bars get that
+            colour, or the query's by default.
+        value_label: What the heights mean.
 
     Raises:
-        ValueError: Naming the argument that does not fit.
+        ValueError: If an argument does not fit; the message names it.
     """
     check_weights_and_tokens(rows, labels, keys, names=("rows", "labels", "keys"))
     parts = parts or ["query"] * len(rows)
@@ -227,7 +227,7 @@ def check_weights_and_tokens(
     keys: Sequence[str],
     names: tuple[str, str, str] = ("weights", "queries", "keys"),
 ) -> None:
-    """Raise a ValueError unless the weights are a matrix from 0 to 1 with a token for each line."""
+    """Raise a ValueError unless weights are a matrix from 0 to 1 with a token for each row and column."""
     name = f"shape of {names[0]}"
     check(name, weights.shape, f"({names[1]}, {names[2]})", weights.ndim == 2 and weights.size > 0)
     for axis, tokens in enumerate((queries, keys)):
@@ -240,7 +240,7 @@ def check_weights_and_tokens(
 
 
 def check_mask(mask: np.ndarray | None, weights: np.ndarray) -> None:
-    """Raise a ValueError unless the mask covers the weights, and hides no weight above 0."""
+    """Raise a ValueError unless the mask covers the weights and hides no weight above 0."""
     if mask is not None:
         check_boolean(mask, "bool")
         check("shape of mask", mask.shape, f"{weights.shape}", mask.shape == weights.shape)
@@ -249,12 +249,12 @@ def check_mask(mask: np.ndarray | None, weights: np.ndarray) -> None:
 
 
 def masked_note(mask: np.ndarray | None) -> list[str]:
-    """Return the lines to write below a map: what grey cells mean, if the mask makes any."""
+    """Return the lines to write below a map: what grey cells mean, if there are any."""
     return [] if mask is None or mask.all() else ["grey: may not be looked at"]
 
 
 def draw_weights(axes: Axes, weights: np.ndarray, mask: np.ndarray | None) -> AxesImage:
-    """Draw the cells of one map on the scale from 0 to 1, grey where the mask hides a key."""
+    """Draw the cells of one map on the scale from 0 to 1, and grey where the mask hides a key."""
     shown = weights if mask is None else np.ma.array(weights, mask=~mask)
     axes.set_facecolor(MASKED)
     return axes.imshow(shown, cmap=WEIGHTS, vmin=0, vmax=1, aspect="equal")
@@ -263,7 +263,7 @@ def draw_weights(axes: Axes, weights: np.ndarray, mask: np.ndarray | None) -> Ax
 def label_axis(
     axes: Axes, axis: str, tokens: Sequence[str], label: str, bold: Collection[int | None] = ()
 ) -> None:
-    """Write the tokens at the lines of an axis, and what they are beside it."""
+    """Write the tokens along an axis, and next to them what they are."""
     line = axes.xaxis if axis == "x" else axes.yaxis
     line.set_ticks(range(len(tokens)), [visible(token) for token in tokens])
     line.set_label_text(label)
@@ -276,10 +276,10 @@ def label_axis(
 
 
 def visible(token: str) -> str:
-    """Return a token with the white space at its ends made visible, which pieces of words have.
+    """Return a token with the white space at its ends made visible, since word pieces may have some.
 
-    Half a character, as tokens of bytes may have, becomes a question mark; of a very long word the
-    beginning is shown.
+    Half a character, which tokens of bytes may contain, becomes a question mark, and a very long
+    word is cut.
     """
     token = token if len(token) <= LONGEST_LABEL else token[: LONGEST_LABEL - 1] + "…"
     token = token.encode(errors="replace").decode()
@@ -290,23 +290,23 @@ def visible(token: str) -> str:
 
 
 def longest(tokens: Sequence[str]) -> int:
-    """Return the number of letters of the longest token, at most `LONGEST_LABEL`."""
+    """Return the number of letters in the longest token, but at most `LONGEST_LABEL`."""
     return min(max(len(token) for token in tokens), LONGEST_LABEL)
 
 
 def frame(x: float, y: float, width: int) -> Rectangle:
-    """Return a frame one cell high, with its corner at (x, y), that the map's edge does not cut."""
+    """Return a frame one cell high, with a corner at (x, y), that the map's edge does not cut off."""
     return Rectangle((x, y), width, 1, fill=False, edgecolor=HIGHLIGHT, linewidth=2, clip_on=False)
 
 
 def ring(axes: Axes, key: int, query: int) -> None:
-    """Draw a ring around the middle of a cell that shows on dark and on bright colours."""
+    """Draw a ring in the middle of a cell that is visible on dark and on bright colours."""
     for width, colour in ((2.4, INK), (1.0, PAPER)):
         axes.plot(key, query, "o", ms=19, mfc="none", mec=colour, mew=width, clip_on=False)
 
 
 def write_weight(axes: Axes, key: int, query: int, weight: float) -> None:
-    """Write the weight into its cell, as in .95: dark on bright colours and bright on dark ones."""
+    """Write the weight into its cell, such as .95: dark on bright colours, and bright on dark ones."""
     if weight < WORTH_A_NUMBER:
         return
     colour = INK if weight > 0.6 else PAPER

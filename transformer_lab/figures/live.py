@@ -1,4 +1,4 @@
-"""A picture that is drawn again in its place while a long cell runs."""
+"""A picture that is redrawn in place while a long cell runs."""
 
 from IPython.display import DisplayHandle, display
 from matplotlib.figure import Figure
@@ -9,16 +9,16 @@ from transformer_lab.figures.display import picture, read_alt_text
 class LivePicture:
     """A place in a notebook's output whose picture can be replaced.
 
-    A saved notebook keeps the picture that was shown last.
+    A saved notebook keeps the last picture shown.
     """
 
     def __init__(self) -> None:
         self.handle: DisplayHandle | None = None
 
     def show(self, figure: Figure, *, alt: str = "") -> None:
-        """Show a figure in this place, instead of the one before.
+        """Show a figure in this place, replacing the one before.
 
-        `alt` is its alt text; by default the one that the figure carries.
+        `alt` is its alt text; by default, the text that the figure carries.
         """
         data = picture(figure, alt or read_alt_text(figure))
         if self.handle is None:

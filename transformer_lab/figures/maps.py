@@ -1,4 +1,4 @@
-"""Large maps of numbers of either sign, and positions as the hands of clocks."""
+"""Large maps of numbers of either sign, and positions as clock hands."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
@@ -26,24 +26,24 @@ def signed_map(
     edges: tuple[float, float, float, float] | None = None,
     limits: tuple[float, float] | None = None,
 ) -> Figure:
-    """Draw a matrix that is too large for numbers: blue below 0, white at 0, red above.
+    """Draw a matrix with too many numbers to write: blue below 0, white at 0, red above.
 
-    If all numbers are above 0, the colours go from the smallest number to the largest; a square
-    matrix is drawn as a square.
+    If all numbers are above 0, the colours go from the smallest to the largest. A square matrix is
+    drawn as a square.
 
     Args:
-        values: Row 0 stands at the top.
+        values: The matrix; row 0 is at the top.
         title: What the picture says.
         x_label: What the columns are.
         y_label: What the rows are.
         value_label: What the numbers are.
-        edges: What the axes say at the left, the right, the bottom and the top of the map; by
-            default the numbers of rows and columns.
-        limits: From where to where the colours go, for pictures that are compared; symmetric
-            about 0 if the first is not above 0.
+        edges: What the axes say at the left, right, bottom and top of the map; by default the
+            numbers of rows and columns.
+        limits: The range of the colours, so that pictures can be compared; it is symmetric about 0
+            if the first number is not above 0.
 
     Raises:
-        ValueError: If `values` is no matrix of finite numbers, or one lies outside the limits.
+        ValueError: If `values` is not a matrix of finite numbers, or one lies outside the limits.
     """
     check("shape of values", values.shape, "(rows, columns)", values.ndim == 2 and values.size > 0)
     check("values", "not all finite", "finite numbers", bool(np.isfinite(values).all()))
@@ -84,18 +84,18 @@ def stage_panels(
     limit: float | None = None,
     title: str,
 ) -> Figure:
-    """Draw what becomes of a sentence, stage by stage: a row for each token, blue below 0, red above.
+    """Draw what becomes of a sentence, stage by stage: a row per token, blue below 0, red above.
 
-    All panels have one scale, symmetric about 0; panels of weights go from 0 to 1. Of a wide array
-    the first features are drawn, and the panel says so.
+    All panels share one scale, symmetric about 0, except that panels of weights go from 0 to 1. If
+    an array is wide, only its first features are drawn, and the panel says so.
 
     Args:
-        stages: What each array is → the array, in the order in which they are computed.
+        stages: The arrays by name, in the order in which they are computed.
         tokens: The token of each row.
-        weights: Those stages that are attention weights.
-        across: How many panels stand in a line.
-        features: How many columns of a stage are drawn, if it has more.
-        limit: The number that has the deepest red; by default 2 in 100 are beyond it.
+        weights: The stages that are attention weights.
+        across: How many panels go in a line.
+        features: How many columns of a stage to draw, if it has more.
+        limit: The number with the deepest red; by default, 2 in 100 numbers are beyond it.
         title: What the picture says.
 
     Raises:
@@ -148,16 +148,16 @@ def stage_panels(
 def clock_hands(
     angles: Mapping[str, Float[np.ndarray, " clocks"]], names: list[str], *, title: str
 ) -> Figure:
-    """Draw each pair (sin, cos) of a position as the hand of a clock that turns to the right.
+    """Draw each pair (sin, cos) of a position as the hand of a clock that turns clockwise.
 
     Args:
-        angles: What is shown, for instance a position → its angle on each clock, in radians;
+        angles: For each name, such as a position, the angle on each clock in radians; there may be
             at most 4.
         names: The name of each clock.
         title: What the picture says.
 
     Raises:
-        ValueError: If a row of angles does not have one for each clock, or if they are too many.
+        ValueError: If a row does not have one angle per clock, or there are too many rows.
     """
     for name, row in angles.items():
         check(f"angles of {name!r}", row.shape, f"({len(names)},)", row.shape == (len(names),))

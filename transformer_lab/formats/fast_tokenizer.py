@@ -1,7 +1,7 @@
 """Our tokenizers in the form of the `tokenizers` library, which Transformers and others read.
 
 The exports use it. The rules of our tokenizers (a space before the text, eos after it, lower case,
-elided words) become part of the file, so that reading it needs none of our code.
+elided words) become part of the file, so that reading it takes none of our code.
 """
 
 import json
@@ -15,14 +15,14 @@ from transformer_lab.config import TransformerConfig
 from transformer_lab.data.tokenizer import SPECIAL_TOKENS, WORD, BPETokenizer, WordTokenizer
 
 SOURCE, TARGET = "tokenizer.json", "target.tokenizer.json"
-"""The file name of the source's tokenizer, which Transformers expects, and that of the target's."""
+"""The file name for the source's tokenizer, which Transformers expects, and for the target's."""
 
 
 def build_fast_tokenizer(tokenizer: WordTokenizer | BPETokenizer) -> tokenizers.Tokenizer:
     """Build a `tokenizers.Tokenizer` with the same ids, which adds <eos> and drops it when decoding.
 
-    After it is saved and loaded, a word such as "<pad>" in a text becomes the special token, unless
-    `encode_special_tokens` is set again: the file does not contain that setting.
+    Once it has been saved and loaded, a word such as "<pad>" in a text becomes the special token,
+    unless you set `encode_special_tokens` again, because the file does not store that setting.
     """
     fast = (
         convert_bpe(tokenizer) if isinstance(tokenizer, BPETokenizer) else convert_words(tokenizer)
@@ -37,7 +37,7 @@ def build_fast_tokenizer(tokenizer: WordTokenizer | BPETokenizer) -> tokenizers.
 
 
 def convert_bpe(tokenizer: BPETokenizer) -> tokenizers.Tokenizer:
-    """Convert a byte-pair tokenizer; the space before a text is added, and removed when decoding."""
+    """Convert a byte-pair tokenizer; it adds a space before a text, and removes it when decoding."""
     fast = tokenizers.Tokenizer.from_str(tokenizer.tokenizer.to_str())
     fast.normalizer = normalizers.Sequence([normalizers.Prepend(" "), normalizers.NFC()])
     fast.decoder = decoders.Sequence([decoders.ByteLevel(), decoders.Strip(" ", 1, 0)])
@@ -45,9 +45,10 @@ def convert_bpe(tokenizer: BPETokenizer) -> tokenizers.Tokenizer:
 
 
 def convert_words(tokenizer: WordTokenizer) -> tokenizers.Tokenizer:
-    """Convert a word tokenizer: `normalise`, `WORD` and `decode` become parts of the library.
+    """Convert a word tokenizer, with the library's own parts for `normalise`, `WORD` and `decode`.
 
-    One difference remains: a combining accent is part of a word there, but not in Python's `re`.
+    One difference remains: a combining accent is part of a word in the library, but not in Python's
+    `re`.
     """
     fast = tokenizers.Tokenizer(models.WordLevel(tokenizer.ids, unk_token="<unk>"))  # noqa: S106
     fast.normalizer = normalizers.Sequence(
@@ -79,7 +80,7 @@ def build_tokenizer_files(
 ) -> dict[str, bytes]:
     """Return three files by name: both tokenizers, and tokenizer_config.json.
 
-    With the last, `AutoTokenizer` loads the source's tokenizer.
+    With the latter, `AutoTokenizer` loads the source's tokenizer.
     """
     names: dict[str, Any] = {f"{name[1:-1]}_token": name for name in SPECIAL_TOKENS}
     config = {

@@ -1,22 +1,21 @@
-"""Import of an OPUS-MT checkpoint (Marian), a real translation model, into our own `Transformer`.
+"""Import an OPUS-MT checkpoint (Marian), a real translation model, into our own `Transformer`.
 
 The evidence of lesson 16 uses it.
 
-Such a model is the paper's, with one embedding matrix for both languages and the output (§3.4),
-with SiLU in the feed-forward network, an output bias, and the sinusoids in another order. Its
-decoder starts with the padding token, so that masks come from lengths and not from ids.
+Such a model is the paper's, with some differences: one embedding matrix for both languages and the
+output (§3.4), SiLU in the feed-forward network, an output bias, and sinusoids in another order. Its
+decoder starts with the padding token, so masks are made from lengths and not from ids.
 
 Its translations may differ from those of Transformers' `generate` for three reasons:
 
-- Length penalty. `generate` divides a log-probability by length^p, the paper by ((5 + length) /
-6)^α
-  (see `length_penalty`): the first grows from 1 at one token to 10 at ten tokens for p = 1, the
-  second from 1 to 2.5 for α = 1. At p = α = 0 both divide by 1.
-- Width. `generate` gives the place of a finished hypothesis to the next best one: `narrow=False` in
-  `beam_search`. Its `early_stopping="never"` is our rule for when to stop.
-- Padding. `generate` forbids the padding token after the softmax, and the other probabilities no
-  longer sum to 1 unless it is told `renormalize_logits=True`. Here the token has the bias −∞,
-  because Marian itself knows no such token.
+- Length penalty. `generate` divides a log-probability by length^p, and the paper by ((5 + length) /
+  6)^α (see `length_penalty`). Between one token and ten, the first grows from 1 to 10 for p = 1,
+  and the second from 1 to 2.5 for α = 1. With p = α = 0, both divide by 1.
+- Width. `generate` gives the place of a finished hypothesis to the next best one, as `beam_search`
+  does with `narrow=False`. Its `early_stopping="never"` is our rule for when to stop.
+- Padding. `generate` forbids the padding token after the softmax, so the other probabilities no
+  longer sum to 1 unless you pass `renormalize_logits=True`. Here the token has a bias of −∞,
+  because Marian itself has no such token.
 """
 
 import json
@@ -46,15 +45,15 @@ from transformer_lab.translator import Translator
 
 FILES = ("config.json", "source.spm", "target.spm", "vocab.json")
 OUR_TOKENIZERS = ("source_tokenizer.json", "target_tokenizer.json")
-"""The files that `to_transformers` writes instead of the last three where there is no SentencePiece."""
+"""The files that `to_transformers` writes instead of the last three if there is no SentencePiece."""
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
-"""The file of weights that is read, and that of older checkpoints: a pickle, which is not read here."""
+"""The weight file that is read, and the one in older checkpoints, a pickle, which is not."""
 INDEX = "model.safetensors.index.json"
-"""The file that says which weight is in which file, where a checkpoint has several."""
+"""The file that says which weight is in which file, if a checkpoint has several."""
 FLOATS = ("F64", "F32", "F16", "BF16")
-"""The dtypes that weights are saved in, as safetensors calls them."""
+"""The dtypes in which weights are saved, under safetensors' names."""
 UNUSED = "<unused {}>"
-"""The name of an id that no piece has."""
+"""The name for an id without a piece."""
 MOST_POSITIONS = 65_536
 MOST_LABELS = 10_000
 CONVERSION = (
@@ -76,27 +75,28 @@ EXPECTED = {
     "static_position_embeddings": True,
     "tie_word_embeddings": True,
 }
-"""The values that fields of config.json must have, where they are there.
+"""The values that some fields of config.json must have, if they are present.
 
-Our model computes the same only with these.
+Only with these does our model compute the same.
 """
 
 
 def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
     """Load an OPUS-MT checkpoint: a folder, or a name such as "Helsinki-NLP/opus-mt-en-fr".
 
-    A name is fetched from Hugging Face's hub. Where the hub cannot be reached, copy the files of
-    the model's page into a folder (config.json, model.safetensors, source.spm, target.spm,
-    vocab.json) and give the folder. `Translator.save` then writes it in our own format.
+    A checkpoint given by name is fetched from Hugging Face's hub. If you cannot reach the hub, copy
+    the files from the model's page into a folder (config.json, model.safetensors, source.spm,
+    target.spm, vocab.json) and pass the folder. `Translator.save` then saves it in our own format.
 
-    Weights are read from safetensors alone, and no code of a checkpoint is run: a pickle,
-    pytorch_model.bin, is refused with the line that converts it. They may be one file, or several
-    with their index. Tokens that were added to the vocabulary are words of the tokenizers, and ids
-    that no token has are never written.
+    Weights are read only from safetensors, and no code from a checkpoint is run: a pickle,
+    pytorch_model.bin, is refused with the line of code that converts it. They may be in one file,
+    or in several with an index. Tokens that were added to the vocabulary become words of the
+    tokenizers, and ids without a token are never written.
 
     Raises:
         ValueError: If `transformers` or `sentencepiece` is not installed, a file is missing, or the
-            checkpoint describes a model that this package cannot build; the message names the field.
+            checkpoint describes a model that this package cannot build; the message names the
+            field.
     """
     try:
         import transformers  # noqa: F401
@@ -128,7 +128,7 @@ def load_marian_config(name: str) -> Any:
     """Load a checkpoint's config.json.
 
     Raises:
-        ValueError: If it is damaged or not Marian's.
+        ValueError: If it is damaged, or is not a Marian configuration.
     """
     import transformers
 
@@ -144,7 +144,7 @@ def load_marian_config(name: str) -> Any:
 
 
 def load_marian_model(name: str) -> Any:
-    """Load Transformers' own model of a checkpoint.
+    """Load a checkpoint as Transformers' own model.
 
     Raises:
         ValueError: If weights are missing or there are extra layers.
@@ -167,7 +167,7 @@ def load_marian_model(name: str) -> Any:
 
 
 def load_marian_tokenizers(name: str, config: TransformerConfig) -> tuple[Tokenizer, Tokenizer]:
-    """Load both tokenizers: ours if the folder has them, else SentencePiece."""
+    """Load both tokenizers: ours if the folder has them, otherwise SentencePiece."""
     from transformers import MarianTokenizer
 
     ours = [Path(name) / file for file in OUR_TOKENIZERS]
@@ -192,7 +192,7 @@ def load_marian_tokenizers(name: str, config: TransformerConfig) -> tuple[Tokeni
 
 
 def check_numbers(model: Transformer) -> None:
-    """Raise a ValueError that names the first weight with NaN or infinity."""
+    """Raise a ValueError for the first weight that contains NaN or infinity."""
     for weight, tensor in weights_of(model).items():
         said = "with NaN or infinity"
         check(f"weights of {weight}", said, "finite numbers", has_usable_numbers(weight, tensor))
@@ -204,17 +204,17 @@ def has_space_rules(token: Any) -> bool:
 
 
 def name_unused_ids(vocabulary: dict[str, int], size: int) -> dict[str, int]:
-    """Return the vocabulary with a name for each id below `size` that no piece has.
+    """Return the vocabulary, with a name for each id below `size` that has no piece.
 
-    Embeddings are often lengthened to a multiple of 8 or 64, which computes faster, and no token is
-    added for the new rows.
+    Embeddings are often lengthened to a multiple of 8 or 64, which is faster to compute, without
+    adding tokens for the new rows.
     """
     unused = set(range(size)) - set(vocabulary.values())
     return vocabulary | {UNUSED.format(i): i for i in sorted(unused)}
 
 
 def forbid_unused(model: Transformer, target: Tokenizer) -> None:
-    """Give ids without a piece the output bias −∞, so that they are never written."""
+    """Give ids without a piece an output bias of −∞, so that they are never written."""
     if isinstance(target, SentencePieceTokenizer):
         unused = [i for i, piece in target.pieces.items() if piece == UNUSED.format(i)]
         with torch.no_grad():
@@ -223,7 +223,7 @@ def forbid_unused(model: Transformer, target: Tokenizer) -> None:
 
 @contextmanager
 def raise_one_error(what: str, name: str) -> Iterator[None]:
-    """Turn any error of Transformers inside the block into a ValueError of one line.
+    """Turn any error from Transformers inside the block into a ValueError of one line.
 
     Its progress bars and advice are silenced.
     """
@@ -249,7 +249,7 @@ def raise_one_error(what: str, name: str) -> Iterator[None]:
 
 @contextmanager
 def quiet_transformers() -> Iterator[None]:
-    """Silence the progress bars and advice of Transformers inside the block."""
+    """Silence Transformers' progress bars and advice inside the block."""
     from transformers.utils import logging
 
     had_bars, verbosity = logging.is_progress_bar_enabled(), logging.get_verbosity()
@@ -266,7 +266,7 @@ def quiet_transformers() -> Iterator[None]:
 
 
 def check_files(folder: Path) -> None:
-    """Raise a ValueError that names the first file which a checkpoint's folder lacks."""
+    """Raise a ValueError for the first file that is missing from a checkpoint's folder."""
     ours = all((folder / name).is_file() for name in OUR_TOKENIZERS)
     needed = FILES[:1] if ours else FILES
     lacking = [name for name in needed if not (folder / name).is_file()]
@@ -278,10 +278,10 @@ def check_files(folder: Path) -> None:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """Return the files of the weights: one, or those that an index names, or none if there is neither.
+    """Return the weight files: a single one, those that an index lists, or none if there is neither.
 
     Raises:
-        ValueError: If a file that the index names is missing, or is not in this folder.
+        ValueError: If a file listed in the index is missing, or is not in this folder.
     """
     whole, index = folder / WEIGHTS[0], folder / INDEX
     if whole.is_file() or not index.is_file():
@@ -299,7 +299,7 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 def check_floats(folder: Path) -> None:
-    """Raise a ValueError that names weights saved as integers, which Transformers would misread."""
+    """Raise a ValueError for weights saved as integers, which Transformers would misread."""
     import safetensors
 
     for path in weight_files(folder):
@@ -310,7 +310,7 @@ def check_floats(folder: Path) -> None:
 
 
 def check_config(found: Any) -> None:
-    """Raise a ValueError that names the first field of config.json which our model cannot follow."""
+    """Raise a ValueError for the first field of config.json that our model cannot follow."""
     for name, value in EXPECTED.items():
         check(name, getattr(found, name, value), repr(value), getattr(found, name, value) == value)
     for name in ("attention_heads", "ffn_dim"):
@@ -328,7 +328,8 @@ def check_config(found: Any) -> None:
 def config_from_marian(c: Any, unk_id: int | None = None) -> TransformerConfig:
     """Convert Transformers' configuration of a Marian model to ours.
 
-    It lacks the id of `<unk>`, which the tokenizer knows; without `unk_id` any free id is used.
+    It lacks the id of `<unk>`, which only the tokenizer knows; without `unk_id`, any free id is
+    used.
 
     Raises:
         ValueError: If the sizes are impossible.
@@ -361,12 +362,13 @@ def config_from_marian(c: Any, unk_id: int | None = None) -> TransformerConfig:
 def from_marian(theirs: Any, unk_id: int) -> Transformer:
     """Build our model with a Marian model's weights, in evaluation mode.
 
-    All logits but the padding's are equal to the Marian model's.
+    All logits except the padding's are equal to the Marian model's.
 
-    Feature j of our residual stream is their feature `interleave(d_model)[j]`. Whatever reads the
-    stream has its columns reordered, whatever writes it its rows; between the two, inside a head
-    or the feed-forward network, nothing moves. LayerNorm treats all features alike. Where padding
-    starts the decoder, it can never be written; elsewhere its logit, too, is theirs.
+    Feature j of our residual stream is feature `interleave(d_model)[j]` of theirs. Weights that
+    read the stream have their columns reordered, and weights that write to it have their rows
+    reordered. In between, inside a head or the feed-forward network, nothing moves. LayerNorm
+    treats all features alike. If padding starts the decoder, it can never be written; otherwise
+    even the padding's logit equals theirs.
     """
     config = config_from_marian(theirs.config, unk_id)
     with SkipInit():
@@ -384,11 +386,11 @@ def from_marian(theirs: Any, unk_id: int) -> Transformer:
 
 
 def interleave(d_model: int) -> Int[Tensor, " d_model"]:
-    """Return, for each feature of ours, the index of the same feature in Marian's order.
+    """Return, for each of our features, the index of the same feature in Marian's order.
 
-    Their sinusoids are [all sines | all cosines], ours the paper's sine, cosine, sine, cosine, …
-    (§3.5): `theirs[:, interleave(d_model)]` equals `sinusoids(length, d_model)`. For d_model = 6 it
-    is 0, 3, 1, 4, 2, 5.
+    Their sinusoids are [all sines | all cosines], while ours follow the paper: sine, cosine, sine,
+    cosine, … (§3.5). So `theirs[:, interleave(d_model)]` equals `sinusoids(length, d_model)`. For
+    d_model = 6 it is 0, 3, 1, 4, 2, 5.
     """
     order = torch.empty(d_model, dtype=torch.int64)
     sines = (d_model + 1) // 2

@@ -1,11 +1,11 @@
-"""Reader of Marian's binary weight files, version 1, in which matrices are 8-bit integers with a scale.
+"""Read Marian's binary weight files, version 1, in which matrices are scaled 8-bit integers.
 
 `formats.bergamot` and lesson 18 use it.
 
-The file begins with its version and the number of its items. Then come, item by item, the length of
-its name, its type, and how many dimensions and bytes it has; then all names, all shapes, a gap, and
-all data. Numbers are little-endian. Types are those that Marian writes: 0x404 are floats, 0x101
-bytes of text, 0x4101 integers of 8 bits for the multiplication on a CPU; behind these stands the
+The file begins with its version and the number of its items. Then come, for each item, the length
+of its name, its type, and how many dimensions and bytes it has. After that come all the names, all
+the shapes, a gap, and all the data. Numbers are little-endian. The types are Marian's: 0x404 means
+floats, 0x101 bytes of text, and 0x4101 8-bit integers for multiplication on a CPU, followed by the
 scale that each was multiplied by.
 """
 
@@ -24,12 +24,12 @@ VERSION = 1
 FLOATS, TEXT, INTEGERS = 0x404, 0x101, 0x4101
 HEAD = struct.Struct("<4Q")
 MOST_ITEMS = 100_000
-"""The most items of a file; a damaged count must not ask for more memory."""
+"""The most items in a file; a damaged count must not make us ask for more memory."""
 BYTES = {FLOATS: 4, INTEGERS: 1}
-"""The bytes of each number of a weight, by type; behind integers stands their scale, a float."""
+"""The bytes per number of a weight, by type; integers are followed by their scale, a float."""
 EMBEDDINGS = "Wemb"
 ROUNDING = "_QuantMultA"
-"""The end of the name of what Marian rounds a weight's inputs with; we compute in floats."""
+"""How the names of Marian's scales for rounding a weight's inputs end; we compute in floats."""
 SETTINGS = "special:model.yml"
 
 
@@ -46,7 +46,7 @@ class MarianFile:
     """The weights by name and the settings of a model file in Marian's binary format.
 
     Raises:
-        ValueError: If it is no such file, is of another version, or is cut off; the message says
+        ValueError: If it is not such a file, is of another version, or is cut off; the message says
             where.
     """
 
@@ -67,7 +67,7 @@ class MarianFile:
         return sum(math.prod(i.shape) for i in self.items.values() if i.kind in BYTES)
 
     def check_all_read(self) -> None:
-        """Raise a ValueError that names weights which were not read; they belong to another model."""
+        """Raise a ValueError for weights that nobody has read, because they belong to another model."""
         weights = {name for name, item in self.items.items() if item.kind in BYTES}
         left = sorted(n for n in weights - self.read if not n.endswith(ROUNDING))
         check("weights that no part of the model reads", left[:3], "none", not left)
@@ -87,11 +87,11 @@ class MarianFile:
         return {name: value.strip().strip('"') for name, _, value in pairs}
 
     def array(self, name: str, *shape: int) -> Float[np.ndarray, "..."]:
-        """Return a weight as floats, in the shape that is asked for.
+        """Return a weight as floats, in the requested shape.
 
-        A matrix that the file stores in 8 bits is returned as (out, in), embeddings as (word,
-        d_model); a matrix of floats keeps the file's order. A weight (1, n) is returned as a vector
-        if the asked shape has one dimension.
+        A matrix stored in 8 bits is returned as (out, in), and embeddings as (word, d_model); a
+        matrix of floats keeps the file's order. A weight (1, n) is returned as a vector if the
+        requested shape has one dimension.
 
         Raises:
             ValueError: If it is missing, has another shape, or contains NaN or infinity.
@@ -115,7 +115,7 @@ def read_items(data: bytes) -> dict[str, Item]:
 
     Raises:
         ValueError: If the file is damaged.
-        struct.error: If the file is cut off within its numbers.
+        struct.error: If the file is cut off in the middle of a number.
     """
     version, count = struct.unpack_from("<2Q", data)
     check("version", version, f"{VERSION}", version == VERSION)
@@ -126,7 +126,7 @@ def read_items(data: bytes) -> dict[str, Item]:
     names = []
     for length, *_ in heads:
         names.append(slice_bytes(data, place, length).rstrip(b"\0").decode())
-        check("name of a weight", names[-1][:60], "signs that print", names[-1].isprintable())
+        check("name of a weight", names[-1][:60], "printable characters", names[-1].isprintable())
         place += length
     shapes = []
     for _, _, dimensions, _ in heads:
@@ -139,7 +139,7 @@ def read_items(data: bytes) -> dict[str, Item]:
         items[name] = Item(kind, shape, slice_bytes(data, place, length))
         check_size(name, items[name])
         place += length
-    check("names", len(items), f"{count}, each another", len(items) == count)
+    check("names", len(items), f"{count} different ones", len(items) == count)
     return items
 
 
@@ -158,7 +158,7 @@ def slice_bytes(data: bytes, start: int, length: int) -> bytes:
     """Return `length` bytes from `start`.
 
     Raises:
-        ValueError: If the file ends before.
+        ValueError: If the file ends before that.
     """
     there = max(0, len(data) - start)
     check("bytes left", there, f"{length} or more: the file is cut off", there >= length)
@@ -166,7 +166,7 @@ def slice_bytes(data: bytes, start: int, length: int) -> bytes:
 
 
 def decode_numbers(name: str, item: Item) -> Float[np.ndarray, " n"]:
-    """Decode the numbers of an item to floats, in the file's order."""
+    """Decode an item's numbers to floats, in the file's order."""
     count = math.prod(item.shape)
     if item.kind == FLOATS:
         return np.frombuffer(item.data, "<f4", count)

@@ -1,6 +1,6 @@
-"""Pairs of corresponding layers of our `Transformer` and of MarianMT or Pegasus.
+"""Pairs of corresponding layers in our `Transformer` and in MarianMT or Pegasus.
 
-`formats.marian` and `formats.to_transformers` copy weights along them.
+`formats.marian` and `formats.to_transformers` copy weights from one to the other.
 """
 
 from collections.abc import Iterator
@@ -15,10 +15,10 @@ from transformer_lab.model.encoder import EncoderLayer
 
 
 class Match(NamedTuple):
-    """Two modules with the same weights, up to the order of the residual stream's features.
+    """Two modules with the same weights, apart from the order of the residual stream's features.
 
-    If the module `reads` the stream, these features are its columns; if it writes or scales the
-    stream, they are its rows.
+    If the module `reads` the stream, these features are its columns; if it writes to the stream or
+    scales it, they are its rows.
     """
 
     ours: nn.Module
@@ -27,7 +27,7 @@ class Match(NamedTuple):
 
 
 def match_model(ours: Transformer, theirs: Any) -> Iterator[Match]:
-    """Yield all pairs of modules with weights; `theirs` is MarianMT or Pegasus, with a tied output."""
+    """Yield all pairs of modules with weights; `theirs` is MarianMT or Pegasus with a tied output."""
     for embedding, stack in (
         (ours.source_embedding, theirs.model.encoder),
         (ours.target_embedding, theirs.model.decoder),
@@ -55,7 +55,7 @@ def match_layer(ours: EncoderLayer | DecoderLayer, theirs: Any) -> Iterator[Matc
 
 
 def match_attention(ours: MultiHeadAttention, theirs: Any) -> Iterator[Match]:
-    """Yield the pairs of projections: three read the residual stream, W_O writes it."""
+    """Yield the pairs of projections: three read the residual stream, and W_O writes to it."""
     yield Match(ours.w_q, theirs.q_proj, reads=True)
     yield Match(ours.w_k, theirs.k_proj, reads=True)
     yield Match(ours.w_v, theirs.v_proj, reads=True)
@@ -65,8 +65,8 @@ def match_attention(ours: MultiHeadAttention, theirs: Any) -> Iterator[Match]:
 def copy_weights(to: Any, source: Any, order: Tensor, *, reads: bool) -> None:
     """Copy one module's weights, with the features of the residual stream reordered.
 
-    Feature j becomes what was feature `order[j]`. If the module `reads` the stream, these are the
-    columns of its matrix, else the rows and the bias.
+    Feature j becomes what feature `order[j]` was. If the module `reads` the stream, the columns of
+    its matrix are reordered; otherwise its rows and bias are.
     """
     to.weight.copy_(source.weight[:, order] if reads else source.weight[order])
     if getattr(source, "bias", None) is not None:

@@ -20,11 +20,12 @@ HEAD = struct.Struct("<6Q")
 class Shortlist:
     """The likely translations of each source word, from a file of the Bergamot project.
 
-    After the head come one offset for each source word and one more, 8 bytes each, and the target
-    words' ids, 4 bytes each. The `frequent` first target words are allowed for all sentences.
+    After the header comes one offset for each source word plus one at the end, 8 bytes each, and
+    then the ids of the target words, 4 bytes each. The first `frequent` target words are allowed in
+    every sentence.
 
     Raises:
-        ValueError: If it is no such file, or is cut off.
+        ValueError: If it is not such a file, or is cut off.
     """
 
     def __init__(self, path: str | Path):

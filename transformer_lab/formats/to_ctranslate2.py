@@ -1,12 +1,12 @@
-"""Export of a translator to CTranslate2, an engine in C++, through Transformers and its own converter.
+"""Export a translator to CTranslate2, an engine in C++, through Transformers and CTranslate2's converter.
 
 The command `export` uses it.
 
-The plain command, `ct2-transformers-converter --model FOLDER --output_dir OUT`, assumes what holds
-for OPUS-MT: padding is the last word of one list, and the decoder starts from a vector of zeros. A
-translator that was trained here starts with <bos>, whose vector is not zero, has its padding first,
-and often has two lists. So its weights go through the converter's part for BART, which assumes none
-of this, and the lists and the start are set here.
+The usual command, `ct2-transformers-converter --model FOLDER --output_dir OUT`, assumes what is
+true for OPUS-MT: padding is the last word of a single list, and the decoder starts from a vector of
+zeros. A translator trained here starts with <bos>, whose vector is not zero; its padding comes
+first, and it often has two lists. Its weights therefore go through the converter's part for BART,
+which assumes none of this, and the lists and the start are set here.
 """
 
 import tempfile
@@ -36,7 +36,7 @@ target.decode_batch([[target.token_to_id(word) for word in one.hypotheses[0]] fo
 """
 """The code that translates texts with the exported engine and its tokenizers.
 
-Without its last two settings, `translate_batch` would put all texts into one batch.
+Without its last two settings, `translate_batch` would put all texts into a single batch.
 """
 
 
@@ -48,20 +48,20 @@ def to_ctranslate2(
 ) -> None:
     """Write a folder for `ctranslate2.Translator(folder).translate_batch(tokens)`.
 
-    Tokens are strings: `token_strings(source_tokenizer)[i]` for each id of
-    `translator.encode(text)`, eos included. Tokenizers of words and byte pairs are written next to
-    the model, as tokenizer.json and target.tokenizer.json, for the `tokenizers` library (see
+    Tokens are strings: `token_strings(source_tokenizer)[i]` for each id i in
+    `translator.encode(text)`, eos included. Word and byte-pair tokenizers are written next to the
+    model, as tokenizer.json and target.tokenizer.json, for the `tokenizers` library (see
     `usage_example`).
 
     Args:
         translator: The translator to export.
         folder: The folder to write; it must not exist.
-        quantization: CTranslate2's, "int8" for instance; None keeps float32.
-        card: The text of a model card, written as README.md.
+        quantization: One of CTranslate2's, for instance "int8"; None keeps float32.
+        card: The text of a model card, which is written as README.md.
 
     Raises:
-        ValueError: If `ctranslate2` or `transformers` is not installed, the folder exists, or the
-            model is none that MarianMT or Pegasus can be.
+        ValueError: If `ctranslate2` or `transformers` is not installed, if the folder exists, or if
+            neither MarianMT nor Pegasus can represent the model.
     """
     folder = expand_path(folder)
     check("folder", str(folder), "one that does not exist yet", not folder.exists())
@@ -83,7 +83,7 @@ def to_ctranslate2(
 
 
 def usage_example(translator: Translator, folder: str | Path) -> str:
-    """Return Python code that translates with an exported folder, without this package and PyTorch.
+    """Return Python code that translates with an exported folder, without this package or PyTorch.
 
     With SentencePiece it only loads the engine, because there is no file for `tokenizers`.
     """
@@ -94,7 +94,7 @@ def usage_example(translator: Translator, folder: str | Path) -> str:
 def build_spec(
     model: Transformer, source: list[str], target: list[str], quantization: str | None = None
 ) -> Any:
-    """Build CTranslate2's specification of a model; `source` and `target` are the words by id.
+    """Build CTranslate2's specification of a model; `source` and `target` list the words by id.
 
     Raises:
         ValueError: If `ctranslate2` or `transformers` is not installed, or cannot represent the
@@ -120,7 +120,7 @@ def build_spec(
 
 
 def token_strings(tokenizer: Tokenizer) -> list[str]:
-    """Return a different string for each id; `Tokenizer.tokens` may give several ids the same."""
+    """Return a different string for each id, whereas `Tokenizer.tokens` may repeat one."""
     if isinstance(tokenizer, WordTokenizer):
         return list(tokenizer.words)
     ids = range(tokenizer.vocab_size)

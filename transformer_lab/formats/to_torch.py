@@ -1,4 +1,4 @@
-"""Copies of our weights in PyTorch's own Transformer modules, to compare the two.
+"""Copy our weights into PyTorch's own Transformer modules, to compare the two.
 
 Lessons 05 to 07 and tests use them.
 """

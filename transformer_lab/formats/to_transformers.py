@@ -1,11 +1,11 @@
-"""Export of a translator as a checkpoint of Hugging Face Transformers.
+"""Export a translator as a checkpoint for Hugging Face Transformers.
 
 The command `export` uses it.
 
-MarianMT is the paper's model, so a translator of the paper's shape fits into it weight for weight:
-this is the inverse of `load_marian`. With the norm before each sub-layer, and after each stack, it
-is Pegasus, which has the same parts by the same names. Anything else (other positions, shared keys,
-a recurrence) is refused.
+MarianMT is the paper's model, so a translator of the paper's shape fits it weight for weight; this
+is the inverse of `load_marian`. With a norm before each sub-layer and after each stack, the model
+is Pegasus, which has the same parts under the same names. Anything else (other positions, shared
+keys, a recurrence) is refused.
 """
 
 import json
@@ -39,31 +39,31 @@ EXPECTED = {
     "recurrent_decoder": False,
     "tie_target_output": True,
 }
-"""The values that fields of our configuration must have for MarianMT or Pegasus to represent it."""
+"""The values that fields of our configuration must have so that MarianMT or Pegasus can represent it."""
 
 
 def to_transformers(translator: Translator, folder: str | Path, card: str | None = None) -> None:
-    """Write a folder that `transformers.AutoModelForSeq2SeqLM.from_pretrained` reads.
+    """Write a folder that `transformers.AutoModelForSeq2SeqLM.from_pretrained` can read.
 
-    With norm="post" it is a MarianMTModel, which `load_marian` reads too, with "pre" a
-    PegasusForConditionalGeneration. Ids stay what they are; two vocabularies stay two in MarianMT
-    (`share_encoder_decoder_embeddings` false in config.json). A translator with SentencePiece gets
-    source.spm, target.spm and vocab.json, which `MarianTokenizer` reads. Words and byte pairs are
-    not SentencePiece: `AutoTokenizer` reads the source's tokenizer,
-    `PreTrainedTokenizerFast(tokenizer_file="…/target.tokenizer.json")` the target's, and
+    With norm="post" it is a MarianMTModel, which `load_marian` can read too; with "pre" it is a
+    PegasusForConditionalGeneration. Ids stay the same, and two vocabularies stay two in MarianMT
+    (`share_encoder_decoder_embeddings` is false in config.json). A translator with SentencePiece
+    gets source.spm, target.spm and vocab.json, which `MarianTokenizer` reads. Words and byte pairs
+    are not SentencePiece: `AutoTokenizer` reads the source's tokenizer, and
+    `PreTrainedTokenizerFast(tokenizer_file="…/target.tokenizer.json")` the target's. The files
     source_tokenizer.json and target_tokenizer.json are for `load_marian`.
 
-    `generate(ids, num_beams=1)` writes what our greedy search writes, but goes on to the model's
-    `max_length` where ours ends at source length + 50; for beams see `formats/marian.py`.
+    `generate(ids, num_beams=1)` writes what our greedy search writes, except that it goes on to the
+    model's `max_length`, while ours stops at source length + 50; for beams see `formats/marian.py`.
 
     Args:
         translator: The translator to export.
         folder: The folder to write.
-        card: The text of a model card, written as README.md, where hubs show it.
+        card: The text of a model card, written as README.md, which hubs display.
 
     Raises:
-        ValueError: If `transformers` is not installed, the folder holds a model or a file that
-            would be replaced, or the model is none that theirs can be; the message names the field.
+        ValueError: If `transformers` is not installed, if the folder holds a model or a file that
+            would be replaced, or if neither of their models fits; the message names the field.
     """
     folder = expand_path(folder)
     theirs = build_transformers_model(translator.model)
@@ -118,7 +118,7 @@ def build_transformers_model(model: Transformer) -> Any:
 
 
 def build_transformers_config(c: TransformerConfig) -> Any:
-    """Convert our configuration to that of MarianMT or Pegasus.
+    """Convert our configuration to one for MarianMT or Pegasus.
 
     Raises:
         ValueError: If a field does not fit; the message names the first one.
@@ -169,7 +169,8 @@ def build_transformers_config(c: TransformerConfig) -> Any:
 def tokenizer_files(translator: Translator) -> dict[str, bytes]:
     """Return the files of both tokenizers by name.
 
-    They are SentencePiece and vocab.json, or our own JSON and that of the `tokenizers` library.
+    They are SentencePiece files and vocab.json, or our own JSON and that of the `tokenizers`
+    library.
     """
     both = (translator.source_tokenizer, translator.target_tokenizer)
     source, target = both

@@ -1,7 +1,8 @@
-"""The lab: pages in which attention is opened, changed and played, without a kernel or with one.
+"""The lab: pages in which you open attention, change it and play with it, with or without a kernel.
 
 Notebooks show it and its drawings; the command line and the website write its pages. The package
-can be called: `transformer_lab.lab(translator, sentence)` is the function of that name in `open_lab`.
+itself can be called: `transformer_lab.lab(translator, sentence)` is the function `lab` of
+`open_lab`.
 """
 
 import sys
@@ -51,10 +52,11 @@ __all__ = [
 
 
 class LabPackage(ModuleType):
-    """The type of this package, which makes `tl.lab(…)` and `import transformer_lab.lab` both work.
+    """The type of this package, so that both `tl.lab(…)` and `import transformer_lab.lab` work.
 
-    Python sets `transformer_lab.lab` to the package as soon as anybody imports something from it, so
-    a function of the same name would be lost. Module types can be assigned since Python 3.5.
+    As soon as anybody imports something from the package, Python sets `transformer_lab.lab` to the
+    package, so a function of the same name would be lost. Python has allowed a module's type to be
+    changed since version 3.5.
     """
 
     __call__ = staticmethod(lab)

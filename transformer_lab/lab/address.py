@@ -22,22 +22,22 @@ FIELDS = {
     "tested",
 }
 HEADS = {"head", "mute", "point", "also", "a-mute", "a-point", "tested"}
-"""The fields that name heads, with commas between them; behind a ":" stands what is done to one."""
+"""The fields that list heads, separated by commas; after a ":" comes what is done to a head."""
 
 
 def read_address(
     name: str, address: str, heads: Collection[Head], fields: Collection[str] = FIELDS
 ) -> dict[str, str]:
-    """Return an address as a dict of its fields, which may be empty.
+    """Return the fields of an address as a dict, which may be empty.
 
     Args:
-        name: What the address is called in an error.
-        address: What stands behind "#" in the page's own address, such as "head=e2.3&row=10".
-        heads: Those that there are.
-        fields: Those that it may have.
+        name: What to call the address in an error message.
+        address: What comes after "#" in the page's own address, such as "head=e2.3&row=10".
+        heads: The heads that exist.
+        fields: The fields that are allowed.
 
     Raises:
-        ValueError: If it has another field, or names a head that is not there.
+        ValueError: If it has another field, or names a head that does not exist.
     """
     read = dict(parse_qsl(address, keep_blank_values=True))
     expected = "none but " + ", ".join(sorted(fields))
@@ -52,16 +52,16 @@ def read_address(
 
 
 def split(field: str) -> list[str]:
-    """Return the parts of a field's value, between which there are commas."""
+    """Return the parts of a field's value, which are separated by commas."""
     return [part for part in field.split(",") if part]
 
 
 def has_head(heads: Collection[Head], code: str) -> bool:
-    """Return whether there is a head of this short name, such as "e1.2"."""
+    """Return whether a head with this short name, such as "e1.2", exists."""
     return bool(CODE.fullmatch(code)) and Head.from_code(code) in heads
 
 
 def group_by_kind(heads: Collection[Head]) -> list[list[Head]]:
-    """Return the heads of each kind that there is."""
+    """Return the heads of each kind that exists."""
     groups = ([head for head in heads if head.kind == kind] for kind in KINDS)
     return [group for group in groups if group]

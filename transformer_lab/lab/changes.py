@@ -1,7 +1,7 @@
-"""What a reader of the lab changes in a model: heads muted, and rows told where to look.
+"""What a reader of the lab changes in a model: heads are muted, and rows are told where to look.
 
-It is the page's own shape: `page/lab/changes.js` has the same fields, and
-`applyShares` in `page/engine/hooks.js` the same rule.
+The page has the same fields, in `page/lab/changes.js`, and the same rule, as `applyShares` in
+`page/engine/hooks.js`.
 """
 
 import re
@@ -17,11 +17,11 @@ from transformer_lab.config import check
 from transformer_lab.lab.address import split
 
 POINT = re.compile(r"([edc]\d+\.\d+):(\d+):(\d+)(?::(0(?:\.\d+)?|1(?:\.0+)?))?")
-"""A point in an address, as `page/lab/address.js` reads it."""
+"""The pattern for a point in an address, as `page/lab/address.js` reads it."""
 
 
 class Point(NamedTuple):
-    """A share, from 0 to 1, that a row of a head was told to give to a key."""
+    """The share, from 0 to 1, that a head's row is told to give to a key."""
 
     head: Head
     query: int
@@ -31,7 +31,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Changes:
-    """What is changed in a model."""
+    """The changes made to a model."""
 
     mute: tuple[Head, ...] = ()
     points: tuple[Point, ...] = ()
@@ -46,13 +46,13 @@ class Changes:
 
     @classmethod
     def from_address(cls, fields: Mapping[str, str]) -> "Changes":
-        """Return the changes that an address names in its fields "mute" and "point"."""
+        """Return the changes listed in an address, in its fields "mute" and "point"."""
         mute = dict.fromkeys(Head.from_code(code) for code in split(fields.get("mute", "")))
         points = [read_address_point(text) for text in split(fields.get("point", ""))]
         return cls(tuple(mute), drop_overridden_points(points))
 
     def to_page(self) -> dict[str, Any]:
-        """Return the changes as the page has them."""
+        """Return the changes in the form that the page uses."""
         points = [
             point.head._asdict() | {"query": point.query, "key": point.key, "share": point.share}
             for point in self.points
@@ -60,17 +60,17 @@ class Changes:
         return {"mute": [head._asdict() for head in self.mute], "points": points}
 
     def patch(self, record: AttentionRecord) -> dict[Head, PatchFunction]:
-        """Return for each head of which a row was told where to look what changes its weights.
+        """Return, for each head with a row that was told where to look, what changes its weights.
 
-        A row gets its shares of the weights that the head computes in the changed model, and all
-        other rows keep these weights. So later layers react to what was changed in earlier ones.
+        The row gets its shares of the weights that the head computes in the changed model, and all
+        other rows keep theirs. Later layers therefore react to what was changed in earlier ones.
 
         Args:
-            record: What the model does unchanged: it says which heads and words there are. In the
-                decoder a row may lie behind its last one, because a changed model may write more.
+            record: What the model does without changes; it says which heads and words exist. In the
+                decoder a row may lie beyond its last one, because a changed model may write more.
 
         Raises:
-            ValueError: If a point lies outside of the head's map, or on a word that the mask hides.
+            ValueError: If a point lies outside the head's map, or on a word that the mask hides.
         """
         shares: dict[Head, dict[int, dict[int, float]]] = {}
         for head, query, key, share in self.points:
@@ -82,13 +82,13 @@ class Changes:
 def patch_rows(
     kind: Kind, shares: Mapping[int, Mapping[int, float]], own: np.ndarray, first: int
 ) -> np.ndarray:
-    """Return a head's weights in which some rows have given shares.
+    """Return a head's weights, with the given shares in some of its rows.
 
     Args:
-        kind: The kind of its attention.
-        shares: For each query the keys and their shares, see `apply_shares`.
-        own: The weights that it has computed, (batch, query, key).
-        first: The number of their first query.
+        kind: The kind of attention.
+        shares: For each query, the keys and their shares; see `apply_shares`.
+        own: The weights that the head has computed, (batch, query, key).
+        first: The number of the first query.
     """
     weights = own.copy()
     for query, of_row in shares.items():
@@ -100,10 +100,10 @@ def patch_rows(
 
 
 def apply_shares(own: np.ndarray, shares: Mapping[int, float], seen: int) -> np.ndarray:
-    """Return a row of weights in which some keys have given shares.
+    """Return a row of weights with the given shares for some keys.
 
-    The other words that it may see divide the rest as before, or evenly if they had none. Shares that
-    sum to more than 1 are scaled.
+    The other words that the row may see divide the rest as before, or evenly if they had none.
+    Shares that sum to more than 1 are scaled down.
     """
     total = sum(shares.values())
     others = seen - len(shares)
@@ -122,9 +122,9 @@ def apply_shares(own: np.ndarray, shares: Mapping[int, float], seen: int) -> np.
 
 
 def check_place(head: Head, query: int, key: int, shape: Sequence[int]) -> None:
-    """Raise a ValueError unless a cell lies in a map of this shape, and the mask lets it be seen.
+    """Raise a ValueError unless a cell lies inside a map of this shape and is not hidden by the mask.
 
-    Only the encoder's maps have all their rows: a changed decoder may write more words.
+    Only the encoder's maps are complete, because a changed decoder may write more words.
     """
     rows, columns = shape
     if head.kind == "decoder":
@@ -144,12 +144,12 @@ def check_place(head: Head, query: int, key: int, shape: Sequence[int]) -> None:
 
 
 def read_head(data: Mapping[str, Any]) -> Head:
-    """Return a head as the page has it."""
+    """Return a head in the form that the page uses."""
     return Head(data["kind"], data["layer"], data["head"])
 
 
 def read_point(data: Mapping[str, Any]) -> Point:
-    """Return a point as the page has it."""
+    """Return a point in the form that the page uses."""
     share = data["share"]
     fits = isinstance(share, int | float) and 0 <= share <= 1
     check("share", share, "a number from 0 to 1", fits)
@@ -157,7 +157,7 @@ def read_point(data: Mapping[str, Any]) -> Point:
 
 
 def read_address_point(text: str) -> Point:
-    """Return a point as an address has it, such as "e2.3:10:4:0.50"; without a share it is all."""
+    """Return a point as an address writes it, such as "e2.3:10:4:0.50"; without a share it is 1."""
     found = POINT.fullmatch(text)
     expected = 'head:query:key:share, such as "e2.3:10:4:0.50", with a share from 0 to 1'
     check("point of start", text, expected, found is not None)
@@ -167,9 +167,10 @@ def read_address_point(text: str) -> Point:
 
 
 def drop_overridden_points(points: Iterable[Point]) -> tuple[Point, ...]:
-    """Return the points without those that a later one overrides.
+    """Return the points, without those that a later one overrides.
 
-    These are of the same word, or of a row that gives all to one word.
+    A later point overrides one on the same word, and all of its row if it gives everything to one
+    word.
     """
     kept: list[Point] = []
     for one in points:

@@ -11,12 +11,15 @@ from transformer_lab.lab.translator_page import Example, Prompt, measure_names
 
 EXAMPLES = 100
 NOUN_FINDER, READER, PARTNER, ALIGNER = "e2.3", "c2.3", "c2.2", "c2.4"
-"""Heads of the shipped model. In the first, the row of "tired" looks at the animal. In the other two,
-the row of "il" looks at "tired"."""
+"""Heads of the translator that comes with the package.
+
+In the first, the row of "tired" looks at the animal. In the other two, the row of "il" looks at
+"tired".
+"""
 
 
 def famous_guide() -> dict[str, Any]:
-    """Return arguments of `lab` for the shipped model: sentences, start, prompts, examples."""
+    """Return arguments of `lab` for the package's translator: sentences, start, prompts, examples."""
     tired, wide = FAMOUS
     who = tired.coreference
     assert who is not None  # both have a pronoun
@@ -91,12 +94,12 @@ def famous_guide() -> dict[str, Any]:
 
 
 def famous_names(translator: Runnable) -> dict[Head, str]:
-    """Return what the heads of the shipped model are called, from what they do in twenty sentences."""
+    """Return names for its heads, judged by what they do in twenty sentences."""
     return measure_names(translator, (), unseen_pronouns())
 
 
 def unseen_pronouns() -> Sequence[Example]:
-    """Return examples whose pronoun stands for a combination that training never showed."""
+    """Return examples whose pronoun refers to a combination that never occurs in training."""
     pairs = (pair for pair in sentences(seed=2017) if is_held_out(pair) and pair.coreference)
     return [
         Example(pair.source, pair.target, pair.alignment, find_referent(pair))
@@ -105,7 +108,7 @@ def unseen_pronouns() -> Sequence[Example]:
 
 
 def find_referent(pair: WorldPair) -> Referent:
-    """Return where the sentence's pronoun stands, and the words that decide what it stands for."""
+    """Return the position of the sentence's pronoun, and the words that decide what it refers to."""
     who = pair.coreference
     assert who is not None  # only sentences with a pronoun come here
     return Referent(who.pronoun, who.referent, who.other, who.target_pronoun, who.decider)

@@ -1,4 +1,4 @@
-"""What `lab` returns where no Python is needed afterwards: a page in a cell's output, or a file."""
+"""What `lab` returns if no Python is needed afterwards: a page in a cell's output, or a file."""
 
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,9 @@ STYLES = ("page.css", "lab/lab.css")
 
 
 class LabPage:
-    """A lab that needs no kernel: a translator runs in it, or it shows stored records.
+    """A lab that needs no kernel, because a translator runs in the page or the page shows stored records.
 
-    A notebook displays it, and `to_html` saves it as one file:
+    Notebooks display it, and `to_html` saves it as one file:
 
         lab(translator, "the cat sleeps").to_html("lab.html")
     """
@@ -46,19 +46,19 @@ class LabPage:
         return data | {"text/html": html}
 
     def picture(self) -> dict[str, str]:
-        """Return the still picture for places without scripts: all heads of one kind.
+        """Return a still picture for places without scripts: all heads of one kind.
 
-        The result has the picture as HTML and its alt text, by MIME type.
+        The result maps MIME types to the picture as HTML and to its alt text.
         """
         runs = "The lab, in which the model runs where scripts do. Here: " * (self.host == "lab")
         alt = runs + describe_overview(self.record, self.kind)
         return picture(overview(self.record, self.kind), alt, coarse=True)
 
     def to_html(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write one file that opens in any browser, offline; returns its path.
+        """Write one file that opens in any browser, offline, and return its path.
 
         Raises:
-            ValueError: If the file is there already and `overwrite` is not given.
+            ValueError: If the file exists and `overwrite` is not set.
         """
         still = self.picture()["text/html"] if self.host == "record" else NEEDS_SCRIPTS
         body = fragment(self.host, still, saved.dump_json(self.data | {"address": True}))
@@ -68,8 +68,8 @@ class LabPage:
 def fragment(host: str, still: str, data: str) -> str:
     """Return the HTML of a lab: a still picture, and a script that replaces it.
 
-    `data` is what the script reads; data of an older version get today's script. The table of head
-    scores is part of the script, because the engine in the page computes them.
+    The script reads `data`, and data from an older version get the current script. The table of
+    head scores is part of the script, because the engine in the page computes them.
     """
     looks = style(*STYLES)
     if host == "record":

@@ -1,4 +1,4 @@
-"""A translator as the lab's script reads it: configuration, tokenizers, weights and languages."""
+"""A translator in the form that the lab's script reads: configuration, tokenizers, weights, languages."""
 
 import base64
 import gzip
@@ -16,17 +16,17 @@ from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer
 from transformer_lab.figures.style import weight_colours
 
 MOST_PARAMETERS = 20_000_000
-"""A page of more is too heavy to open, and too slow to translate in: it would have more than 48 MB."""
+"""A larger model makes the page slow to open and to translate in: it would take more than 48 MB."""
 BYTES_A_PARAMETER = 2.4
-"""Two in half precision, of which gzip saves a tenth, and a third more in base64."""
+"""Two bytes in half precision; gzip then saves a tenth, and base64 adds a third."""
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
-"""The kinds that `page/engine/positions.js` and `attention.js` compute."""
+"""The kinds of positions that `page/engine/positions.js` and `attention.js` can compute."""
 OTHERWISE = "lab(translator, sentence, kernel=True) asks Python, and takes any model"
 
 
 @runtime_checkable
 class Runnable(Protocol):
-    """The interface of a translator that the lab needs."""
+    """What the lab needs from a translator."""
 
     @property
     def model(self) -> torch.nn.Module:
@@ -34,10 +34,10 @@ class Runnable(Protocol):
 
     @property
     def target_tokenizer(self) -> Tokenizer:
-        """The tokenizer of the language that the model writes."""
+        """The tokenizer for the language that the model writes."""
 
     def encode(self, text: str) -> list[int]:
-        """Return the ids of a sentence; a ValueError if it cannot be read."""
+        """Return the ids of a sentence; raise a ValueError if it cannot be read."""
 
     def attend(
         self,
@@ -50,15 +50,15 @@ class Runnable(Protocol):
         """Return the record of all heads for one sentence, for the still picture and the heads' names."""
 
     def save(self, folder: str | Path, *, dtype: torch.dtype) -> None:
-        """Write configuration, tokenizers and weights in this precision."""
+        """Write configuration, tokenizers and weights, in this precision."""
 
 
 def model_data(translator: Runnable) -> dict[str, Any]:
     """Return the data that the page's script reads: configuration, tokenizers, packed weights.
 
     Raises:
-        ValueError: If the model is too large, or has a tokenizer that the page cannot read, or
-            positions or a recurrence that it cannot compute.
+        ValueError: If the model is too large, or if the page cannot handle its tokenizer, positions
+            or recurrence.
     """
     count = sum(parameter.numel() for parameter in translator.model.parameters())
     megabytes = MOST_PARAMETERS * BYTES_A_PARAMETER / 1e6
@@ -97,12 +97,12 @@ def model_data(translator: Runnable) -> dict[str, Any]:
 
 
 def pack_gzip(data: bytes) -> str:
-    """Compress bytes with gzip and return them in base64, the same text each time."""
+    """Compress bytes with gzip, and return them in base64; equal bytes always give equal text."""
     return base64.b64encode(gzip.compress(data, mtime=0)).decode()
 
 
 def check_tokenizer(side: str, state: dict[str, Any]) -> None:
-    """Raise a ValueError if the page's script does not have this kind of tokenizer."""
+    """Raise a ValueError if the page's script does not know this kind of tokenizer."""
     kind = state.get("kind")
     name = f"kind of {side} tokenizer"
     check(name, kind, f"'word' or 'bpe' in a page; {OTHERWISE}", kind in ("word", "bpe"))
@@ -118,7 +118,7 @@ def check_tokenizer(side: str, state: dict[str, Any]) -> None:
 
 
 def tokenizer_settings(tokenizer: dict[str, Any]) -> dict[str, Any]:
-    """Return the description of a `tokenizers` tokenizer without its vocabulary and merges."""
+    """Return a `tokenizers` tokenizer's description without its vocabulary and merges."""
     model = {k: v for k, v in tokenizer["model"].items() if k not in ("vocab", "merges")}
     return {**tokenizer, "model": model}
 

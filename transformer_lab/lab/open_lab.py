@@ -1,4 +1,4 @@
-"""`lab`: the one way to look inside a translator, whoever answers."""
+"""`lab`, the one way to look inside a translator, whoever does the computing."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -65,50 +65,55 @@ def lab(
         lab(translator.attend("the cat sleeps"))
         lab(translator, "the cat sleeps", kernel=True)
 
-    Three can answer what the page asks:
+    What the page asks can be answered in three ways:
 
-    - **The page itself** runs a translator, without a kernel and without a network; everything can be
-      changed. The page holds the weights in half precision, and the tokenizers, of words or of byte
-      pairs. A vocabulary of 8,000 byte pairs adds 0.11 MB; a model of 4.7 million parameters around it
-      makes 11.4 MB, and 4 ms for each piece it writes (one core of an AMD EPYC).
-    - **A record** can be of any model, and everything in it can be looked at. It needs no kernel.
-    - **This Python** answers for a translator of any size and kind (`kernel=True`), as long as it runs.
+    - **The page itself** runs a translator, without a kernel or a network, and you can change
+      everything. The page holds the tokenizers (of words or byte pairs) and the weights in half
+      precision. A vocabulary of 8,000 byte pairs adds 0.11 MB. With it, a model of 4.7 million
+      parameters makes a page of 11.4 MB, and takes 4 ms for each piece it writes (on one core of an
+      AMD EPYC).
+    - **A record** can come from any model, and you can look at everything in it. It needs no
+      kernel.
+    - **This Python** answers for a translator of any size and kind (`kernel=True`), for as long as
+      it runs.
 
     Args:
-        opened: A translator, or an `AttentionRecord`. A translator in the page has at most 20 million
-            parameters.
-        sentences: What the translator reads first: one sentence or, in the page, several. The first is
-            translated at once, and each has a button.
+        opened: A translator, or an `AttentionRecord`. A translator that runs in the page may have
+            at most 20 million parameters.
+        sentences: What the translator reads first: one sentence or, in the page, several. The first
+            is translated at once, and each gets a button.
         kernel: Whether Python answers instead of the page.
-        start: What is open at first, as the page's own address says it behind "#":
+        start: What is open at first, written like the part after "#" in the page's own address:
             "head=e2.3&row=10&mute=c2.2" opens the row of the eleventh word in the third head of the
-            encoder's second layer, and mutes a head of cross-attention. In a record nothing can be
-            changed. Without a head, a record and a kernel open the one of the last kind whose rows are
-            sharpest (of least entropy); without a row, they show the strongest lines of all.
-        snapshots: Records of earlier moments, for instance of a training run: a slider runs through
-            them to the record, or to Python's answer.
-        languages: What the page calls the words that are read, and those that are written; by
-            default those of the corpus that the translator was trained on, if it says so.
-        names: What the page calls the heads, as `name_heads` measures it; one sentence alone is not
-            enough to tell. By default a record and a kernel show the heads' codes, and a page names its
-            heads by what they do in the first 20 `examples`, or else in `sentences`.
-        prompts: What the reader is asked to try, one after the other; `famous_guide()` has those
-            of the shipped model.
-        examples: Sentences and their right translations, to test a mute on, and to score heads
-            on beside an untrained model; with gold links (see `Example`) also by these.
-        others: Translators to compare with, by name: the same model earlier in its training, say, or
-            one of another seed. An untrained one is always there. Each adds its weights to the page.
+            encoder's second layer, and mutes a head of cross-attention. A record cannot be changed.
+            If no head is given, a record and a kernel open the one with the sharpest rows (lowest
+            entropy) among the last kind; if no row is given, they show the strongest lines of all.
+        snapshots: Records of earlier moments, for instance during training; a slider runs through
+            them up to the record, or up to Python's answer.
+        languages: What the page calls the two languages, the one that is read and the one that is
+            written; by default those of the translator's corpus, if it names them.
+        names: What the page calls the heads, as measured by `name_heads`, since a single sentence
+            is not enough to tell. By default, a record and a kernel show the heads' codes, while a
+            page names its heads by what they do in the first 20 `examples`, or else in `sentences`.
+        prompts: What the reader is asked to try, one thing after another; `famous_guide()` has some
+            for the translator that comes with the package.
+        examples: Sentences with their right translations, for testing a mute and for comparing
+            heads' scores with an untrained model's; if there are gold links (see `Example`), heads
+            are scored on these too.
+        others: Translators to compare with, by name: for example the same model earlier in
+            training, or one with another seed. An untrained one is always there. Each one adds its
+            weights to the page.
 
     `prompts`, `examples` and `others` are for a translator in the page.
 
     Returns:
-        A `LabPage`, which has `to_html`; with `kernel=True` a `LabWidget`.
+        A `LabPage`, which has `to_html`, or a `LabWidget` with `kernel=True`.
 
     Raises:
-        ValueError: If another translator has other tokenizers or another configuration than this
-            one, if the model has more than 20 million parameters, or tokenizers, positions or layers
-            that the page doesn't support, if a sentence cannot be read, or if `start` or a prompt's
-            goal has a field that an address has not, or a head that is not there.
+        ValueError: If another translator has different tokenizers or a different configuration; if
+            the model has more than 20 million parameters, or tokenizers, positions or layers that
+            the page does not support; if a sentence cannot be read; or if `start` or a prompt's
+            goal has an unknown field or names a head that does not exist.
     """
     is_record = isinstance(opened, AttentionRecord)
     check(
@@ -162,7 +167,7 @@ def lab(
 
 
 def bench(*arguments: Any, **options: Any) -> LabPage | LabWidget:
-    """Build a lab, as `lab` does: this is its name of version 2, and leaves with the next one."""
+    """Build a lab, as `lab` does; this is its name from version 2 and will be removed in the next one."""
     said = "tl.bench is called tl.lab now; the old name leaves with the next version"
     warnings.warn(said, DeprecationWarning, stacklevel=2)
     return lab(*arguments, **options)
@@ -177,7 +182,7 @@ def explore(
     pinned: Sequence[int | None] = (),
     snapshots: Sequence[AttentionRecord] = (),
 ) -> LabPage:
-    """Open a record, as `lab(record)` does; this name leaves with the next version."""
+    """Open a record, as `lab(record)` does; this name will be removed in the next version."""
     warn_of("explore", "lab(record)")
     start = old_start(record, kind, layer, head, pinned)
     return record_page(record, start=start, snapshots=snapshots)
@@ -194,7 +199,7 @@ def AttentionExplorer(  # noqa: N802 - it was a class
     mute: Sequence[Head] = (),
     snapshots: Sequence[AttentionRecord] = (),
 ) -> LabWidget:
-    """Ask Python, as `lab(…, kernel=True)` does; this name leaves with the next version."""
+    """Ask Python, as `lab(…, kernel=True)` does; this name will be removed in the next version."""
     warn_of("AttentionExplorer", "lab(translator, sentence, kernel=True)")
     start = old_start(translator.attend(source), kind, layer, head, pinned)
     if mute:
@@ -203,7 +208,7 @@ def AttentionExplorer(  # noqa: N802 - it was a class
 
 
 def warn_of(name: str, new: str) -> None:
-    """Say that a name is an old one."""
+    """Warn that a name is deprecated."""
     warnings.warn(OLD.format(name, new), DeprecationWarning, stacklevel=3)
 
 
@@ -214,7 +219,7 @@ def old_start(
     head: int | None,
     pinned: Sequence[int | None],
 ) -> str:
-    """Return an address of what the options of version 2 name; a ValueError if it isn't there."""
+    """Return the address for options of version 2; raise a ValueError if there is no such place."""
     kind = kind or drawn_kinds(record)[-1]
     opened = Head(kind, layer or 0, head or 0)
     shape = record.weights(opened).shape

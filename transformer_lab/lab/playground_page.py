@@ -32,7 +32,7 @@ TITLE = "Teach a Transformer while you watch"
 class PlaygroundPage:
     """A playground that needs no kernel: training happens in the reader's browser.
 
-    A notebook displays it, and `to_html` saves it as one file:
+    Notebooks display it, and `to_html` saves it as one file:
 
         playground("sort").to_html("play.html")
     """
@@ -48,16 +48,16 @@ class PlaygroundPage:
         return {"text/html": self.fragment(is_alone=False), "text/plain": self.alt}
 
     def to_html(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write one file that opens in any browser, offline; returns its path.
+        """Write one file that opens in any browser, offline, and return its path.
 
         Raises:
-            ValueError: If the file is there already and `overwrite` is not given.
+            ValueError: If the file exists and `overwrite` is not set.
         """
         body = self.fragment(is_alone=True)
         return saved.write_page(path, TITLE, body, overwrite=overwrite)
 
     def fragment(self, *, is_alone: bool) -> str:
-        """Return the HTML of the playground; one that `is_alone` keeps its choices in the address."""
+        """Return the playground's HTML; with `is_alone`, the page keeps its choices in its address."""
         data = {"start": f"#{self.start}", "isAlone": is_alone}
         return fragment(words_alone(self.alt, step=-1), saved.dump_json(data))
 
@@ -65,7 +65,7 @@ class PlaygroundPage:
 def fragment(still: str, data: str) -> str:
     """Return the HTML of a playground: a still picture or words, and the script that replaces them.
 
-    `data` says how it opens, and stored data get today's script.
+    `data` says how it opens, and stored data get the current script.
     """
     return saved.fragment(
         "playground",
@@ -80,7 +80,7 @@ def fragment(still: str, data: str) -> str:
 def program() -> str:
     """Return the script of a playground, in which `mount(name)` puts it into the page.
 
-    The worker that trains is a text in it.
+    It contains the worker that trains, as text.
     """
     today = {"colours": weight_colours(), "script": script("playground/worker.js")}
     mount = f"const mount = (name) => mountPlaygrounds(name, {saved.dump_json(today)});\n"
@@ -96,8 +96,8 @@ def playground(task: str = "reverse", *, start: str = "") -> PlaygroundPage:
     Args:
         task: One of `TASKS`: letters to copy, reverse or sort, dates, numbers in words, the bilingual
             world, or the reader's own pairs.
-        start: What else is chosen, as the page's address says it: "heads=1&seed=3". A second run
-            with one change stands in "but", such as "but=positions:none".
+        start: The other settings, written as in the page's address: "heads=1&seed=3". A second run
+            with one change goes into "but", such as "but=positions:none".
 
     Raises:
         ValueError: If there is no such task.

@@ -1,6 +1,6 @@
-"""A record as the data that the lab's script draws: small, and exact to within 0.0006.
+"""A record as the data that the lab's script draws: small, and accurate to within 0.0006.
 
-Where the page joins pieces to words it adds up weights, and their errors with them.
+When the page joins pieces into words, it adds up weights, and their errors with them.
 """
 
 import base64
@@ -18,14 +18,14 @@ from transformer_lab.config import check
 from transformer_lab.figures.style import weight_colours
 
 FINE_FROM = 36
-"""Upper bytes from this one on are followed by a lower byte: those of weights of 0.02 and more."""
+"""Upper bytes from this one upwards are followed by a lower byte: those of weights of 0.02 and more."""
 MOST_VALUES = 8_000_000
-"""A record of more weights keeps only the strongest of each row."""
+"""If a record has more weights than this, only the strongest in each row are kept."""
 KEPT_KEYS = 32
 
 
 def record_data(record: AttentionRecord, *, packed: bool = True) -> dict[str, Any]:
-    """Return one record as a dict ready for JSON; with `packed=False` the weights stay bytes."""
+    """Return one record as a dict for JSON; with `packed=False`, the weights stay bytes."""
     maps = {kind: list(getattr(record, kind)) for kind in drawn_kinds(record)}
     left_out = None
     if sum(w.size for kind in maps for w in maps[kind]) > MOST_VALUES:
@@ -45,7 +45,7 @@ def record_data(record: AttentionRecord, *, packed: bool = True) -> dict[str, An
 
 
 def words_data(record: AttentionRecord) -> dict[str, Any]:
-    """Return what a record says about its words, ready for JSON: all but its weights and their scores."""
+    """Return what a record says about its words, for JSON: everything except weights and their scores."""
     words = by_words(record)
     return {
         "label": record.label,
@@ -67,15 +67,15 @@ def words_data(record: AttentionRecord) -> dict[str, Any]:
 
 
 def all_head_scores(record: AttentionRecord) -> dict[str, list[dict[str, Any]]]:
-    """Return what `head_scores` returns, for each kind of attention that the record has."""
+    """Return what `head_scores` returns, for each kind of attention in the record."""
     return {kind: head_scores(record, kind) for kind in drawn_kinds(record)}
 
 
 def drawn_kinds(record: AttentionRecord) -> list[Kind]:
-    """Return the kinds of attention that the record has.
+    """Return the kinds of attention in the record.
 
     Raises:
-        ValueError: If it has none, or one without tokens.
+        ValueError: If it has none, or has one without tokens.
     """
     kinds = [kind for kind in KINDS if len(getattr(record, kind))]
     expected = "at least one layer with a token on each side"
@@ -88,7 +88,7 @@ def drawn_kinds(record: AttentionRecord) -> list[Kind]:
 def page_data(records: Sequence[AttentionRecord], *, packed: bool = True) -> dict[str, Any]:
     """Return the data that the lab's script reads: "records", "fine_from" and "colours".
 
-    The last two say how to unpack and how to colour the weights.
+    The last two tell the script how to unpack and how to colour the weights.
     """
     return {
         "records": [record_data(record, packed=packed) for record in records],
@@ -98,15 +98,15 @@ def page_data(records: Sequence[AttentionRecord], *, packed: bool = True) -> dic
 
 
 def encode(layers: Sequence[np.ndarray]) -> tuple[bytes, list[int]]:
-    """Pack all maps (heads, query, key) as the upper bytes of 65535 · √weight, then the lower ones.
+    """Pack all maps (heads, query, key): first the upper bytes of 65535 · √weight, then the lower bytes.
 
-    The root spends its steps on small weights: the upper byte alone tells 0.0001 from 0, and is
-    enough for a colour. Numbers are read off large weights: those of `FINE_FROM` and more have
-    their lower byte too, and so has the largest of each row, so that the argmax is right. Where
-    there is no lower byte the script puts the middle, 128. The error is below 0.0006 for every
-    weight, and below 0.00002 for those with two bytes; 0 stays 0.
+    The square root uses its steps for small weights: the upper byte alone can tell 0.0001 from 0,
+    and it is enough for a colour. Large weights are read as numbers. Those of `FINE_FROM` and more
+    therefore have their lower byte too, and so does the largest in each row, so that the argmax is
+    right. Where there is no lower byte, the script uses the middle value, 128. The error is below
+    0.0006 for every weight, and below 0.00002 for those with two bytes; 0 stays 0.
 
-    Returns also how many lower bytes each map has, so that the script can read one map alone.
+    This also returns how many lower bytes each map has, so that the script can read a single map.
     """
     upper, lower, counts = [], [], []
     for weights in layers:
@@ -122,9 +122,9 @@ def encode(layers: Sequence[np.ndarray]) -> tuple[bytes, list[int]]:
 
 
 def has_lower_byte(high: UInt8[np.ndarray, "heads query key"]) -> np.ndarray:
-    """Return a mask of the weights that `encode` stores with a lower byte, from their upper bytes.
+    """Return a mask of the weights that `encode` stores with a lower byte, judged by their upper bytes.
 
-    The script finds the same places from the upper bytes.
+    The script finds the same weights from the upper bytes.
     """
     most = high.max(axis=-1, keepdims=True)
     return high >= np.maximum(1, np.minimum(most, FINE_FROM))
@@ -133,7 +133,7 @@ def has_lower_byte(high: UInt8[np.ndarray, "heads query key"]) -> np.ndarray:
 def strongest_of_each_row(
     maps: dict[Kind, list[np.ndarray]],
 ) -> tuple[dict[Kind, list[np.ndarray]], float]:
-    """Return the maps with only each row's largest weights, and the mean sum left out."""
+    """Return the maps with only the largest weights of each row, and the mean sum that was left out."""
     kept: dict[Kind, list[np.ndarray]] = {}
     lost, rows = 0.0, 0
     for kind, layers in maps.items():
@@ -149,5 +149,5 @@ def strongest_of_each_row(
 
 
 def count_keys(maps: dict[Kind, list[np.ndarray]]) -> int:
-    """Return the largest number of keys that a row has."""
+    """Return the largest number of keys in any row."""
     return max(w.shape[-1] for layers in maps.values() for w in layers)

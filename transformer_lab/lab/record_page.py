@@ -1,4 +1,4 @@
-"""The lab on stored records: nothing runs in it, and everything can be looked at."""
+"""The lab for stored records: nothing runs in it, but you can look at everything."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +12,7 @@ from transformer_lab.lab.record_data import drawn_kinds, page_data
 from transformer_lab.lab.translator_page import names_by_code
 
 PLACES = {"head", "row", "key", "view", "step", "also"}
-"""The fields that the address of a stored record may have: it says what is looked at."""
+"""The fields allowed in the address of a stored record, which says what is being looked at."""
 
 
 def record_page(
@@ -23,7 +23,7 @@ def record_page(
     languages: tuple[str, str] | None = None,
     names: Mapping[Head, str] | None = None,
 ) -> LabPage:
-    """Build a page of all heads of a record; for arguments and errors see `lab`."""
+    """Build a page with all heads of a record; for arguments and errors see `lab`."""
     address, head = place_of(record, start, PLACES)
     data = page_data([*snapshots, record]) | {
         "start": address,
@@ -36,10 +36,10 @@ def record_page(
 
 
 def place_of(record: AttentionRecord, start: str, fields: set[str]) -> tuple[str, Head]:
-    """Return an address that names a head, and this head: by default the sharpest of the last kind.
+    """Return an address that names a head, and the head: by default the sharpest of the last kind.
 
     Raises:
-        ValueError: If the address has other fields, or a head or cell that the record lacks.
+        ValueError: If the address has other fields, or names a head or cell that the record lacks.
     """
     kinds = drawn_kinds(record)
     read = read_address("start", start, record.heads(), fields)

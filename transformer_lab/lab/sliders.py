@@ -1,4 +1,4 @@
-"""A picture with a control: the kernel draws it again, or it was drawn beforehand if none answers."""
+"""A picture with a control, which the kernel redraws; without a kernel, stored pictures are shown."""
 
 import os
 from collections.abc import Callable
@@ -16,23 +16,24 @@ from transformer_lab.lab.page import saved
 from transformer_lab.lab.page.drawing import fragment
 
 STORE_FRAMES = "TRANSFORMER_LAB_FRAMES"
-"""Set in the environment, as the builder of the course does: controls move without a kernel too."""
+"""The environment variable that the builder of the course sets so that controls work without a kernel."""
 MOST_FRAMES = 16
-"""More values than these are stored as that many of them, evenly spread."""
+"""If there are more values than this, only so many of them are stored, evenly spread."""
 MOST_BYTES = 210_000
-"""Of a slider's pictures as they are stored. Where they would take more, they are stored half as fine,
-and where that is not enough, fewer of them."""
+"""The most bytes that one slider's stored pictures may take.
+
+If they take more, they are stored at half the resolution; if that is not enough, fewer are stored.
+"""
 
 Draw = Callable[[Any], Figure | tuple[Figure, str]]
-"""What draws one value of the control: a figure, or a figure and its alt text."""
+"""A function that draws one value of the control, and returns a figure, or a figure and its alt text."""
 
 
 def show_live(draw: Draw, control: Any) -> None:
     """Show `draw(value of the control)`, and draw it again whenever the ipywidgets control changes.
 
     Without a kernel, the page shows the first picture instead of the control. If the environment
-    variable `TRANSFORMER_LAB_FRAMES` was set, it shows a slider through pictures of the control's
-    values.
+    variable `TRANSFORMER_LAB_FRAMES` was set, it shows a slider through stored pictures.
     """
     import ipywidgets
 
@@ -60,12 +61,11 @@ def show_live(draw: Draw, control: Any) -> None:
 
 
 def draw_frames(draw: Draw, control: Any) -> dict[str, Any]:
-    """Draw a picture for each of at most `MOST_FRAMES` values of a control.
+    """Draw a picture for each of a control's values, up to `MOST_FRAMES` of them.
 
     Returns:
         "label": the control's description. "pictures": what `encode_picture` returns for each.
-        "start": the index of the picture of the control's present value, which is always among
-        them.
+        "start": the index of the picture for the control's current value, which is always included.
     """
     values, names = list_values(control)
     own = values.index(control.value)
@@ -99,7 +99,7 @@ def encode_picture(name: str, figure: Figure, alt: str, *, coarse: bool = False)
 
 
 def list_values(control: Any) -> tuple[list[Any], list[str]]:
-    """Return all values of a slider or choice control, in order, and their names."""
+    """Return all values of a slider or choice control, in order, with their names."""
     if hasattr(control, "options"):
         pairs = [o if isinstance(o, tuple) else (str(o), o) for o in control.options]
         return [value for _, value in pairs], [name for name, _ in pairs]
@@ -111,9 +111,9 @@ def list_values(control: Any) -> tuple[list[Any], list[str]]:
 
 
 def spread_evenly(count: int, own: int, most: int) -> list[int]:
-    """Return at most `most` evenly spread indices of a list of `count`, sorted.
+    """Return at most `most` evenly spread indices for a list of length `count`, sorted.
 
-    The first, the last and the index `own` are among them.
+    They include the first, the last and the index `own`.
     """
     even = np.linspace(0, count - 1, max(2, min(count, most))).round().astype(int).tolist()
     nearest = min(range(len(even)), key=lambda n: abs(even[n] - own))

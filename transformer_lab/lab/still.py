@@ -1,4 +1,4 @@
-"""All heads of one kind as one still picture, which is seen where the lab cannot run."""
+"""A still picture of all heads of one kind, for places where the lab cannot run."""
 
 from typing import Any
 
@@ -15,15 +15,15 @@ GAP, NAME, TITLE, MARGIN = 0.12, 0.2, 0.36, 0.1  # inches
 FONT = 6.5
 LINE = 0.086  # inches: lower cells get no labels, which would lie on each other
 LABEL: dict[str, Any] = {"fontsize": FONT, "parse_math": False}
-"""A token may hold a dollar sign."""
+"""How to write a token, which may contain a dollar sign."""
 MOST_CELLS = 60
-"""A map of more tokens is pooled: a still picture of a hundred would be larger than the weights."""
+"""Maps with more tokens are pooled: a picture of a hundred would be larger than the weights."""
 
 
 def overview(record: AttentionRecord, kind: Kind) -> Figure:
-    """Draw all heads of one kind: a line of attention maps for each layer, coloured from 0 to 1.
+    """Draw all heads of one kind: one line of attention maps per layer, with colours from 0 to 1.
 
-    Only the maps at the edge have labels.
+    Only the maps at the edges have labels.
     """
     layers = getattr(record, kind)
     across = max(len(layer) for layer in layers)
@@ -82,9 +82,9 @@ def overview(record: AttentionRecord, kind: Kind) -> Figure:
 
 
 def cell_side(queries: int, keys: int, across: int, beside: float) -> float:
-    """Return the side of a map's cells in inches.
+    """Return the side length of a map's cells in inches.
 
-    `across` maps of (queries, keys) cells have to fit on a page, with `beside` inches for labels.
+    A page must have room for `across` maps of (queries, keys) cells, and `beside` inches of labels.
     """
     most = (PAGE - beside - MARGIN) / across - GAP
     return min(SIDE / max(queries, keys), most / keys)
@@ -96,9 +96,9 @@ def shorten(token: str) -> str:
 
 
 def max_pool(weights: np.ndarray) -> np.ndarray:
-    """Return a map with at most `MOST_CELLS` rows and columns: the largest weight of each block.
+    """Return a map with at most `MOST_CELLS` rows and columns: the largest weight in each block.
 
-    A small map is returned as it is.
+    A small map is returned unchanged.
     """
     step = -(-max(weights.shape) // MOST_CELLS)
     rows, columns = (-(-size // step) for size in weights.shape)
@@ -108,7 +108,7 @@ def max_pool(weights: np.ndarray) -> np.ndarray:
 
 
 def mask_future(weights: np.ndarray, kind: Kind) -> np.ma.MaskedArray:
-    """Return a map of the decoder with NaN where its mask hides the words to come."""
+    """Return a decoder's map with NaN where the mask hides later words."""
     future = np.triu(np.ones(weights.shape, dtype=bool), 1)
     hidden = kind == "decoder" and not weights[future].any()
     return np.ma.array(weights, mask=future & hidden)
@@ -129,6 +129,6 @@ def describe_overview(record: AttentionRecord, kind: Kind) -> str:
 
 
 def describe_largest(weights: np.ndarray, queries: tuple[str, ...], keys: tuple[str, ...]) -> str:
-    """Return a phrase that says where the largest weight of a map is."""
+    """Return a phrase that says where a map's largest weight is."""
     query, key = np.unravel_index(int(weights.argmax()), weights.shape)
     return f"{queries[query].strip()} to {keys[key].strip()} {weights[query, key]:.2f}"

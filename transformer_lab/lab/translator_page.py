@@ -1,4 +1,4 @@
-"""The lab with its engine in the page: a translator runs there without Python, and all can be changed."""
+"""The lab with its engine in the page: a translator runs without Python, and all of it can be changed."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -12,19 +12,20 @@ from transformer_lab.lab.lab_page import LabPage
 from transformer_lab.lab.model_data import Runnable, model_data
 
 UNTRAINED = "an untrained model"
-"""What `page/lab/answerers/other_models.js` calls the model that is always there for comparison."""
+"""What `page/lab/answerers/other_models.js` calls the untrained model, which is always included."""
 NAMED_FROM = 20
-"""So many examples are enough to name the heads; more would only take longer."""
+"""How many examples are used to name the heads; more would only take longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One thing for the reader of the lab to try.
+    """Something for the reader of the lab to try.
 
-    `ask` says what to do. Whoever comes here by “Next” or “Back” finds the page as the address
-    `start` says; without one it stays as it is. The task is done when the address of the page has the
-    fields of `goal`, such as "head=e2.3&mute=e2.3"; `then` is shown afterwards and says what was to be
-    seen. A goal with "tested=" and the names of muted heads waits for the test on many sentences.
+    `ask` says what to do. Readers who arrive through “Next” or “Back” find the page as the address
+    `start` describes it; without one, it stays as it is. The task is done when the page's address
+    has the fields of `goal`, such as "head=e2.3&mute=e2.3". Then `then` is shown, which says what
+    there was to see. If the goal has "tested=" and the names of muted heads, it waits for the test
+    on many sentences.
     """
 
     ask: str
@@ -39,9 +40,9 @@ class Example(NamedTuple):
     source: str
     target: str
     alignment: Alignment | None = None
-    """(source token, target token) links, from 0; None where nobody knows them."""
+    """Links (source token, target token), counted from 0; None if they are unknown."""
     referent: Referent | None = None
-    """What the sentence's pronoun stands for; None where there is none, or nobody knows it."""
+    """What the sentence's pronoun refers to; None if there is no pronoun, or it is unknown."""
 
 
 def translator_page(
@@ -92,7 +93,7 @@ def translator_page(
 
 
 def weights_of_the_same_shape(name: str, data: dict[str, Any], other: dict[str, Any]) -> str:
-    """Return another model's packed weights; a ValueError if the page's one can't take them."""
+    """Return another model's packed weights; raise a ValueError if they do not fit the page's model."""
     for part, ours, its in (
         ("configuration", data["config"]["model"], other["config"]["model"]),
         ("tokenizers", data["tokenizers"], other["tokenizers"]),
@@ -105,7 +106,7 @@ def weights_of_the_same_shape(name: str, data: dict[str, Any], other: dict[str, 
 def measure_names(
     translator: Runnable, sentences: Sequence[str], examples: Sequence[Example]
 ) -> dict[Head, str]:
-    """Return what each head is called, from what it does in examples, or else in sentences."""
+    """Return a name for each head, judged by what it does in examples, or else in sentences."""
     records = [
         translator.attend(source, target, alignment=alignment, referent=referent)
         for source, target, alignment, referent in examples[:NAMED_FROM]
@@ -114,14 +115,14 @@ def measure_names(
 
 
 def names_by_code(names: Mapping[Head, str] | None, heads: Collection[Head]) -> dict[str, str]:
-    """Return what heads are called, by their codes; a ValueError if one is not among `heads`."""
+    """Return the heads' names by their codes; raise a ValueError if one is not in `heads`."""
     strange = [head for head in names or () if head not in heads]
     check("heads of names", strange, "heads of the model, each a Head", not strange)
     return {head.code: name for head, name in (names or {}).items()}
 
 
 def check_alignment(translator: Runnable, example: Example) -> None:
-    """Raise a ValueError if gold links lead to tokens that the sentence or its translation lacks."""
+    """Raise a ValueError if gold links point to tokens that the sentence or its translation lacks."""
     sizes = (
         len(translator.encode(example.source)) - 1,  # without eos
         len(translator.target_tokenizer.encode(example.target)),
@@ -135,5 +136,5 @@ def check_alignment(translator: Runnable, example: Example) -> None:
 
 
 def is_within(place: int, size: int) -> bool:
-    """Return whether a place lies inside a sequence of this size."""
+    """Return whether a position lies inside a sequence of this length."""
     return 0 <= place < size

@@ -1,4 +1,4 @@
-"""The lab on a running Python: edit the sentence, change heads, and see what the model answers."""
+"""The lab with Python behind it: edit the sentence, change heads, and see how the model answers."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ from transformer_lab.lab.translator_page import names_by_code
 
 @runtime_checkable
 class Attends(Protocol):
-    """The interface that `LabWidget` needs, which a `Translator` has."""
+    """What `LabWidget` needs; a `Translator` has it."""
 
     def attend(
         self,
@@ -33,29 +33,29 @@ class Attends(Protocol):
     ) -> AttentionRecord:
         """Return the record of this sentence, with these heads muted or patched.
 
-        A patch is a function that makes a head's weights from those that it computes.
+        A patch is a function that computes a head's weights from the head's own.
         """
 
 
 class LabWidget(anywidget.AnyWidget):
-    """A lab that asks Python: for a new sentence, or for the same one with heads changed.
+    """A lab that asks Python, either about a new sentence or about the same one with changed heads.
 
-    `lab(translator, "the cat sleeps", kernel=True)` makes one. `kind`, `layer`, `head` and `pinned` are
-    traits: they can be set, observed, and linked to those of another widget. What is asked in the page,
-    Python answers; an answer that fails is said there, and the last one stays. `record` is the latest
-    answer.
+    `lab(translator, "the cat sleeps", kernel=True)` creates one. `kind`, `layer`, `head` and
+    `pinned` are traits: you can set them, observe them, and link them to those of another widget.
+    Python answers what the page asks. If an answer fails, the page says so and keeps the last one.
+    `record` is the latest answer.
 
     Args:
         translator: Anything with `.attend(source, mute=…, patch=…)` that returns an `AttentionRecord`.
-        sentence: The sentence to begin with.
-        start: What is open and changed at first, as an address says it; see `lab`.
-        snapshots: Earlier records of the same sentence; a slider runs through them. They leave
-            when another sentence is asked.
-        languages: What the page calls the words that are read, and those that are written; by
-            default those of the translator's corpus, if it says so.
+        sentence: The sentence to start with.
+        start: What is open and changed at first, written like an address; see `lab`.
+        snapshots: Earlier records of the same sentence; a slider runs through them. They disappear
+            when another sentence is entered.
+        languages: What the page calls the two languages, the one that is read and the one that is
+            written; by default those of the translator's corpus, if it names them.
 
     Raises:
-        ValueError: If there is no such head or cell, and whatever `attend` raises for the sentence.
+        ValueError: If there is no such head or cell, or if `attend` refuses the sentence.
     """
 
     _esm = script("lab/widget.js")
@@ -64,15 +64,15 @@ class LabWidget(anywidget.AnyWidget):
     kind = traitlets.Unicode().tag(sync=True)
     """Which attention is shown: "encoder", "decoder" or "cross"."""
     layer = traitlets.Int().tag(sync=True)
-    """The layer of the open head, from 0."""
+    """The layer of the open head, counted from 0."""
     head = traitlets.Int().tag(sync=True)
-    """The number of the open head in its layer, from 0."""
+    """The number of the open head in its layer, counted from 0."""
     pinned = traitlets.List(trait=traitlets.Int(allow_none=True)).tag(sync=True)
-    """The chosen row and word [query, key], [query, None] for a row alone, or [] for none."""
+    """The chosen row and word as [query, key]; [query, None] for a row alone, or [] for none."""
     data = traitlets.Dict().tag(sync=True)
-    """What the page draws; made here, read there."""
+    """What the page draws; Python writes it and the page reads it."""
     stills = traitlets.List(trait=traitlets.Unicode()).tag(sync=True)
-    """Names of the still pictures next to the widget, which a live widget hides."""
+    """The names of still pictures next to the widget, which a live widget hides."""
 
     def __init__(
         self,
@@ -114,11 +114,11 @@ class LabWidget(anywidget.AnyWidget):
 
     @property
     def record(self) -> AttentionRecord:
-        """The record of the latest answer."""
+        """The record from the latest answer."""
         return self.records[-1]
 
     def hear(self, _: Any, message: Any, __: Any) -> None:
-        """Handle a message of the page: update the shown data, or send the error that occurred."""
+        """Handle a message from the page: update the data it shows, or report an error to it."""
         if not isinstance(message, dict) or "ask" not in message:
             return
         try:
@@ -140,17 +140,17 @@ class LabWidget(anywidget.AnyWidget):
     def answer(
         self, sentence: str, kept: Changes, changes: Changes
     ) -> tuple[tuple[AttentionRecord, ...], dict[str, Any]]:
-        """Compute the records and the page's data for a sentence.
+        """Compute the records, and the page's data, for a sentence.
 
         Args:
-            sentence: What is translated.
-            kept: What is changed in the model that the reader compares with.
-            changes: What is changed in the model that the reader looks at.
+            sentence: The sentence to translate.
+            kept: The changes in the model that the reader compares with.
+            changes: The changes in the model that the reader is looking at.
 
         Returns:
-            The records, the new one last, after the snapshots if they are of this sentence; and the
-            data that the page draws in addition to the records: the words and probabilities of the
-            other model, if the reader compares with one.
+            The records, the new one last, after any snapshots of the same sentence; and what the
+            page draws in addition: the words and probabilities of the other model, if the reader is
+            comparing.
         """
         if self.plain[0] != sentence:
             self.plain = sentence, self.translator.attend(sentence)
@@ -167,16 +167,16 @@ class LabWidget(anywidget.AnyWidget):
         return (*(self.snapshots if own else ()), record), data
 
     def attend_changed(self, changes: Changes) -> AttentionRecord:
-        """Return the record of the present sentence in the changed model."""
+        """Return the record of the current sentence in the changed model."""
         sentence, plain = self.plain
         if changes == Changes():
             return plain
         return self.translator.attend(sentence, mute=changes.mute, patch=changes.patch(plain))
 
     def settle(self) -> None:
-        """Choose another open head or pinned cell if no record has the present one.
+        """Choose another open head or pinned cell if no record has the current one.
 
-        The nearest that the latest record has is opened.
+        It opens the nearest one in the latest record.
         """
         if any(self.lacks(record) is None for record in self.records):
             return
@@ -198,9 +198,9 @@ class LabWidget(anywidget.AnyWidget):
                 self.set_trait(name, value)
 
     def lacks(self, record: AttentionRecord, **changes: Any) -> ValueError | None:
-        """Return an error if a record lacks the open head or the pinned cell; None if it has both.
+        """Return an error if a record lacks the open head or the pinned cell, or None if it has both.
 
-        `changes` replace some of the present kind, layer, head and pinned cell.
+        `changes` replaces some of the current kind, layer, head and pinned cell.
         """
         now = {n: getattr(self, n) for n in ("kind", "layer", "head", "pinned")} | changes
         try:
@@ -231,7 +231,7 @@ class LabWidget(anywidget.AnyWidget):
         self.settle()
 
     def page(self) -> LabPage:
-        """Return the present view as a page of its own, which needs no kernel and has `to_html`."""
+        """Return the current view as a separate page, which needs no kernel and has `to_html`."""
         places = zip(("row", "key"), self.pinned, strict=False)
         head = Head(cast(Kind, self.kind), self.layer, self.head)
         pinned = "".join(f"&{name}={place}" for name, place in places if place is not None)
@@ -264,9 +264,9 @@ class LabWidget(anywidget.AnyWidget):
         return (live[0] if live else {}) | still, {}
 
     def still(self) -> dict[str, str]:
-        """Return the picture of the present view, as HTML and alt text by MIME type.
+        """Return the picture of the current view: HTML and alt text, by MIME type.
 
-        The HTML has a name by which the live widget hides the picture.
+        The HTML has a name, so that the live widget can hide the picture.
         """
         data = self.page().picture()
         name = hashlib.sha256(data["text/html"].encode()).hexdigest()[:12]
@@ -279,7 +279,7 @@ class LabWidget(anywidget.AnyWidget):
 
 
 def check_pinned(pinned: Sequence[int | None], shape: tuple[int, ...]) -> None:
-    """Raise a ValueError unless a pinned cell is empty, or lies in a map of this shape."""
+    """Raise a ValueError unless a pinned cell is empty, or lies inside a map of this shape."""
     rows, columns = shape
     expected = f"[] or [query, key], below ({rows}, {columns}); key None stands for a whole row"
     check("pinned", pinned, expected, len(pinned) in (0, 2))

@@ -11,8 +11,8 @@ from transformer_lab.config import Norm
 class AddNorm(nn.Module):
     """LayerNorm(x + Dropout(Sublayer(x))), as in the paper (§3.1, §5.4).
 
-    With `norm="pre"` it is x + Dropout(Sublayer(LayerNorm(x))) instead: the
-    sum itself is never normalised, so x flows unchanged from layer to layer.
+    With `norm="pre"` it is x + Dropout(Sublayer(LayerNorm(x))) instead. The sum itself is never
+    normalised, so x passes unchanged from layer to layer.
     """
 
     def __init__(self, d_model: int, dropout: float = 0.0, norm: Norm = "post"):
@@ -24,10 +24,10 @@ class AddNorm(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch length d_model"], sublayer: Callable[[Tensor], Tensor]
     ) -> Float[Tensor, "batch length d_model"]:
-        """Return x plus the sub-layer's output, normalised as the class describes.
+        """Return x plus the sub-layer's output, normalised as described in the class.
 
-        `sublayer` is a function of one tensor that keeps its shape. It gets x, or with pre-norm
-        LayerNorm(x).
+        `sublayer` is a function from one tensor to another of the same shape. Its input is x, or
+        LayerNorm(x) with pre-norm.
         """
         if self.norm == "pre":
             return x + self.dropout(sublayer(self.layer_norm(x)))

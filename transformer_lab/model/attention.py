@@ -14,10 +14,10 @@ from transformer_lab.hooks import apply_hooks, find_hooks
 from transformer_lab.model.kv_cache import KVCache
 
 GPU_KERNELS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
-"""PyTorch's kernels for attention on a GPU, without cuDNN's.
+"""PyTorch's GPU kernels for attention, except cuDNN's.
 
-cuDNN's doesn't give 0 to a query that may see nothing, and it prepares itself anew for every shape, while
-nearly every batch of sentences has another shape.
+cuDNN's kernel does not return 0 for a query that may attend to nothing, and it is set up again for
+each new shape, though nearly every batch of sentences has a new shape.
 """
 
 
@@ -29,8 +29,8 @@ def attention_weights(
 ) -> Float[Tensor, "*batch query key"]:
     """softmax(Q Kᵀ / √d_k) over the keys that `mask` allows (§3.2.1, equation 1).
 
-    `mask` and `bias` broadcast to (*batch, query, key); `bias` is added to the
-    scaled scores. A query that may see nothing gets weights of 0.
+    `mask` and `bias` broadcast to (*batch, query, key); `bias` is added to the scaled scores. A
+    query that may attend to nothing gets weights of 0.
     """
     scores = attention_scores(query, key, mask, bias)
     blind = None if mask is None else ~mask.any(dim=-1, keepdim=True)
@@ -58,8 +58,8 @@ def softmax_over_keys(
 ) -> Float[Tensor, "*batch query key"]:
     """Return the attention weights: the softmax of the scores over the last axis, the keys.
 
-    Each row sums to 1. `blind` (*batch, query, 1) is True for queries that may see no key; their
-    rows are 0.
+    Each row sums to 1. `blind` (*batch, query, 1) is True for queries that may attend to no key;
+    their rows are 0.
     """
     weights = scores.softmax(dim=-1)
     # A row of nothing but -inf has no softmax; it gets zeros instead of NaN.
@@ -76,7 +76,7 @@ def fused_attention(
 ) -> Float[Tensor, "batch heads query d_v"]:
     """Return `attention_weights` times the values, without storing the weights.
 
-    It calls PyTorch's `scaled_dot_product_attention` where that is the faster way.
+    Where it is faster, this calls PyTorch's `scaled_dot_product_attention`.
     """
     if mask is not None:
         check_mask(mask, (*query.shape[:-1], key.size(-2)))
@@ -109,11 +109,11 @@ def shared_attention(
     value: Float[Tensor, "memories heads key d_v"],
     mask: Bool[Tensor, "..."] | None = None,
 ) -> Float[Tensor, "batch heads 1 d_v"]:
-    """Return attention with one query for each row, where neighbouring rows share keys.
+    """Return attention for one query per row, where neighbouring rows share the same keys.
 
-    Row i reads memory i // (batch / memories), as the hypotheses of a beam do that translate one
-    sentence. The queries of one memory become the rows of one matrix product, so that its keys and
-    values are neither copied nor read twice.
+    Row i reads memory i // (batch / memories), because the hypotheses of a beam all translate the
+    same sentence. The queries that share a memory become the rows of one matrix product, so its
+    keys and values are neither copied nor read twice.
     """
     group = query.size(0) // key.size(0)
     # (memories, heads, group, d_k)
@@ -123,11 +123,11 @@ def shared_attention(
 
 
 class AttentionCore(nn.Module):
-    """The part of an attention module between the projections in and the projection out.
+    """The part of an attention module between the input projections and the output projection.
 
-    It appends to the cache, applies relative positions, scores, softmax and dropout, and multiplies
-    by the values. It calls the fused kernel unless this pass has hooks (see `hooks.py`); for those,
-    scores and weights are computed one after the other. Both paths give the same output.
+    It appends to the cache, applies relative positions, computes scores, softmax and dropout, and
+    multiplies by the values. Without hooks (see `hooks.py`) it calls the fused kernel; with hooks
+    it computes the scores first and then the weights. Both ways give the same output.
     """
 
     def __init__(self, dropout: float = 0.0, positions: nn.Module | None = None):
@@ -145,18 +145,19 @@ class AttentionCore(nn.Module):
     ) -> Float[Tensor, "batch heads query d_v"]:
         """Return the output of each head, before W_O.
 
-        `mask` broadcasts to (batch, heads, query, key). If the keys have fewer heads than the
-        queries, each serves a group of neighbouring query heads. If the keys have fewer batch rows
-        (the encoder's memory of each sentence in a beam), each serves a group of neighbouring rows.
+        `mask` broadcasts to (batch, heads, query, key). If there are fewer key heads than query
+        heads, each key head serves a group of neighbouring query heads. If the keys have fewer
+        batch rows, because the hypotheses of a beam share one sentence's memory, each row serves a
+        group of neighbouring query rows.
 
-        `cache` holds the keys and values of earlier positions, and those given here are appended to
-        it. The queries then belong to the last positions, and the mask's last axis covers all
+        `cache` holds the keys and values of earlier positions; those passed here are appended to
+        it. The queries then belong to the last positions, and the last axis of the mask covers all
         positions.
 
         Raises:
             ValueError: If the mask does not broadcast, could broadcast in two ways, or is not
-                boolean (one of the two paths would add a mask of numbers to the scores, the other
-                refuses it); or if the queries' batch is not a multiple of the keys'.
+                boolean (one of the two ways above would add numbers to the scores, and the other
+                would refuse them); or if the queries' batch size is not a multiple of the keys'.
         """
         shape = scores_shape(query, key, cache)
         fits = shape[0] > 0 and query.size(0) % shape[0] == 0
@@ -194,10 +195,10 @@ class AttentionCore(nn.Module):
 
 
 def scores_shape(query: Tensor, key: Tensor, cache: KVCache | None) -> tuple[int, int, int, int]:
-    """Return the shape (memories, heads, query, key) that the scores will have, before any mask.
+    """Return the shape (memories, heads, query, key) that the scores will have before any mask.
 
-    "memories" is the batch size of the keys, which can be smaller than that of the queries: the
-    hypotheses of a beam share one memory. "key" counts the keys in `cache` and the new ones in
+    "memories" is the batch size of the keys, which is smaller than that of the queries when the
+    hypotheses of a beam share a memory. "key" counts the keys in `cache` as well as the new ones in
     `key`.
     """
     kept = None if cache is None or cache.key is None else cache.key.tensor
@@ -208,8 +209,8 @@ def scores_shape(query: Tensor, key: Tensor, cache: KVCache | None) -> tuple[int
 class MultiHeadAttention(nn.Module):
     """MultiHead(Q, K, V) = Concat(head_1, …, head_h) W_O (§3.2.2).
 
-    Each head attends with its own projections W_Q, W_K (to width d_k) and
-    W_V (to width d_v), which are by default d_model / num_heads wide.
+    Each head has its own projections W_Q and W_K (to width d_k) and W_V (to width d_v). Both widths
+    are d_model / num_heads by default.
     """
 
     def __init__(
@@ -237,11 +238,10 @@ class MultiHeadAttention(nn.Module):
         mask: Bool[Tensor, "..."] | None = None,
         cache: KVCache | None = None,
     ) -> Float[Tensor, "batch query d_model"]:
-        """Return the attention output of each query position, projected by W_O.
+        """Return the attention output at each query position, projected by W_O.
 
-        `mask` broadcasts to (batch, heads, query, key). With a `cache` the given positions are new
-        ones: their keys and values are appended to it, and the queries attend to all positions in
-        it.
+        `mask` broadcasts to (batch, heads, query, key). With a `cache`, pass new positions only:
+        their keys and values are appended to it, and the queries attend to everything in it.
         """
         q = self.split(self.w_q(query))
         k, v = self.keys_and_values(key, value)
@@ -258,8 +258,8 @@ class MultiHeadAttention(nn.Module):
     def split(self, x: Float[Tensor, "batch length features"]) -> Tensor:
         """Split the features into heads: (batch, length, heads · d) to (batch, heads, length, d).
 
-        The features are unflattened first and the axes transposed second. A view alone would mix
-        positions.
+        The features are unflattened first, and then the axes are transposed. A single `view` would
+        mix the positions.
         """
         return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)  # (batch, heads, length, d_k)
 
@@ -269,11 +269,11 @@ class MultiHeadAttention(nn.Module):
 
 
 def head_sizes(d_model: int, num_heads: int, d_k: int | None, d_v: int | None) -> tuple[int, int]:
-    """Return (d_k, d_v), each by default d_model / num_heads.
+    """Return (d_k, d_v); each is d_model / num_heads by default.
 
     Raises:
-        ValueError: If a size is not a positive integer, or num_heads does not divide d_model
-            although one of the two is left to the default.
+        ValueError: If a size is not a positive integer, or if a default is needed and num_heads
+            does not divide d_model.
     """
     named = {"d_model": d_model, "num_heads": num_heads, "d_k": d_k, "d_v": d_v}
     for name, value in named.items():

@@ -1,6 +1,7 @@
-"""Build the model that a configuration describes: the paper's, or one with a later idea in it.
+"""Build the model that a configuration describes: the paper's, or one with a later idea.
 
-Loaders use it, because a file may describe either. It is the one door from `model/` to `model/later/`.
+Loaders use it, because a file may describe either. Nothing else in `model/` imports from
+`model/later/`.
 """
 
 from transformer_lab.config import TransformerConfig

@@ -42,9 +42,9 @@ class DecoderLayer(nn.Module):
     ) -> Float[Tensor, "batch target d_model"]:
         """Return the layer's output for each target position.
 
-        `mask`, usually causal, says which target positions each one may see; `memory_mask` hides
-        the padding of the source. With a `cache`, x and memory hold only new positions, which
-        follow those in the cache and are appended to it.
+        `mask`, usually causal, says which target positions each position may see; `memory_mask`
+        hides the padding of the source. With a `cache`, pass only new positions in x and memory:
+        they follow those in the cache and are appended to it.
         """
         words, known = cache or (None, None)
         # Each line is x = LayerNorm(x + Dropout(Sublayer(x))), §5.4. With pre-norm the sub-layer gets a
@@ -57,7 +57,7 @@ class DecoderLayer(nn.Module):
 
 
 class Decoder(nn.Module):
-    """A stack of N decoder layers. With pre-norm, one more LayerNorm normalises its output."""
+    """A stack of N decoder layers. With pre-norm, a final LayerNorm normalises its output."""
 
     def __init__(self, config: TransformerConfig):
         super().__init__()
@@ -74,8 +74,8 @@ class Decoder(nn.Module):
     ) -> Float[Tensor, "batch target d_model"]:
         """Return the decoder's last vector at each target position, from embedded target words.
 
-        `memory` is the encoder's output. `mask`, `memory_mask` and `cache` (one for each layer) are
-        those of `DecoderLayer.forward`.
+        `memory` is the encoder's output. For `mask`, `memory_mask` and `cache` (one per layer) see
+        `DecoderLayer.forward`.
         """
         x = hook_residual(self, x)
         for number, layer in enumerate(self.layers):

@@ -1,4 +1,4 @@
-"""Decoding with a KV cache: `prefill` encodes the source, `decode_step` writes one word more.
+"""Decoding with a KV cache: `prefill` encodes the source, and `decode_step` writes one more word.
 
 Greedy decoding, beam search, sampling and lesson 10b use it.
 """
@@ -16,11 +16,11 @@ from transformer_lab.model.transformer import Transformer
 
 @dataclass(frozen=True)
 class DecoderCache:
-    """All that a decoder needs to write the next word: each layer's cache, and the source's mask.
+    """Everything a decoder needs to write the next word: each layer's cache, and the source's mask.
 
-    It is immutable: `decode_step` returns a new one and leaves the old one as it was. A batch row
-    is one partial translation. Several neighbouring rows, the hypotheses of one beam, may share one
-    sentence's memory (the keys and values of cross-attention).
+    It is immutable: `decode_step` returns a new cache and leaves the old one as it was. Each batch
+    row is one partial translation. Neighbouring rows that are hypotheses of the same beam may share
+    one sentence's memory (the keys and values of cross-attention).
     """
 
     layers: tuple[LayerCache, ...]
@@ -35,10 +35,10 @@ class DecoderCache:
     def select(
         self, rows: Int[Tensor, " rows"], sentences: Int[Tensor, " sentences"] | None = None
     ) -> "DecoderCache":
-        """Return a cache of these batch rows, in this order; a row may be taken twice or left out.
+        """Return a cache of these batch rows in this order; a row may appear twice or not at all.
 
-        `sentences` are the indices of the memories to keep, in the order of the rows that read
-        them. By default they are `rows`: each row has a memory of its own.
+        `sentences` lists the memories to keep, in the order of the rows that read them. By default
+        it equals `rows`, so that each row has a memory of its own.
         """
         memories = rows if sentences is None else sentences
         layers = (
@@ -49,9 +49,10 @@ class DecoderCache:
 
     @torch.no_grad()
     def reorder(self, rows: Int[Tensor, " rows"]) -> "DecoderCache":
-        """Return a cache with the words of these rows, in this order, and all memories as they are.
+        """Return a cache with the words of these rows, in this order, and with the same memories.
 
-        The memories are not copied. Each is then read by the same number of neighbouring rows.
+        The memories are not copied. Each of them must then serve the same number of neighbouring
+        rows.
         """
         layers = (LayerCache(layer.words.select(rows), layer.memory) for layer in self.layers)
         return DecoderCache(tuple(layers), self.memory_mask)
@@ -60,10 +61,10 @@ class DecoderCache:
     def copy_rows_(
         self, rows: Int[Tensor, " copied"], places: Int[Tensor, " copied"]
     ) -> "DecoderCache":
-        """Overwrite the words of the rows `places` by those of `rows`, in place, and return itself.
+        """Overwrite the words in the rows `places` with those of `rows`, in place, and return the cache.
 
-        Where most rows stay, this copies much less than `select`. But every cache that shares the
-        buffers changes too, including the caches that this one was grown from.
+        When most rows stay where they are, this copies much less than `select`. But it also changes
+        every cache that shares the buffers, including the ones that this cache grew out of.
         """
         for layer in self.layers:
             layer.words.copy_rows_(rows, places)
@@ -78,10 +79,11 @@ def prefill(
 ) -> DecoderCache:
     """Encode the source, and return the decoder's cache before the first word.
 
-    It holds each layer's keys and values of cross-attention, and no target position.
+    It holds the keys and values of each layer's cross-attention, but no target position yet.
 
     Raises:
-        ValueError: If the decoder has no layers; its cache could not tell how many words it holds.
+        ValueError: If the decoder has no layers, because its cache could not tell how many words it
+            holds.
     """
     count = len(model.decoder.layers)
     check("num_decoder_layers", count, "at least 1, to write word by word", count >= 1)
@@ -98,9 +100,9 @@ def prefill(
 def decode_step(
     model: Transformer, last: Int[Tensor, " batch"], cache: DecoderCache
 ) -> tuple[Float[Tensor, "batch vocabulary"], DecoderCache]:
-    """Read each row's latest word, and return the next word's logits and the grown cache.
+    """Read the latest word of each row, and return the logits of the next word and the grown cache.
 
-    The logits equal those of a pass over all words so far. Nothing here has a gradient.
+    The logits equal those from a pass over all words so far. No gradients are computed.
     """
     layers = tuple(LayerCache(words.fork(), memory) for words, memory in cache.layers)
     # The whole memory is cached already, so the layers get no new positions of it.

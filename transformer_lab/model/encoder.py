@@ -35,8 +35,8 @@ class EncoderLayer(nn.Module):
     ) -> Float[Tensor, "batch source d_model"]:
         """Return the layer's output for each position.
 
-        `mask` hides the padding; it broadcasts to (batch, heads, source, source). With a `cache`, x
-        holds only new positions, which follow those in the cache and are appended to it.
+        `mask` hides the padding and broadcasts to (batch, heads, source, source). With a `cache`,
+        pass only new positions in x: they follow those in the cache and are appended to it.
         """
         # Each line is x = LayerNorm(x + Dropout(Sublayer(x))), §5.4. With pre-norm the sub-layer gets a
         # normalised x instead; y is what it gets.
@@ -45,7 +45,7 @@ class EncoderLayer(nn.Module):
 
 
 class Encoder(nn.Module):
-    """A stack of N encoder layers. With pre-norm, one more LayerNorm normalises its output."""
+    """A stack of N encoder layers. With pre-norm, a final LayerNorm normalises its output."""
 
     def __init__(self, config: TransformerConfig):
         super().__init__()
@@ -60,7 +60,7 @@ class Encoder(nn.Module):
     ) -> Float[Tensor, "batch source d_model"]:
         """Return the memory that the decoder reads: one vector for each source position.
 
-        x holds the embedded source words. `mask` and `cache` (one for each layer) are those of
+        x holds the embedded source words. For `mask` and `cache` (one per layer) see
         `EncoderLayer.forward`.
         """
         x = hook_residual(self, x)

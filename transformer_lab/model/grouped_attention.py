@@ -1,4 +1,4 @@
-"""Attention whose heads share keys and values, so that a cache has less to keep (after the paper)."""
+"""Attention whose heads share keys and values, which makes the cache smaller (after the paper)."""
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -8,11 +8,11 @@ from transformer_lab.model.attention import AttentionCore, MultiHeadAttention
 
 
 class GroupedQueryAttention(MultiHeadAttention):
-    """Multi-head attention in which several query heads share one head of keys and values.
+    """Multi-head attention in which several query heads share one key and value head.
 
     Each key and value head serves a group of num_heads / num_key_value_heads neighbouring query
-    heads (Ainslie et al. 2023). With as many as num_heads it is multi-head attention, and with a
-    single one multi-query attention (Shazeer 2019).
+    heads (Ainslie et al. 2023). With num_heads key and value heads this is multi-head attention,
+    and with just one it is multi-query attention (Shazeer 2019).
     """
 
     def __init__(
@@ -38,9 +38,9 @@ class GroupedQueryAttention(MultiHeadAttention):
         key: Float[Tensor, "batch key d_model"],
         value: Float[Tensor, "batch key d_model"],
     ) -> tuple[Tensor, Tensor]:
-        """Return projected keys (batch, num_key_value_heads, key, d_k) and values (…, d_v).
+        """Return the projected keys (batch, num_key_value_heads, key, d_k) and values (…, d_v).
 
-        `AttentionCore` repeats each for the query heads of its group.
+        `AttentionCore` repeats each one for the query heads of its group.
         """
         heads = (self.num_key_value_heads, -1)
         k, v = self.w_k(key).unflatten(-1, heads), self.w_v(value).unflatten(-1, heads)

@@ -1,8 +1,8 @@
-"""The KV cache: keys and values of the positions handled so far, so that no pass projects them again.
+"""The KV cache: it keeps the keys and values of earlier positions, so they are projected only once.
 
-Attention layers append to it, decoding keeps one for each layer. A decoder writes one word at a time,
-and because the keys and values of the words before it never change, each pass needs only those of
-the new word. Queries of earlier words are never asked again, so they are not kept.
+Attention layers append to it, and decoding keeps one per layer. A decoder writes one word at a
+time, and the keys and values of earlier words never change, so each pass needs to compute only
+those of the new word. Queries are not kept, because earlier words never ask again.
 """
 
 from collections.abc import Sequence
@@ -14,14 +14,14 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 INITIAL_CAPACITY = 64
-"""Words that a new buffer has room for; each time they are used up, its capacity doubles."""
+"""How many words a new buffer has room for; whenever it is full, its capacity doubles."""
 
 
 @dataclass
 class Buffer:
-    """Preallocated memory for the vectors of a cache; its first `used` positions are filled.
+    """Preallocated memory for cached vectors; the first `used` positions are filled.
 
-    Several `CachedTensor` may share one buffer.
+    Several `CachedTensor` objects may share one buffer.
     """
 
     tensor: Float[Tensor, "batch heads capacity width"]
@@ -30,11 +30,11 @@ class Buffer:
 
 @dataclass(frozen=True)
 class CachedTensor:
-    """The cached vectors of one tensor, keys or values: the first `length` positions of a buffer.
+    """A tensor of cached keys or values: the first `length` positions of a buffer.
 
-    It is immutable, although the buffer is shared: `append` writes behind position `length`, which
-    this object never reads, and returns a longer object. The buffer is copied only when it is full,
-    or when another object has already written behind that position.
+    It is immutable, even though the buffer is shared: `append` writes after position `length`,
+    which this object never reads, and returns a longer object. The buffer is copied only if it is
+    full, or if another object has already written after that position.
     """
 
     buffer: Buffer
@@ -42,11 +42,11 @@ class CachedTensor:
 
     @property
     def tensor(self) -> Float[Tensor, "batch heads length width"]:
-        """The vectors as a view of the buffer."""
+        """The vectors, as a view of the buffer."""
         return self.buffer.tensor[:, :, : self.length]
 
     def append(self, new: Float[Tensor, "batch heads new width"]) -> "CachedTensor":
-        """Return a cached tensor with the vectors of new positions behind these."""
+        """Return a cached tensor with the vectors of new positions appended."""
         length = self.length + new.size(2)
         buffer, capacity = self.buffer, self.buffer.tensor.size(2)
         if length > capacity or self.length < buffer.used:
@@ -60,7 +60,7 @@ class CachedTensor:
         return CachedTensor(buffer, length)
 
     def select(self, rows: Int[Tensor, " rows"]) -> "CachedTensor":
-        """Return a cached tensor of these batch rows, in this order, in a buffer of its own."""
+        """Return a cached tensor of these batch rows, in this order, with its own buffer."""
         _, heads, capacity, width = self.buffer.tensor.shape
         chosen = self.buffer.tensor.new_empty(len(rows), heads, capacity, width)
         # Much faster on a CPU than tensor[rows], and the same.
@@ -68,16 +68,16 @@ class CachedTensor:
         return CachedTensor(Buffer(chosen, self.length), self.length)
 
     def copy_rows_(self, rows: Int[Tensor, " copied"], places: Int[Tensor, " copied"]) -> None:
-        """Overwrite the batch rows `places` by the contents of the batch rows `rows`, in place."""
+        """Overwrite the batch rows `places` with the contents of the batch rows `rows`, in place."""
         self.tensor.index_copy_(0, places, self.tensor.index_select(0, rows))
 
 
 @dataclass
 class KVCache:
-    """The keys and values of one attention layer at all positions that it has processed so far.
+    """The keys and values of one attention layer, at all positions processed so far.
 
-    A forward pass that is given the cache appends its new positions to it, in place. Call `fork`
-    before such a pass to keep the cache as it is.
+    A forward pass that gets the cache appends its new positions to it, in place. Call `fork` first
+    if you want to keep the cache as it is.
     """
 
     key: CachedTensor | None = None
@@ -93,16 +93,16 @@ class KVCache:
         key: Float[Tensor, "batch heads new d_k"],
         value: Float[Tensor, "batch heads new d_v"],
     ) -> tuple[Tensor, Tensor]:
-        """Append keys and values of new positions in place, and return those of all positions."""
+        """Append the keys and values of new positions in place, and return those of all positions."""
         if self.key is not None and self.value is not None and key.size(2) == 0:
             return self.key.tensor, self.value.tensor  # a memory is only read: nothing is new
         self.key, self.value = extend(self.key, key), extend(self.value, value)
         return self.key.tensor, self.value.tensor
 
     def fork(self) -> "KVCache":
-        """Return a second cache with the same contents; appending to one does not change the other.
+        """Return a second cache with the same contents; appending to one does not affect the other.
 
-        No vector is copied.
+        No vectors are copied.
         """
         return replace(self)
 
@@ -113,7 +113,7 @@ class KVCache:
         return KVCache(self.key.select(rows), self.value.select(rows))
 
     def copy_rows_(self, rows: Int[Tensor, " copied"], places: Int[Tensor, " copied"]) -> None:
-        """Overwrite the batch rows `places` by the contents of the batch rows `rows`, in place."""
+        """Overwrite the batch rows `places` with the contents of the batch rows `rows`, in place."""
         if self.key is not None and self.value is not None:
             self.key.copy_rows_(rows, places)
             self.value.copy_rows_(rows, places)
@@ -122,7 +122,7 @@ class KVCache:
 def extend(
     cached: CachedTensor | None, new: Float[Tensor, "batch heads new width"]
 ) -> CachedTensor:
-    """Return the cached vectors, if there are any, with the new ones behind them."""
+    """Append new vectors to the cached ones, if there are any, and return them all."""
     if cached is None:  # no spare capacity yet: a memory, for one, never grows
         return CachedTensor(Buffer(new.contiguous(), new.size(2)), new.size(2))
     return cached.append(new)
@@ -131,7 +131,7 @@ def extend(
 class LayerCache(NamedTuple):
     """The two caches of a decoder layer.
 
-    `words` is that of self-attention, over the words written so far; `memory` is that of
+    `words` belongs to self-attention, over the words written so far; `memory` belongs to
     cross-attention, over the source.
     """
 
@@ -140,5 +140,5 @@ class LayerCache(NamedTuple):
 
 
 def cached_length(cache: Sequence[LayerCache] | None) -> int:
-    """Return how many target positions a decoder's cache holds; 0 if there is no cache."""
+    """Return how many target positions a decoder's cache holds, or 0 without a cache."""
     return cache[0].words.length if cache else 0

@@ -10,19 +10,19 @@ from transformer_lab.config import check, check_boolean
 
 
 def padding_mask(ids: Int[Tensor, "batch key"], pad_id: int) -> Bool[Tensor, "batch 1 1 key"]:
-    """Return a mask that is True at every key that is a word and not padding.
+    """Return a mask that is True for every key that is a word, and False for padding.
 
-    It hides padding as *keys* only. As queries, padding positions compute vectors that nothing
-    reads.
+    It hides padding as *keys* only. Padding positions still act as queries, but nothing reads the
+    vectors they compute.
     """
     return (ids != pad_id)[:, None, None, :]
 
 
 def length_mask(lengths: Int[Tensor, " batch"], key: int) -> Bool[Tensor, "batch 1 1 key"]:
-    """Return a mask that is True at the first `lengths[b]` keys of sentence b.
+    """Return a mask that is True for the first `lengths[b]` keys of sentence b.
 
-    Use it where ids cannot show what is padding: some models start their decoder with the padding
-    token itself.
+    Use it if ids alone do not show what is padding: some models start their decoder with the
+    padding token itself.
     """
     steps = torch.arange(key, device=lengths.device)
     return (steps < lengths[:, None])[:, None, None, :]
@@ -33,8 +33,8 @@ def causal_mask(
 ) -> Bool[Tensor, "query key"]:
     """Return a lower-triangular mask, diagonal included: position i sees positions 0 to i (§3.2.3).
 
-    With more keys than queries the queries are the last ones, as in decoding
-    with a cache.
+    With more keys than queries, the queries count as the last positions, as in decoding with a
+    cache.
     """
     key = query if key is None else key
     seen = torch.ones(query, key, dtype=torch.bool, device=device)
@@ -44,7 +44,7 @@ def causal_mask(
 def mask_of_source(
     source: Int[Tensor, "batch source"], mask: Tensor | None, pad_id: int
 ) -> Bool[Tensor, "batch 1 1 source"]:
-    """Return the mask of a source: `mask` expanded to the batch, or by default the padding mask.
+    """Return a source's mask: `mask` expanded to the batch, or the padding mask if there is none.
 
     Raises:
         ValueError: If `source` or `mask` has the wrong shape or dtype (see `check_source_mask`).
@@ -66,9 +66,9 @@ def check_ids(name: str, ids: Any) -> None:
 def check_source_mask(mask: Tensor | None, source: Int[Tensor, "batch source"]) -> None:
     """Raise a ValueError unless `mask` is None or boolean with a fitting shape.
 
-    The shape is (batch, 1, 1, source) or (1, 1, 1, source). `source` is checked by `check_ids`. A
-    mask (batch, source) is refused, because attention would read it as (query, key) whenever the
-    sizes happen to agree.
+    The shape is (batch, 1, 1, source) or (1, 1, 1, source). `check_ids` checks `source`. A mask
+    (batch, source) is refused, because attention would take it for (query, key) whenever the sizes
+    happen to agree.
     """
     check_ids("source", source)
     if mask is None:
@@ -84,7 +84,7 @@ def padding_in_front(
 ) -> Int[Tensor, " batch"]:
     """Return the number of padding tokens before the first word of each sentence.
 
-    A position counts if its id is `pad_id` and, where there is a mask, the mask hides it.
+    A position counts if its id is `pad_id` and the mask, if there is one, hides it.
     """
     padding = ids == pad_id
     if mask is not None:
@@ -95,7 +95,7 @@ def padding_in_front(
 def roll_rows(
     x: Shaped[Tensor, "batch length ..."], steps: Int[Tensor, " batch"]
 ) -> Shaped[Tensor, "batch length ..."]:
-    """Rotate row i to the left by `steps[i]` places; what falls out returns on the right."""
+    """Rotate row i to the left by `steps[i]` places; what drops out comes back on the right."""
     batch, length = x.shape[:2]
     row, place = (torch.arange(n, device=x.device) for n in (batch, length))
     places = row[:, None] * length + (place + steps[:, None]) % max(length, 1)

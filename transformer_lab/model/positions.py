@@ -20,8 +20,8 @@ def sinusoids(
 ) -> Float[Tensor, "length d_model"]:
     """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos of the same (§3.5).
 
-    The first row is position `start`. Angles are computed in float64, so that
-    a long sentence gets the same table as the paper's formula.
+    The first row belongs to position `start`. Angles are computed in float64, so that even a long
+    sentence gets the values of the paper's formula.
     """
     position = torch.arange(start, start + length, dtype=torch.float64)
     even = torch.arange(0, d_model, 2, dtype=torch.float64)
@@ -31,13 +31,13 @@ def sinusoids(
 
 
 KEPT = 16_384
-"""Rows of a table of sinusoids at most; a model may name a length that no sentence comes near."""
+"""The most rows of sinusoids that are stored; a model may allow lengths that no sentence comes near."""
 
 
 class SinusoidTable(nn.Module):
     """A table of `sinusoids` that stores its first min(max_length, KEPT) rows.
 
-    Rows of later positions are computed whenever they are asked for.
+    Rows for later positions are computed each time they are needed.
     """
 
     table: Tensor
@@ -55,9 +55,9 @@ class SinusoidTable(nn.Module):
 
 
 class SinusoidalPositions(nn.Module):
-    """Position encoding that adds `sinusoids` to the embeddings (§3.5), without parameters.
+    """Position encoding that adds `sinusoids` to the embeddings (§3.5); it has no parameters.
 
-    Sentences may be of any length; rows beyond `max_length` are computed when needed.
+    Sentences may have any length; rows beyond `max_length` are computed when needed.
     """
 
     def __init__(self, d_model: int, max_length: int = 512):
@@ -72,7 +72,7 @@ class SinusoidalPositions(nn.Module):
 
 
 class LearnedPositions(nn.Module):
-    """Position encoding that adds one learned vector for each position (Table 3, row E).
+    """Position encoding that adds a learned vector for each position (Table 3, row E).
 
     No sentence may be longer than `max_length`.
     """
@@ -83,7 +83,7 @@ class LearnedPositions(nn.Module):
 
     @property
     def longest(self) -> int:
-        """The number of rows in the table, which is the greatest length of a sentence."""
+        """The number of rows in the table, and so the longest sentence it allows."""
         return self.table.num_embeddings
 
     def forward(
@@ -92,7 +92,7 @@ class LearnedPositions(nn.Module):
         """Return x plus the vectors of positions `start` to `start` + length - 1.
 
         Raises:
-            ValueError: If a position lies beyond the table.
+            ValueError: If a position lies beyond the end of the table.
         """
         last, limit = start + x.size(-2), self.longest
         check("length", last, f"at most max_length={limit} for learned positions", last <= limit)
@@ -102,7 +102,8 @@ class LearnedPositions(nn.Module):
 class NoPositions(nn.Module):
     """Position encoding that adds nothing.
 
-    Without it the model sees a set of words, except where a causal mask reveals their order.
+    Without positions, the model sees an unordered bag of words, except where a causal mask reveals
+    their order.
     """
 
     def forward(
@@ -115,8 +116,8 @@ class NoPositions(nn.Module):
 class RotaryPositions(nn.Module):
     """Rotary position encoding (Su et al. 2021), applied to queries and keys before their product.
 
-    Each pair of features is rotated by an angle that grows with the position, so that the product
-    of a query and a key depends on their distance alone. Frequencies are those of §3.5.
+    Each pair of features is rotated by an angle that grows with the position, so the product of a
+    query and a key depends only on the distance between them. The frequencies are those of §3.5.
     """
 
     def __init__(self, d_k: int, max_length: int = 512):
@@ -130,13 +131,13 @@ class RotaryPositions(nn.Module):
     ) -> tuple[Tensor, Tensor, None]:
         """Return the rotated queries and keys, and None for the bias.
 
-        Keys have the positions 0, 1, 2 and so on; queries have the last of these.
+        Keys have the positions 0, 1, 2 and so on; the queries have the last of these positions.
         """
         start = key.size(-2) - query.size(-2)
         return self.turn(query, start), self.turn(key, 0), None
 
     def turn(self, x: Float[Tensor, "batch heads length d_k"], start: int) -> Tensor:
-        """Rotate pair i of position p by p · 10000^(-2i/d_k); positions count from `start`."""
+        """Rotate pair i at position p by the angle p · 10000^(-2i/d_k); positions count from `start`."""
         table = self.table(start, x.size(-2))
         sin, cos = table[:, 0::2], table[:, 1::2]  # (length, pairs)
         even, odd = x[..., 0::2], x[..., 1::2]  # (batch, heads, length, pairs)
@@ -147,8 +148,8 @@ class RotaryPositions(nn.Module):
 class AlibiPositions(nn.Module):
     """ALiBi (Press et al. 2022): a bias that lowers each score in proportion to the distance.
 
-    Head n of h has the slope 2^(-8n/h). In the encoder the distance between query and key counts in
-    both directions.
+    The slope of head n of h is 2^(-8n/h). In the encoder the distance is counted in both
+    directions.
     """
 
     slopes: Tensor
@@ -173,7 +174,7 @@ class AlibiPositions(nn.Module):
 def added_positions(config: TransformerConfig) -> nn.Module:
     """Build the module that adds positions to the embeddings of one side.
 
-    It is `NoPositions` if the configuration has no positions, or has those of `score_positions`.
+    This is `NoPositions` if the configuration has no positions, or those of `score_positions`.
     """
     kind = config.positions
     if kind == "sinusoidal":
@@ -188,7 +189,7 @@ def added_positions(config: TransformerConfig) -> nn.Module:
 
 
 def score_positions(config: TransformerConfig) -> nn.Module | None:
-    """Build the module of rotary or ALiBi positions, which act on scores; None for other kinds."""
+    """Build the module for rotary or ALiBi positions, which act on scores; None for other kinds."""
     if config.positions == "rotary":
         return RotaryPositions(config.key_size, config.max_length)
     if config.positions == "alibi":
@@ -197,8 +198,8 @@ def score_positions(config: TransformerConfig) -> nn.Module | None:
 
 
 def longest(model: nn.Module) -> float | int:
-    """Return the greatest number of words that a sentence may have in this model, or infinity.
+    """Return the greatest number of words a sentence may have in this model, or infinity.
 
-    It is the smallest `longest` of its modules; only tables of learned positions have one.
+    It is the smallest `longest` of the modules; only tables of learned positions have one.
     """
     return min(getattr(part, "longest", math.inf) for part in model.modules())

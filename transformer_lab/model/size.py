@@ -1,6 +1,7 @@
-"""How large a model is, and whether it fits into the memory, before it is built.
+"""How large a model is, and whether it fits into memory, worked out before it is built.
 
-Models ask as they are built; loaders, presets and commands ask before they read or fetch anything.
+Models check this when they are built; loaders, presets and commands check before they read or fetch
+anything.
 """
 
 from collections.abc import Callable
@@ -20,9 +21,9 @@ STACKS = {
     "decoder": "num_decoder_layers",
     "stack": "num_encoder_layers",
 }
-"""A model's child of layers, and the field that says how many there are."""
+"""The names of a model's stacks, with the field that says how many layers each one has."""
 COMPUTED = 24
-"""Bytes that each number of a table of sinusoids takes while it is computed, in float64."""
+"""Bytes per number while a table of sinusoids is computed, in float64."""
 
 
 def count_parameters(model: nn.Module) -> dict[str, int]:
@@ -42,9 +43,9 @@ def count_parameters(model: nn.Module) -> dict[str, int]:
 def num_parameters(kind: Callable[[TransformerConfig], Any], config: TransformerConfig) -> int:
     """Return how many parameters a model of this class has; a tied matrix counts once.
 
-    The parameters are counted on PyTorch's meta device, whose tensors have a shape but no memory,
-    and on a model with at most one layer in each stack, since all layers of a stack are alike. Only
-    learned positions have parameters, so the tables of other kinds are not computed.
+    They are counted on PyTorch's meta device, where tensors have a shape but no memory. Since all
+    layers of a stack are alike, the model counted has at most one layer in each stack. Of the
+    position tables only learned ones have parameters, so the others are not computed.
     """
     layers = {name: getattr(config, field) for name, field in STACKS.items()}
     few: dict[str, Any] = {
@@ -67,18 +68,19 @@ def check_memory(
     config: TransformerConfig,
     most_parameters: int | None = None,
 ) -> None:
-    """Raise a ValueError if a model's weights and position tables exceed this machine's memory.
+    """Raise a ValueError if the weights and position tables of a model exceed this machine's memory.
 
-    Sizes are those in float32.
+    Sizes are in float32.
 
     Args:
         kind: The class of the model.
         config: Its configuration.
-        most_parameters: The largest number of parameters to accept, if the caller knows it: a file
-            of weights cannot hold more parameters than it has bytes.
+        most_parameters: The largest number of parameters to accept, if the caller knows a limit: a
+            weight file, for example, cannot hold more parameters than it has bytes.
 
     Raises:
-        ValueError: With the number of parameters or bytes, and what was expected.
+        ValueError: If the model is too large; the message gives the number of parameters or bytes
+            and the limit.
     """
     count, memory, name = num_parameters(kind, config), total_memory(), "number of parameters"
     check(name, count, f"at most {MOST_PARAMETERS:,}", count <= MOST_PARAMETERS)
@@ -92,10 +94,10 @@ def check_memory(
 
 
 def bytes_of_tables(config: TransformerConfig) -> int:
-    """Return the bytes that the sinusoid tables need, including those of computing one.
+    """Return the bytes that the sinusoid tables need, including the memory for computing one.
 
-    Sinusoidal positions have two tables, one for each side; rotary positions have one in each
-    layer; other kinds have none.
+    Sinusoidal positions have two tables, one per side; rotary positions have one per layer; other
+    kinds have none.
     """
     rows = min(config.max_length, KEPT)
     layers = config.num_encoder_layers + config.num_decoder_layers
@@ -105,10 +107,10 @@ def bytes_of_tables(config: TransformerConfig) -> int:
 
 
 def check_memory_first(build: Callable[[Any, TransformerConfig], None]) -> Callable[..., None]:
-    """Wrap the `__init__` of a model, so that `check_memory` runs before anything is allocated.
+    """Wrap a model's `__init__`, so that `check_memory` runs before anything is allocated.
 
-    It runs only when the model is built on the CPU: the meta device allocates nothing, and a GPU
-    raises its own error when it is full.
+    The check runs only for models built on the CPU: the meta device allocates nothing, and a full
+    GPU raises its own error.
     """
 
     @wraps(build)

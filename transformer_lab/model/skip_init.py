@@ -1,7 +1,8 @@
-"""Build a model without drawing random weights, for a model whose weights are about to be loaded.
+"""Build a model without drawing random weights, because the real ones are loaded right afterwards.
 
-Loaders use it. The weights would be overwritten anyway, and because torch has one stream of random
-numbers for all threads, drawing them would change the dropout of a model that another thread trains.
+Loaders use it. The random weights would be overwritten anyway. Besides, PyTorch has one stream of
+random numbers for all threads, so drawing them would change the dropout of a model that another
+thread is training.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +14,7 @@ DRAWS = {"uniform_", "normal_", "xavier_uniform_", "kaiming_uniform_"}
 
 
 class SkipInit(TorchFunctionMode):
-    """A context in which new weights stay uninitialised memory, in this thread alone."""
+    """A context in which new weights stay uninitialised memory, only in this thread."""
 
     def __torch_function__(
         self,

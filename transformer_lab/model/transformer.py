@@ -69,8 +69,8 @@ class Transformer(TransformerParts):
     ) -> Float[Tensor, "batch target vocabulary"]:
         """Return the logits of the word after each target position, for all positions in one pass.
 
-        `target` starts with `bos_id` and is one step behind what is predicted
-        (teacher forcing). By default `source_mask` hides each `pad_id`.
+        `target` starts with `bos_id` and stays one word behind the prediction (teacher forcing). By
+        default `source_mask` hides each `pad_id`.
         """
         return self.output(self.features(source, target, source_mask))
 
@@ -91,7 +91,7 @@ class Transformer(TransformerParts):
     ) -> Float[Tensor, "batch source d_model"]:
         """Return the memory: one vector for each source position.
 
-        Positions count from the first word, so padding in front of a sentence changes nothing.
+        Positions count from the first word, so padding before a sentence changes nothing.
         """
         check_source_mask(source_mask, source)
         start = padding_in_front(source, source_mask, self.config.pad_id)
@@ -108,9 +108,9 @@ class Transformer(TransformerParts):
     ) -> Float[Tensor, "batch target d_model"]:
         """Return the decoder's last vector at each target position.
 
-        Padding stands at the end of the target, where the causal mask already
-        hides it from every word: it needs no mask of its own. With a `cache`
-        (lesson 10b), target and memory hold only new positions, which follow those in the cache.
+        Padding comes at the end of the target, where the causal mask hides it from every word, so
+        it needs no mask of its own. With a `cache` (lesson 10b), pass only new positions in target
+        and memory; they follow those in the cache.
         """
         start, new = cached_length(cache), target.size(1)
         x = self.target_positions(self.embed(self.target_embedding, target), start)
@@ -126,11 +126,11 @@ class Transformer(TransformerParts):
 
 
 def refuse_left_padding(decode: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Wrap `decode`, so that a target with padding in front of its first word raises a ValueError.
+    """Wrap `decode`, so that padding before a target's first word raises a ValueError.
 
-    Its words would stand at the wrong positions and attend to the padding, and the loss would count
-    the prediction of bos. The check runs only on a CPU, because a GPU would have to be waited for,
-    and only if `pad_id` is not `bos_id`.
+    Otherwise its words would be at the wrong positions and attend to the padding, and the loss
+    would count the prediction of bos. The check runs only on a CPU, because on a GPU it would have
+    to wait for the result, and only if `pad_id` differs from `bos_id`.
     """
 
     @wraps(decode)
@@ -155,7 +155,7 @@ def refuse_left_padding(decode: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def check_right_padded(target: Int[Tensor, "batch target"], pad_id: int) -> None:
-    """Raise a ValueError that names the first sentence with padding in front of a word."""
+    """Raise a ValueError for the first sentence with padding before a word."""
     wrong = (target[:, 0] == pad_id) & (target != pad_id).any(dim=1)
     if wrong.any():
         row = int(wrong.nonzero()[0])
@@ -174,7 +174,8 @@ def embed_ids(
     """Return the embeddings of these ids.
 
     Raises:
-        ValueError: If an id is not in the vocabulary; the message names it. Checked on a CPU only.
+        ValueError: If an id is not in the vocabulary; the message names the id. This is checked
+            only on a CPU.
     """
     try:
         vectors: Tensor = embedding(ids)
@@ -188,7 +189,7 @@ def embed_ids(
 
 
 def initialise(model: Any) -> None:
-    """Draw the first weights: projections Xavier-uniform, biases 0, embeddings N(0, 1/d_model)."""
+    """Draw the initial weights: projections Xavier-uniform, biases 0, embeddings N(0, 1/d_model)."""
     for module in model.modules():
         if isinstance(module, nn.Linear):
             nn.init.xavier_uniform_(module.weight)

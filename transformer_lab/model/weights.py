@@ -1,4 +1,4 @@
-"""A model's weights as the bytes of a file, after a check that they can be loaded again.
+"""A model's weights as the bytes of a file, after checking that they can be loaded again.
 
 `Translator.save` and the trainer's snapshots use it.
 """
@@ -20,10 +20,10 @@ from transformer_lab.storage.tensors import has_usable_numbers, tensors_as_bytes
 
 
 def check_plain(model: Transformer) -> None:
-    """Raise a ValueError unless a model has the parameters that its configuration describes.
+    """Raise a ValueError unless a model has exactly the parameters that its configuration describes.
 
     The message names the first parameter that differs in name or shape. A loader builds the model
-    from the configuration alone, so weights of adapters or of a quantised model would not fit.
+    from its configuration alone, so the weights of adapters or of a quantised model would not fit.
     """
     own, described = shapes_of(model), described_shapes(model.config)
     for name in sorted(own.keys() | described.keys()):
@@ -34,15 +34,15 @@ def check_plain(model: Transformer) -> None:
 
 
 def shapes_of(model: Transformer) -> dict[str, tuple[int, ...]]:
-    """Return the shape of each parameter by name; a tied matrix has one name."""
+    """Return the shape of each parameter by name; a tied matrix appears under one name."""
     return {name: tuple(tensor.shape) for name, tensor in weights_of(model).items()}
 
 
 @lru_cache(maxsize=1)
 def described_shapes(config: TransformerConfig) -> dict[str, tuple[int, ...]]:
-    """Return the name and shape of each parameter of the model that a configuration describes.
+    """Return the name and shape of each parameter that a configuration describes.
 
-    The model is built with uninitialised weights, which costs no time for random numbers.
+    The model is built with uninitialised weights, because drawing random numbers takes time.
     """
     with SkipInit():
         return shapes_of(build_model(config))
@@ -53,7 +53,7 @@ def weights_as_bytes(
 ) -> bytes:
     """Return a model's weights in this precision, as the bytes of a safetensors file.
 
-    `description` has the fields that the file holds in addition to its format.
+    `description` holds extra fields to store in the file, next to its format.
 
     Raises:
         ValueError: If the model differs from its configuration (see `check_plain`), or a weight is
@@ -68,9 +68,9 @@ def weights_as_bytes(
 
 
 def save_weights(model: Transformer, path: Path, dtype: torch.dtype = torch.float32) -> None:
-    """Write the weights of a model to a file, without configuration and tokenizers: a snapshot.
+    """Write a snapshot: a model's weights in a file, without configuration and tokenizers.
 
     Raises:
-        ValueError: For weights that `weights_as_bytes` refuses.
+        ValueError: If `weights_as_bytes` refuses the weights.
     """
     write_atomically(path, weights_as_bytes(model, dtype))

@@ -1,4 +1,4 @@
-"""Runs of training: presets, a run in its folder, its evaluation and its model card.
+"""Training runs: presets, a run in its folder, its evaluation and its model card.
 
 The command line and the studies use it.
 """

@@ -1,4 +1,4 @@
-"""Builders of what a run needs: an untrained translator for a corpus, and its trainer.
+"""Building what a run needs: an untrained translator for a corpus, and its trainer.
 
 Runs, studies and lesson 09 use them.
 """
@@ -36,20 +36,19 @@ from transformer_lab.translator import Translator
 def build_translator(
     splits: Splits[Any], corpus: str, preset: Preset, seed: int = 0, **changes: Any
 ) -> Translator:
-    """Build an untrained translator for a corpus: its tokenizers and a model with random weights.
+    """Build an untrained translator for a corpus: its tokenizers, and a model with random weights.
 
-    The vocabularies come from the training pairs, without those that training leaves out because
-    they are too long.
+    The vocabularies come from the training pairs, except those that are too long to train on.
 
     Args:
         splits: The splits of the corpus.
-        corpus: Its name, as in `begin_run`.
-        preset: The size of model.
-        seed: The seed of the random weights.
-        **changes: Fields of the model's configuration.
+        corpus: The name of the corpus, as in `begin_run`.
+        preset: The model size.
+        seed: The seed for the random weights.
+        **changes: Fields of the model's configuration to set differently.
 
     Raises:
-        ValueError: If all training pairs are too long, or a change does not fit.
+        ValueError: If all training pairs are too long, or a change is not allowed.
     """
     known = find_corpus(corpus)
     changes = {**known.changes, **changes}
@@ -79,22 +78,24 @@ def make_trainer(
     show_progress: bool = True,
     watch_exact_match: int = 0,
 ) -> Trainer:
-    """Build the trainer for a translator, for one process or for those of `process_group`.
+    """Build a translator's trainer, for a single process or for those of `process_group`.
 
-    Pairs too long for the model or for a batch are left out; a line on standard error counts them.
+    Pairs that are too long for the model or for a batch are left out; a line on standard error
+    counts them.
 
     Args:
-        translator: The translator whose model is trained in place.
+        translator: The translator; its model is trained in place.
         splits: Training and validation pairs.
         training: Steps, rates, seeds, device.
-        state_path: Where the state is saved and resumed from; None saves nothing.
+        state_path: Where the state is saved to and resumed from; with None, nothing is saved.
         on_step: Called after each step.
         show_progress: Whether to show a progress bar.
-        watch_exact_match: On how many validation sentences each validation measures exact match.
+        watch_exact_match: How many validation sentences to translate for exact match at each
+            validation.
 
     Raises:
-        ValueError: If the model's special ids are not the package's own: these ids would be words
-            in its tokenizers, and one of them would be left out as padding.
+        ValueError: If the model's special ids are not the package's own: its tokenizers use these
+            ids for words, and one of them would be left out as padding.
     """
     config = translator.model.config
     special, own = (config.pad_id, config.bos_id, config.eos_id), (PAD_ID, BOS_ID, EOS_ID)
@@ -125,7 +126,7 @@ def encode_fitting(
 ) -> Sequence[Example]:
     """Encode the pairs as ids, leaving out those with more than `longest` tokens on a side.
 
-    A line on standard error counts the pairs that are left out.
+    A line on standard error counts the pairs left out.
     """
     config, tokenizers = translator.model.config, translator.tokenizers
     special = config.bos_id, config.eos_id

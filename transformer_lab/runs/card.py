@@ -1,7 +1,7 @@
-"""The model card of a saved model, in Markdown: its data, training, sizes, scores and versions.
+"""A saved model's card, in Markdown: its data, training, sizes, scores and versions.
 
-Runs and the command line write it. After Mitchell et al. (2019), *Model Cards for Model Reporting*, as
-far as a program can fill it in.
+Runs and the command line write it. The form follows Mitchell et al. (2019), *Model Cards for Model
+Reporting*, as far as a program can fill it in.
 """
 
 import platform
@@ -24,7 +24,7 @@ PACKAGES = ("transformer-lab", "torch", "tokenizers", "numpy", "sacrebleu")
 
 
 def may_write_card(folder: Path) -> bool:
-    """Return whether the folder has no model card, or one that this package wrote."""
+    """Return whether the folder has no model card, or one written by this package."""
     path = folder / CARD
     return not path.exists() or path.read_bytes().startswith(MARK.encode())
 
@@ -32,10 +32,10 @@ def may_write_card(folder: Path) -> bool:
 def model_card(
     translator: Translator, splits: Splits[Any], evaluation: Evaluation | None = None
 ) -> str:
-    """Return the model card of a translator that was trained on these splits, in Markdown.
+    """Return the model card, in Markdown, of a translator that was trained on these splits.
 
-    Without an evaluation, it says that there are no scores yet. What `translator.about` lacks is left
-    out.
+    Without an evaluation, it says that there are no scores yet. Anything missing from
+    `translator.about` is left out.
     """
     about = translator.about
     source, target = language_names(about.get("corpus"))
@@ -72,12 +72,12 @@ the training pairs, and nobody has checked the translations one by one."""
 
 
 def export_card(folder: Path, use: str) -> str | None:
-    """Return a saved model's card for its export to another library, or None if it has no card.
+    """Return a saved model's card, adapted for export to another library; None if it has no card.
 
     Args:
         folder: The folder of the saved model.
-        use: The lines of code that use the exported model. They replace those of this package,
-            unless another author wrote the card.
+        use: Lines of code that use the exported model. They replace this package's lines, unless
+            the card was written by another author.
     """
     path = folder / CARD
     if not path.is_file():
@@ -94,7 +94,7 @@ def export_card(folder: Path, use: str) -> str | None:
 
 
 def format_section(title: str, rows: list[tuple[str, object]]) -> str:
-    """Return a heading and a table of two columns, in Markdown."""
+    """Return a heading and a two-column table, in Markdown."""
     cells = [(name, escape_for_terminal(str(value)).replace("|", "\\|")) for name, value in rows]
     lines = [f"| {name} | {value} |" for name, value in cells]
     return "\n".join([f"## {title}", "", "| | |", "| --- | --- |", *lines])
@@ -119,7 +119,7 @@ def data_rows(about: dict[str, Any], splits: Splits[Any]) -> list[tuple[str, obj
 
 
 def reading_rows(splits: Splits[Any]) -> list[tuple[str, object]]:
-    """Return the rows about how the pairs were read: form, script, and how BLEU splits words."""
+    """Return the rows on how the pairs were read: form, script, and how BLEU splits words."""
     targets = [pair.target for pair in splits.test]
     rows: list[tuple[str, object]] = [("form", splits.form)] if splits.form else []
     return [
@@ -175,14 +175,14 @@ def score_rows(evaluation: Evaluation) -> list[tuple[str, object]]:
 
 
 def version_rows() -> list[tuple[str, object]]:
-    """Return the versions of Python and of the packages that the scores depend on."""
+    """Return the versions of Python and of the packages that influence the scores."""
     return [("Python", platform.python_version()), *((name, version_of(name)) for name in PACKAGES)]
 
 
 def version_of(package: str) -> str:
-    """Return the version of an installed package without its local part, such as +cu121.
+    """Return an installed package's version without its local part, such as +cu121.
 
-    It is "not installed" if the package is missing.
+    Return "not installed" if the package is missing.
     """
     try:
         return version(package).partition("+")[0]

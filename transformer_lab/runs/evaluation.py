@@ -1,4 +1,4 @@
-"""Scores of a translator on pairs it has never seen: exact match, BLEU, chrF, pronouns, loss.
+"""A translator's scores on pairs it has never seen: exact match, BLEU, chrF, pronouns, loss.
 
 The command line, the model card and the lessons use them.
 """
@@ -22,7 +22,7 @@ from transformer_lab.translator import Translator
 
 
 def validation_loss(translator: Translator, pairs: Sequence[SentencePair]) -> float:
-    """Return the mean cross-entropy of a translator on these pairs, in nats per token.
+    """Return a translator's mean cross-entropy on these pairs, in nats per token.
 
     It is NaN if there are no pairs.
     """
@@ -36,10 +36,10 @@ def validation_loss(translator: Translator, pairs: Sequence[SentencePair]) -> fl
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The scores of a translator on held-out pairs: shares from 0 to 1, BLEU and chrF from 0 to 100.
+    """A translator's scores on held-out pairs: shares from 0 to 1, BLEU and chrF from 0 to 100.
 
-    `pronouns` is the share of right pronouns, or None if the corpus does not say what they stand
-    for. `by_construction` is the exact match of each construction of the bilingual world.
+    `pronouns` is the share of pronouns that are right, or None if the corpus does not say what they
+    refer to. `by_construction` is the exact match for each construction of the bilingual world.
     """
 
     sentences: int
@@ -55,10 +55,10 @@ class Evaluation:
 def evaluate(
     translator: Translator, pairs: Sequence[SentencePair], *, beam_size: int = 4
 ) -> Evaluation:
-    """Translate the sources, compare with the targets, and return the scores.
+    """Translate the sources, compare the results with the targets, and return the scores.
 
     A source that the translator refuses, for example because it is too long, gets an empty
-    translation. A line on standard error counts these.
+    translation. A line on standard error counts them.
     """
     references = [p.target for p in pairs]
     texts = [""] * len(pairs)

@@ -1,4 +1,4 @@
-"""The presets: sizes of models, tiny to big, and how each is trained.
+"""The presets: model sizes from tiny to big, and how each one is trained.
 
 Runs, studies and benchmarks start from them.
 """
@@ -11,7 +11,7 @@ from transformer_lab.config import TrainingConfig, TransformerConfig
 
 @dataclass(frozen=True)
 class Preset:
-    """A size of model and the configuration to train it with.
+    """A model size, with the configuration to train it with.
 
     `vocab_size` is for corpora with subword tokenizers.
     """
@@ -29,9 +29,9 @@ PAPER = TrainingConfig(
     validate_every=1_000,
     save_every=1_000,
 )
-"""The configuration that the paper trains its base model with (§5).
+"""The configuration with which the paper trains its base model (§5).
 
-When it validates and saves is our choice.
+When to validate and save is our choice.
 """
 PRESETS = {
     "tiny": Preset(

@@ -1,4 +1,4 @@
-"""A training run in a folder: how to begin and resume it, and what its config.json says about it.
+"""A training run in a folder: starting it, resuming it, and describing it in config.json.
 
 The command line, studies and benchmarks use it.
 """
@@ -38,8 +38,8 @@ STATE = "training_state.safetensors"
 class About:
     """The description of a run: "about" in the config.json of its folder.
 
-    A translator that was not trained by a run has fewer fields, or none. `training` has no
-    `max_minutes`, because each call gives its own. `data` is the fingerprint of the training pairs.
+    A translator that did not come from a run has fewer fields, or none. `training` has no
+    `max_minutes`, because each call sets its own. `data` is the fingerprint of the training pairs.
     `steps`, `tokens` and `stop` are those of the latest call of `Run.train`.
     """
 
@@ -70,15 +70,15 @@ class About:
         return cls(**said)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields that are not None, as plain values, ready for JSON."""
+        """Return the fields that are not None, as plain values for JSON."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass
 class Run:
-    """A run that was begun or resumed; `begin_run` and `resume_run` return it.
+    """A run that was started by `begin_run` or resumed by `resume_run`.
 
-    It holds the lock of its folder until `train` has ended, or `release` is called.
+    It holds the lock of its folder until `train` ends or `release` is called.
     """
 
     folder: Path
@@ -87,7 +87,7 @@ class Run:
     trainer: Trainer
     lock: FolderLock
     released: str | None = field(default=None, init=False)
-    """The SHA-256 of config.json when this run released the folder."""
+    """The SHA-256 of config.json at the moment this run released the folder."""
 
     @property
     def about(self) -> About:
@@ -97,7 +97,8 @@ class Run:
     def train(self) -> Stop:
         """Train until a limit is reached, save the translator and its card, and return the limit.
 
-        Ctrl-C is a limit too, and so are SIGTERM and SIGHUP. With several processes, rank 0 saves.
+        Ctrl-C counts as a limit, and so do SIGTERM and SIGHUP. With several processes, rank 0
+        saves.
 
         Raises:
             ValueError: If another process holds the folder, or has changed it since the last call.
@@ -109,7 +110,7 @@ class Run:
             self.lock.acquire()
         try:
             if self.released not in (None, hash_file(self.folder / "config.json")):
-                raise ValueError(f"{self.folder} has changed since; expected a run resumed from it")
+                raise ValueError(f"{self.folder} has changed since; resume the run from the folder")
             stop = self.trainer.train()
             done = self.trainer.progress
             self.translator.about |= {"steps": done.step, "tokens": done.tokens, "stop": stop}
@@ -124,13 +125,13 @@ class Run:
         return stop
 
     def release(self) -> None:
-        """Release the folder's lock, for example because this run is not trained after all."""
+        """Release the folder's lock, for example because this run will not be trained after all."""
         self.lock.release()
 
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[FolderLock]:
-    """Yield the lock of a folder, not held yet; if it is acquired inside the block, it stays held.
+    """Yield a folder's lock, not yet held; if it is acquired inside the block, it stays held.
 
     If the block fails, the lock is released, and a folder that did not exist before is removed.
     """
@@ -146,7 +147,7 @@ def folder_lock(folder: Path) -> Iterator[FolderLock]:
 
 
 def clear_unstarted_run(folder: Path) -> None:
-    """Remove what is left of a run that stopped before it saved a state; hidden files stay.
+    """Remove what is left of a run that stopped before it saved a state; hidden files are kept.
 
     Raises:
         ValueError: If the folder contains anything else.
@@ -181,26 +182,26 @@ def begin_run(
     on_step: Callable[[StepReport], None] | None = None,
     show_progress: bool = True,
 ) -> Run:
-    """Prepare a new run and describe it in its folder; then call `run.train()`.
+    """Prepare a new run and describe it in its folder; afterwards, call `run.train()`.
 
     Args:
-        folder: Where translator and state are saved; empty, or not there yet.
-        corpus: "world", "debian:LANGUAGE", "hf:NAME", a file of pairs, the common beginning of two
-            files' names, or a folder. "@SOURCE,TARGET" at the end names its columns or languages,
+        folder: Where to save the translator and the state; it must be empty, or not exist yet.
+        corpus: "world", "debian:LANGUAGE", "hf:NAME", a file of pairs, the part that two files'
+            names share, or a folder. "@SOURCE,TARGET" at the end names its columns or languages,
             and "csv:" in front is for tables with commas and quotes.
-        preset: A key of `runs.presets.PRESETS`; by default what suits the corpus.
-        seed: The seed of the splits, the weights and the batches.
-        skip_bad: Whether bad lines of a file are left out.
-        vocab_size: How many pieces of words to learn; 260 leaves each letter alone.
-        max_steps: As in `TrainingConfig`, like the next three; by default those of the preset.
-        max_minutes: The most minutes of one call of `train`.
-        device: Where to train.
+        preset: A key of `runs.presets.PRESETS`; by default whatever suits the corpus.
+        seed: The seed for the splits, the weights and the batches.
+        skip_bad: Whether to leave out bad lines of a file.
+        vocab_size: How many pieces of words to learn; with 260, every letter is a piece of its own.
+        max_steps: As in `TrainingConfig`, like the next three; the preset has the default.
+        max_minutes: The longest that one call of `train` may take, in minutes.
+        device: The device to train on.
         precision: The precision of the matrix products.
         on_step: Called after each step.
         show_progress: Whether to show a progress bar.
 
     Raises:
-        ValueError: If the folder is not empty, or an argument does not fit.
+        ValueError: If the folder is not empty, or an argument is not allowed.
         CorpusUnavailable: If apt or the network is missing.
     """
     folder, known = expand_path(folder), find_corpus(corpus)
@@ -253,17 +254,17 @@ def resume_run(
     on_step: Callable[[StepReport], None] | None = None,
     show_progress: bool = True,
 ) -> Run:
-    """Load the run of a folder as it was when it stopped; then call `run.train()`.
+    """Load a folder's run as it was when it stopped; afterwards, call `run.train()`.
 
-    Until then, `run.translator` has the weights that are being trained. `Translator.load(folder)` has
-    their average, which translates better.
+    Until then, `run.translator` has the weights that are being trained. `Translator.load(folder)`
+    loads their average, which translates better.
 
-    Arguments that are None keep the run's own values, except `max_minutes`, which then means no limit.
-    The corpus may have another name, for example because its file has been moved, but its training
-    pairs must be the same. The arguments are those of `begin_run`.
+    Arguments that are None keep the run's own values, except `max_minutes`, where None means no
+    limit. The corpus may have another name, for example because its file has moved, but its
+    training pairs must be the same. The arguments are those of `begin_run`.
 
     Raises:
-        ValueError: If the folder is not that of a run, or an argument differs from the run's value.
+        ValueError: If the folder does not hold a run, or an argument differs from the run's value.
         CheckpointError: If its files are missing or damaged.
     """
     folder = expand_path(folder)
@@ -288,14 +289,14 @@ def resume_run(
                 said = ("corpus", "data", "preset", "training")
                 lacks = next(name for name in said if not getattr(about, name))
                 raise ValueError(
-                    f"{folder} was not begun by train, because it does not say {lacks!r}"
+                    f"{folder} was not started by train, because it does not say {lacks!r}"
                 )
             for name, value, begun in (
                 ("preset", preset, about.preset),
                 ("seed", seed, about.seed),
             ):
                 fits = value is None or value == begun
-                check(name, value, f"{begun!r}, as {folder} began", fits)
+                check(name, value, f"{begun!r}, as when {folder} was started", fits)
             training = replace(
                 about.training, **collect_overrides(max_steps, max_minutes, device, precision)
             )
@@ -308,7 +309,7 @@ def resume_run(
                 splits = known.splits(about.seed, about.skip_bad)
             if fingerprint(splits.train) != about.data:
                 raise ValueError(
-                    f"corpus {known.name!r} has changed since {folder} began, or is another"
+                    f"corpus {known.name!r} is not the one {folder} was trained on, or it has changed"
                     f"{explain_new_split(splits)}"
                 )
             now = replace(about, corpus=known.name, training=replace(training, max_minutes=None))

@@ -1,4 +1,5 @@
 """Files on disk: written atomically, locked, and with checksums.
 
-Models, corpora, runs and studies are stored through it; it imports no other room but `config`.
+Models, corpora, runs and studies are stored with it; it imports nothing from the package except
+`config`.
 """

@@ -1,8 +1,9 @@
 """Atomic writes: one file, or several together, are written completely or not at all.
 
-Everything that is stored goes through here. One file is written under a temporary name and moved into
-place in one step. Several are written into a temporary folder, which is then renamed in one step. From
-that moment they count, and after a crash the next writer moves the files that have not been moved.
+Everything that is saved to disk goes through here. A single file is written under a temporary name
+and moved into place in one step. Several files are written into a temporary folder, which is then
+renamed in one step. From that moment the new files count. If the process crashes before they are
+moved into place, the next writer moves the rest.
 """
 
 import contextlib
@@ -18,20 +19,20 @@ from typing import TypeVar
 T = TypeVar("T")
 
 STAGING_FOLDER, COMMITTED_FOLDER = ".transformer_lab.new", ".transformer_lab.ready"
-"""The folder of new files before they count, and its name from the moment they do."""
+"""The folder of new files before they count, and its name once they do."""
 REMOVALS_FILE = ".gone"
-"""The file in that folder with the names of files to remove when the new ones are moved, one per line."""
+"""A file in that folder that lists the files to remove when the new ones are moved, one per line."""
 NAME = re.compile(r"\w[\w.-]*")
-"""The pattern of the name of a file in the same folder; a path that leads elsewhere does not match."""
+"""The pattern for the name of a file in the same folder; paths to elsewhere do not match."""
 TEMPORARY_NAME = re.compile(r"\.\w+\.(?:json|md|safetensors)\.[0-9a-f]{8}\.part")
-"""The pattern of the names of temporary files, which a killed process leaves behind."""
+"""The pattern for names of temporary files, which a killed process leaves behind."""
 
 
 def expand_path(name: str | Path) -> Path:
-    """Return the path that a user named, with `~` expanded.
+    """Return the path that a user entered, with `~` expanded.
 
     Raises:
-        ValueError: If it names a user without a home folder.
+        ValueError: If `~` belongs to a user without a home folder.
     """
     try:
         return Path(name).expanduser()
@@ -40,13 +41,13 @@ def expand_path(name: str | Path) -> Path:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a whole file or nothing.
+    """Write a whole file, or nothing.
 
-    The file gets the permissions that the user's umask leaves. A symbolic link stays, and the file
-    that it points to is replaced.
+    The file gets the permissions that the user's umask allows. A symbolic link is kept, and the
+    file it points to is replaced.
 
     Raises:
-        OSError: If there is no room or no permission; it names the file.
+        OSError: If there is no space or no permission; the message names the file.
     """
     place = Path(os.path.realpath(path))
     if place.exists() and not place.is_file():  # a device takes bytes, and is never replaced
@@ -70,8 +71,8 @@ def write_files_atomically(
 ) -> None:
     """Write all these files of a folder and remove others, or change nothing.
 
-    The caller holds the folder's lock (`storage.lock`). Readers find the files with `locate_file`,
-    even before they are moved into place.
+    The caller must hold the folder's lock (`storage.lock`). Readers find the files with
+    `locate_file`, even before they are moved into place.
 
     Args:
         folder: The folder, which must exist.
@@ -95,7 +96,7 @@ def write_files_atomically(
 
 
 def recover_folder(folder: Path) -> None:
-    """Finish what a killed writer began: files that count are moved into place, the others deleted."""
+    """Finish what a killed writer began: files that count are moved into place, and others deleted."""
     ready = folder / COMMITTED_FOLDER
     if (ready / REMOVALS_FILE).exists():
         for name in (ready / REMOVALS_FILE).read_text().splitlines():
@@ -111,9 +112,9 @@ def recover_folder(folder: Path) -> None:
 
 
 def read_consistently(folder: Path, read: Callable[[], T]) -> T:
-    """Return `read()`, and call it again if it fails while another process writes to the folder.
+    """Return `read()`; if it fails while another process is writing to the folder, call it again.
 
-    After a second, the error of the last attempt is raised.
+    After one second, the last error is raised.
     """
     end = time.monotonic() + 1
     while True:
@@ -126,7 +127,7 @@ def read_consistently(folder: Path, read: Callable[[], T]) -> T:
 
 
 def list_file_states(folder: Path) -> set[tuple[str, int, int]]:
-    """Return name, inode and time of change of a folder's files; empty if there is no such folder."""
+    """Return the name, inode and change time of each file in a folder; empty if it does not exist."""
     found = set()
     for path in folder.iterdir() if folder.is_dir() else ():
         with contextlib.suppress(OSError):  # gone since it was listed
@@ -136,7 +137,7 @@ def list_file_states(folder: Path) -> set[tuple[str, int, int]]:
 
 
 def find_leftovers(folder: Path) -> Iterator[Path]:
-    """Yield the temporary files and folders that a killed writer has left in a folder."""
+    """Yield the temporary files and folders that a killed writer left behind in a folder."""
     for path in list(folder.iterdir()):
         if path.name == STAGING_FOLDER or TEMPORARY_NAME.fullmatch(path.name):
             yield path
@@ -152,7 +153,7 @@ def write_new_file(path: Path, content: bytes) -> None:
     """Create a file and wait until it is on the disk.
 
     Raises:
-        OSError: If the file exists, or cannot be written.
+        OSError: If the file exists already, or cannot be written.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(path, flags, 0o666), "wb") as file:
@@ -162,7 +163,7 @@ def write_new_file(path: Path, content: bytes) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk, if the operating system supports it."""
+    """Wait until a folder's list of names is on the disk, if the operating system supports it."""
     if os.name == "posix":
         handle = os.open(folder, os.O_RDONLY)
         try:

@@ -1,6 +1,6 @@
-"""The folder of a translator: its file names, its config.json, and the checksums in it.
+"""A translator's folder: its file names, its config.json, and the checksums in it.
 
-`Translator` writes and reads it; runs ask whether a folder holds a translator.
+`Translator` reads and writes it, and runs check whether a folder holds a translator.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ def read_description(folder: Path) -> dict[str, Any]:
     """Return the content of a folder's config.json.
 
     Raises:
-        CheckpointError: If it is missing, damaged, or of another format than `FORMAT`.
+        CheckpointError: If it is missing, damaged, or in a format other than `FORMAT`.
     """
     path = locate_file(folder, "config.json")
     if not path.is_file():
@@ -38,10 +38,10 @@ def read_description(folder: Path) -> dict[str, Any]:
 
 
 def check_description(description: Any) -> dict[str, Any]:
-    """Return what describes a translator, a dict in the format `FORMAT`.
+    """Return a translator's description if it is a dict in the format `FORMAT`.
 
     Raises:
-        ValueError: If it is something else, or of another format.
+        ValueError: If it is anything else.
     """
     check("its JSON", type(description).__name__, "a dict", isinstance(description, dict))
     check("format", description.get("format"), repr(FORMAT), description.get("format") == FORMAT)
@@ -52,13 +52,13 @@ def check_description(description: Any) -> dict[str, Any]:
 
 
 def add_own_checksum(description: dict[str, Any]) -> dict[str, Any]:
-    """Return a description with a checksum of itself added to its "sha256"."""
+    """Return a description with its own checksum added to its "sha256"."""
     plain = json.loads(json.dumps(description, allow_nan=False))
     return {**plain, "sha256": {**plain["sha256"], "config.json": compute_own_checksum(plain)}}
 
 
 def compute_own_checksum(description: dict[str, Any]) -> str:
-    """Return the SHA-256 of a description without its own checksum."""
+    """Return the SHA-256 of a description, leaving out its own checksum."""
     sums = {name: said for name, said in description["sha256"].items() if name != "config.json"}
     return hash_bytes(json.dumps({**description, "sha256": sums}, sort_keys=True).encode())
 
@@ -67,8 +67,8 @@ def holds_translator(folder: Path) -> bool:
     """Return whether the folder holds a translator, with or without weights.
 
     Raises:
-        ValueError: If it holds a file with the name of a translator's that this package did not
-            write.
+        ValueError: If a file has the name of a translator's file, but this package did not write
+            it.
     """
     for name in (*sorted(DESCRIPTION), WEIGHTS):
         if locate_file(folder, name).exists():

@@ -1,7 +1,7 @@
-"""A lock on a folder, so that only one process writes to it at a time.
+"""A lock on a folder, so that only one process can write to it at a time.
 
-Runs, caches, the learner's diary and `Translator.save` use it. The operating system holds the lock on
-an open file, so a process that is killed loses it.
+Runs, caches, the learner's diary and `Translator.save` use it. The operating system ties the lock
+to an open file, so a killed process loses it.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ LOCK = ".transformer_lab.lock"
 
 
 class FolderLock:
-    """The lock of a folder: it is not held at first, `acquire` takes it and `release` gives it back."""
+    """The lock of a folder; it starts unlocked, `acquire` takes the lock and `release` gives it back."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -34,10 +34,10 @@ class FolderLock:
         return self.finalizer is not None and self.finalizer.alive
 
     def acquire(self) -> None:
-        """Take the lock, and create the folder if need be.
+        """Take the lock, creating the folder if necessary.
 
         Raises:
-            ValueError: If the lock is held already.
+            ValueError: If the lock is already held.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         handle = open_and_lock(self.path)
@@ -96,7 +96,7 @@ def try_lock(handle: int) -> bool:
 
 
 def unlock(handle: int, path: Path) -> None:
-    """Remove the lock file and close it; Windows cannot remove a file that is open."""
+    """Remove the lock file and close it; Windows cannot remove a file that is still open."""
     if sys.platform != "win32":
         path.unlink(missing_ok=True)
     os.close(handle)

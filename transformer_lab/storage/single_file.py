@@ -1,6 +1,6 @@
-"""A translator as one file: safetensors that hold its configuration and tokenizers as well.
+"""A translator as one file: safetensors that also hold its configuration and tokenizers.
 
-The page in which a model is trained writes and reads such files, too.
+The page that trains a model in the browser reads and writes such files too.
 """
 
 from pathlib import Path
@@ -12,19 +12,19 @@ from transformer_lab.storage.folder import check_description
 from transformer_lab.storage.tensors import CheckpointError, load_tensors
 
 PARTS = ("model", "source_tokenizer", "target_tokenizer")
-"""What the description of a single file holds beside its format: the contents of JSON files."""
+"""What a single file's description holds in addition to its format: the contents of JSON files."""
 
 
 def is_single_file(path: Path) -> bool:
-    """Return whether a path stands for a translator in one file, and not for a folder."""
+    """Return whether a path stands for a translator in one file rather than in a folder."""
     return path.is_file() or (path.suffix == ".safetensors" and not path.is_dir())
 
 
 def read_single_file(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Return the weights of a translator in one file, and what describes it.
+    """Return the weights of a translator in one file, and its description.
 
     Raises:
-        CheckpointError: If the file is missing or damaged, or holds weights alone.
+        CheckpointError: If the file is missing or damaged, or holds nothing but weights.
     """
     tensors, description = load_tensors(path)
     try:
@@ -39,7 +39,7 @@ def read_single_file(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 def check_replaceable(path: Path, overwrite: bool) -> None:
-    """Raise a ValueError if a file is there, unless it is a translator that may be overwritten."""
+    """Raise a ValueError if there is a file already, unless it is a translator and may be overwritten."""
     if not path.exists():
         return
     if not overwrite:

@@ -1,7 +1,7 @@
 """Weights and training states on disk: safetensors with a JSON header, never a pickle.
 
-Translators, trainers and studies save and load through it. Each file contains a checksum of its
-content, so a flipped bit is found when it is read.
+Translators, trainers and studies save and load with it. Each file contains a checksum of its
+content, so that a flipped bit is noticed when the file is read.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 
 
 class CheckpointError(ValueError):
-    """An error: a checkpoint is missing, damaged or made for another configuration."""
+    """The error for a checkpoint that is missing, damaged or made for another configuration."""
 
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], meta: Mapping[str, Any]) -> None:
@@ -31,7 +31,7 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor], meta: Mapping[str, A
 
 
 def tensors_as_bytes(tensors: Mapping[str, Tensor], meta: Mapping[str, Any]) -> bytes:
-    """Return a safetensors file of tensors and a JSON value, with a checksum of both, as bytes."""
+    """Return the bytes of a safetensors file with tensors, a JSON value, and a checksum of both."""
     whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     # One entry only: the library writes several in an order that changes from run to run.
     header = {"meta": json.dumps({**meta, "sha256": compute_checksum(whole, meta)})}
@@ -39,12 +39,12 @@ def tensors_as_bytes(tensors: Mapping[str, Tensor], meta: Mapping[str, Any]) -> 
 
 
 def load_tensors(path: Path, sha256: str | None = None) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read what `save_tensors` wrote, onto the CPU: the tensors, and the JSON value.
+    """Read what `save_tensors` wrote, onto the CPU: the tensors and the JSON value.
 
     Args:
         path: The path of the file.
-        sha256: The expected SHA-256 of the file. Without it, the file's own checksum is compared
-            with its content; older files have none.
+        sha256: The expected SHA-256 of the file. If it is not given, the file's own checksum is
+            compared with its content; older files have none.
 
     Raises:
         CheckpointError: If the file is missing or damaged; the message names it.
@@ -72,7 +72,7 @@ def load_tensors(path: Path, sha256: str | None = None) -> tuple[dict[str, Tenso
 
 
 def is_checkpoint(path: Path) -> bool:
-    """Return whether a file begins as `save_tensors` writes it."""
+    """Return whether a file begins the way `save_tensors` writes it."""
     try:
         with safetensors.safe_open(path, framework="pt") as file:
             return "meta" in (file.metadata() or {})
@@ -108,8 +108,8 @@ def check_tensors(
 ) -> None:
     """Raise a CheckpointError unless these are the expected tensors, with usable numbers.
 
-    It names the first tensor that is missing, unexpected, of another shape or dtype, or that
-    contains NaN or infinity (see `has_usable_numbers`).
+    The message names the first tensor that is missing, unexpected, of the wrong shape or dtype, or
+    that contains NaN or infinity (see `has_usable_numbers`).
 
     Args:
         found: The tensors, by name.
@@ -135,7 +135,8 @@ def check_tensors(
 def has_usable_numbers(name: str, tensor: Tensor) -> bool:
     """Return whether a weight's numbers are finite.
 
-    The output bias may contain −∞, for words that are never written, but not only −∞.
+    The output bias may contain −∞, for words that are never written, as long as not all of it is
+    −∞.
     """
     usable = tensor.isfinite()
     if name.endswith("output.bias") and usable.any():

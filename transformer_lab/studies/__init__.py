@@ -1,4 +1,4 @@
-"""Studies that take too long for a page: one folder for each question, with the code and what it found.
+"""Studies that take too long for a lesson: one folder per question, with the code and the results.
 
-Lessons and the list of findings read the results; `studies.common.store` loads them by name.
+Lessons and the list of findings read the results, and `studies.common.store` loads them by name.
 """

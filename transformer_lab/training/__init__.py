@@ -1,4 +1,4 @@
-"""Training: the loss, the learning rate, one step, the loop, and the state of a run on disk.
+"""Training: the loss, the learning rate, one step, the loop, and a run's state on disk.
 
-Runs and studies train through it; loading a model for inference needs nothing from here.
+Runs and studies train with it; to load a model and translate, you need nothing from here.
 """

@@ -1,12 +1,12 @@
-"""Communication between several training processes, with PyTorch's own distributed engine.
+"""Communication between several training processes, through PyTorch's own distributed package.
 
 `DistributedTrainer`, runs and the command line use it. Start the processes with torchrun:
 
     torchrun --nproc-per-node 2 -m transformer_lab train
 
-Every process makes the same batches from the same seed, and computes its own share of the sentences
-of each batch. The gradients are averaged, so all processes take the same step. The process of rank
-0 is the one that validates, saves and prints.
+Every process builds the same batches from the same seed, and computes its own share of each batch's
+sentences. The gradients are averaged, so all processes take the same step. Only the process of rank
+0 validates, saves and prints.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 def rank() -> int:
-    """Return the number of this process, from 0; 0 if there is only one."""
+    """Return the number of this process, counted from 0; it is 0 if there is only one."""
     return dist.get_rank() if dist.is_initialized() else 0
 
 
@@ -41,14 +41,13 @@ def world_size() -> int:
 
 @contextmanager
 def process_group(device: str = "auto") -> Iterator[None]:
-    """Connect the processes that torchrun has started, for the length of the block.
+    """Connect the processes that torchrun has started, for as long as the block runs.
 
-    Standard output is silenced in all processes but that of rank 0. Without torchrun, or with a
-    single process, nothing happens.
+    Only the process of rank 0 writes to standard output; the others are silenced. Without torchrun,
+    or with a single process, nothing happens.
 
     Raises:
-        ValueError: If the device is a GPU and this machine has fewer of them than processes, or if
-            it is an Apple GPU.
+        ValueError: If this machine has fewer GPUs than processes, or the device is an Apple GPU.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield
@@ -75,11 +74,11 @@ def process_group(device: str = "auto") -> Iterator[None]:
 
 @contextmanager
 def rank_zero_first() -> Iterator[None]:
-    """Run the block in the process of rank 0, then in the others, which may use files it has left.
+    """Run the block in the process of rank 0, then in the others, which may use files from the first.
 
     If rank 0 fails, it raises its error, and the others exit without a message. If another process
-    fails, for example because its machine lacks a file, then the processes that did not fail raise a
-    ValueError that quotes its error.
+    fails, for example because its machine lacks a file, the remaining processes raise a ValueError
+    that quotes its error.
     """
     if rank() > 0 and not broadcast(None):
         raise SystemExit(1)
@@ -102,10 +101,10 @@ def rank_zero_first() -> Iterator[None]:
 def print_on_rank_zero(
     redirect: Callable[[Any], Any] = contextlib.redirect_stderr,
 ) -> Iterator[None]:
-    """Silence a standard stream inside the block, in all processes but that of rank 0.
+    """Silence a standard stream inside the block, in all processes except rank 0.
 
     Args:
-        redirect: Chooses the stream: `contextlib.redirect_stderr` or `contextlib.redirect_stdout`.
+        redirect: Selects the stream: `contextlib.redirect_stderr` or `contextlib.redirect_stdout`.
     """
     if rank() == 0:
         yield
@@ -115,10 +114,11 @@ def print_on_rank_zero(
 
 
 def build_sharded_optimizer(groups: list[dict[str, Any]], **settings: Any) -> Optimizer:
-    """Return an AdamW of which each process stores the state of its own share of the parameters.
+    """Return an AdamW whose state is split: each process stores it for its share of the parameters.
 
-    After each step every process sends the parameters of its share to the others (PyTorch's
-    `ZeroRedundancyOptimizer`; Rajbhandari et al. 2020, stage 1). Arguments are those of `AdamW`.
+    After each step, every process sends the parameters of its share to the others (PyTorch's
+    `ZeroRedundancyOptimizer`; Rajbhandari et al. 2020, stage 1). The arguments are those of
+    `AdamW`.
     """
     with warnings.catch_warnings():
         # Its package imports modules that PyTorch itself calls deprecated; only this function needs it.
@@ -128,24 +128,24 @@ def build_sharded_optimizer(groups: list[dict[str, Any]], **settings: Any) -> Op
 
 
 def local_optimizer(optimizer: Optimizer) -> Optimizer:
-    """Return the part of a sharded optimizer that is in this process, or the optimizer itself."""
+    """Return this process's part of a sharded optimizer; any other optimizer is returned unchanged."""
     own: Optimizer = getattr(optimizer, "optim", optimizer)
     return own
 
 
 def is_sharded(optimizer: Optimizer) -> bool:
-    """Return whether the optimizer's state is divided among the processes."""
+    """Return whether the optimizer's state is split among the processes."""
     return local_optimizer(optimizer) is not optimizer
 
 
 def local_batch(
     batch: Batch, rank: int, world_size: int, pad_id: int = PAD_ID
 ) -> tuple[Batch, float]:
-    """Return the sentences of a batch that one process computes, and the factor for its mean loss.
+    """Return the sentences of a batch that this process computes, and the factor for its mean loss.
 
-    The factor is (its real tokens) · world_size / (all real tokens). With it, the mean of the
-    losses over the processes is the mean over all tokens of the whole batch. A plain mean of the
-    means would give a token more weight in a process that has few.
+    The factor is (its real tokens) · world_size / (all real tokens). With this factor, the mean of
+    the losses over the processes is the mean over all tokens of the whole batch. A plain mean of
+    the means would give more weight to the tokens of a process that has few of them.
     """
     if world_size == 1:
         return batch, 1.0
@@ -160,14 +160,14 @@ def local_batch(
 
 
 def all_reduce_mean(value: Tensor) -> Tensor:
-    """Return the mean of a tensor over all processes, in each of them."""
+    """Return the mean of a tensor over all processes; every process gets it."""
     whole = value.clone()
     dist.all_reduce(whole)
     return whole / world_size()
 
 
 def all_gather(value: T) -> list[T]:
-    """Return the values of all processes, in the order of their ranks; all must call it."""
+    """Return the values of all processes, in the order of their ranks; all processes must call it."""
     if world_size() == 1:
         return [value]
     values: list[Any] = [None] * world_size()
@@ -176,13 +176,13 @@ def all_gather(value: T) -> list[T]:
 
 
 def check_same(name: str, value: object) -> None:
-    """Raise a ValueError in every process unless all of them have the same value."""
+    """Raise a ValueError in every process unless they all have the same value."""
     values = all_gather(value)
     check(name, values, "the same in all processes", len(set(values)) == 1)
 
 
 def broadcast(value: T) -> T:
-    """Return the value that the process of rank 0 has, in every process; all must call it."""
+    """Return the value of the rank 0 process in every process; all processes must call it."""
     if world_size() == 1:
         return value
     box = [value]

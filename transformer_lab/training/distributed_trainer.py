@@ -1,7 +1,7 @@
-"""The trainer for several processes: each computes its share of every batch, and all stay equal.
+"""The trainer for several processes: each computes its share of every batch, and all stay in step.
 
-`runs.building.make_trainer` builds it if torchrun has started several processes; a single process has
-the plain `Trainer`, which never asks for its rank.
+`runs.building.make_trainer` builds it if torchrun has started several processes; a single process
+uses the plain `Trainer`, which never needs a rank.
 """
 
 import threading
@@ -19,10 +19,10 @@ from transformer_lab.training.trainer import READ_EVERY, Stop, Trainer
 
 
 class DistributedTrainer(Trainer):
-    """A `Trainer` inside `distributed.process_group`; its arguments are the same in all processes.
+    """A `Trainer` for use inside `distributed.process_group`, with the same arguments in all processes.
 
-    The steps are those that a single process would take. Only the process of rank 0 validates, calls
-    `on_step`, shows its progress and decides when to stop. It alone saves, unless the optimizer is
+    It takes the same steps as a single process would. Only the process of rank 0 validates, calls
+    `on_step`, shows progress and decides when to stop. It also saves alone, unless the optimizer is
     sharded (`TrainingConfig.shard_optimizer`): then each process saves its shard.
     """
 
@@ -31,13 +31,13 @@ class DistributedTrainer(Trainer):
         return DistributedDataParallel(super().build_loss())
 
     def build_optimizer(self) -> Optimizer:
-        """Return Adam, sharded if the configuration asks for it."""
+        """Return Adam, sharded if the configuration says so."""
         if self.config.shard_optimizer:
             return build_adam(self.model, self.config, distributed.build_sharded_optimizer)
         return super().build_optimizer()
 
     def run(self, interrupted: threading.Event) -> Stop:
-        """Train until a limit is reached, and return which; only rank 0 reports its steps."""
+        """Train until a limit is reached, and return that limit; only rank 0 reports its steps."""
         if distributed.rank() > 0:
             self.show_progress, self.on_step = False, None
         return super().run(interrupted)
@@ -45,8 +45,8 @@ class DistributedTrainer(Trainer):
     def seed(self) -> None:
         """Seed the random numbers, such as those of dropout, by rank and step.
 
-        The saved state has the random numbers of rank 0 alone. The other processes are seeded at each
-        step, so that they too repeat their draws when a run is resumed.
+        The saved state holds the random numbers of rank 0 only. The other processes are seeded at
+        every step, so that they repeat their draws when a run is resumed.
         """
         rank, step = distributed.rank(), self.progress.step
         if rank == 0:
@@ -58,7 +58,7 @@ class DistributedTrainer(Trainer):
         """Take one optimizer step.
 
         Returns:
-            The mean loss over all processes, which each of them gets, and the gradient norm.
+            The mean loss over all processes, which they all get, and the norm of the gradient.
         """
         if distributed.rank() > 0:
             self.seed()
@@ -68,17 +68,17 @@ class DistributedTrainer(Trainer):
     def compute_loss(self, batch: Batch) -> Tensor:
         """Return the loss of this process's share of a batch.
 
-        It is scaled so that the mean over the processes is the loss of the whole batch.
+        It is scaled so that its mean over the processes is the loss of the whole batch.
         """
         place = distributed.rank(), distributed.world_size()
         mine, factor = distributed.local_batch(batch, *place, self.pad_id)
         return super().compute_loss(mine) * factor
 
     def stop_reason(self, interrupted: threading.Event) -> Stop | None:
-        """Return the limit that is reached, or None to go on; the same in all processes.
+        """Return the limit that was reached, or None to go on; all processes get the same answer.
 
-        The maximum of steps is checked after each step. The other limits are checked by rank 0
-        after every `READ_EVERY` steps.
+        The maximum number of steps is checked after each step. Rank 0 checks the other limits after
+        every `READ_EVERY` steps.
         """
         step = self.progress.step
         if step >= self.config.max_steps:
@@ -88,7 +88,7 @@ class DistributedTrainer(Trainer):
         return distributed.broadcast(super().stop_reason(interrupted))
 
     def is_save_due(self, saved_at: float) -> bool:
-        """Return whether `config.save_minutes` are over since `saved_at`.
+        """Return whether `config.save_minutes` have passed since `saved_at`.
 
         With a sharded optimizer all processes save together, so rank 0 decides, every `READ_EVERY`
         steps.
@@ -100,7 +100,7 @@ class DistributedTrainer(Trainer):
         return self.progress.step % READ_EVERY == 0 and distributed.broadcast(due)
 
     def validate(self) -> dict[str, float]:
-        """Return the metrics of `Trainer.validate` in the process of rank 0, {} in the others."""
+        """Return the metrics of `Trainer.validate` in the process of rank 0, and {} in the others."""
         return super().validate() if distributed.rank() == 0 else {}
 
     def save(self) -> None:

@@ -1,8 +1,8 @@
-"""A second set of modules around the same parameters, so that a model can learn while it is used.
+"""A second set of modules around the same parameters, so that a model can be used while it learns.
 
-The trainer uses it. Whether dropout is active is a flag of each module: a thread that translates puts
-the model in evaluation mode, and would switch off the dropout of the thread that trains it, and the
-other way round. With modules of its own, each thread has its own flag.
+The trainer uses it. Every module has a flag that turns dropout on. A thread that translates puts
+the model in evaluation mode, so it would switch off dropout for the thread that trains, and the
+other way round. With modules of its own, each thread has a flag of its own.
 """
 
 from typing import TypeVar, cast
@@ -15,7 +15,7 @@ Model = TypeVar("Model", bound=nn.Module)
 def clone_sharing_parameters(model: Model) -> Model:
     """Return new modules, in training mode, that share the model's parameters, buffers and hooks.
 
-    A change made in place in one of the two is seen in the other. Only the mode (training or
+    A change made in place in one of them shows up in the other. Only the mode (training or
     evaluation) is separate.
     """
     clones: dict[nn.Module, nn.Module] = {}

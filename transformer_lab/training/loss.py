@@ -1,4 +1,4 @@
-"""Label-smoothed cross-entropy (§5.4), also fused with the projection onto the vocabulary.
+"""Label-smoothed cross-entropy (§5.4), also in a version fused with the output projection.
 
 `BatchLoss` in `training.step`, lessons 08 and 09 and the studies use it.
 """
@@ -22,12 +22,12 @@ def label_smoothed_loss(
     """Return the mean cross-entropy in nats over the real tokens, against a smoothed target (§5.4).
 
     The target puts 1 − ε on the right word and spreads ε over the whole vocabulary, the right word
-    included. Against log p = log softmax(logits) it costs
+    included. With log p = log softmax(logits), the loss is
 
         loss = −(1 − ε) log p[y] − ε mean(log p)
 
-    so that the smoothed distribution itself is never built, and no log of 0 is ever taken. A batch
-    of nothing but padding has the loss 0.
+    so the smoothed distribution is never built, and the log of 0 is never taken. A batch that is
+    all padding has a loss of 0.
     """
     losses = token_losses(logits.float().log_softmax(dim=-1), target, smoothing)  # (*batch)
     real = target != pad_id
@@ -37,7 +37,7 @@ def label_smoothed_loss(
 def token_losses(
     log_p: Float[Tensor, "*batch vocabulary"], target: Int[Tensor, "*batch"], smoothing: float
 ) -> Float[Tensor, "*batch"]:
-    """Return the smoothed cross-entropy of each token, in nats, from log-probabilities."""
+    """Return each token's smoothed cross-entropy in nats, given the log-probabilities."""
     right = log_p.gather(-1, target[..., None])[..., 0]  # (*batch)
     if smoothing == 0:
         return -right  # a wrong word's log p may be −∞, and 0 · ∞ is no number
@@ -51,12 +51,12 @@ def projected_loss(
     smoothing: float = 0.1,
     pad_id: int = 0,
 ) -> Float[Tensor, ""]:
-    """Return `label_smoothed_loss(output(features), …)` without storing all the logits at once.
+    """Return `label_smoothed_loss(output(features), …)` without storing all logits at once.
 
-    The logits are by far the largest tensor of a training step: 2,048 tokens and 8,000 words are
-    16 million numbers. Here they are computed for a few tokens at a time, and so is their gradient,
-    while they are still in the cache. If `output` is not a plain `nn.Linear`, all logits are
-    computed at once.
+    The logits are by far the largest tensor of a training step: with 2,048 tokens and 8,000 words
+    they are 16 million numbers. This function computes them, and their gradient, for a few tokens
+    at a time, while they are still in the processor's cache. If `output` is not a plain
+    `nn.Linear`, all logits are computed at once.
     """
     if not is_plain_linear(output):
         return label_smoothed_loss(output(features), target, smoothing, pad_id)
@@ -66,7 +66,7 @@ def projected_loss(
 
 
 def is_plain_linear(output: nn.Module) -> bool:
-    """Return whether the module is an `nn.Linear` without hooks, adapters or a forward of its own."""
+    """Return whether a module is an `nn.Linear` without hooks, adapters or its own forward method."""
     hooks = [*output._forward_hooks, *output._forward_pre_hooks]
     return isinstance(output, nn.Linear) and type(output).forward is nn.Linear.forward and not hooks
 

@@ -1,8 +1,8 @@
-"""The state of a run on disk: one file, and one more for each process if Adam's state is sharded.
+"""A run's state on disk: one file, plus one per process if Adam's state is sharded.
 
-The trainers use it. The shards are written first, under names of their own. The file that names them,
-with their checksums, comes last and in one step: until then the previous state counts, with its own
-shards.
+The trainers use it. The shards are written first, under new names. The file that lists them, with
+their checksums, is written last and in one step. Until then, the previous state is valid, along
+with its own shards.
 """
 
 import re
@@ -21,14 +21,14 @@ from transformer_lab.training.state import ADAM, State, Weights
 
 
 def get_adam_state(optimizer: Optimizer, model: nn.Module) -> dict[str, Weights]:
-    """Return this process's part of Adam's state: for each name in `ADAM`, a tensor per parameter."""
+    """Return this process's part of Adam's state: for each name in `ADAM`, one tensor per parameter."""
     state = distributed.local_optimizer(optimizer).state
     known = {name: state[p] for name, p in model.named_parameters() if state.get(p)}
     return {key: {name: part[key] for name, part in known.items()} for key in ADAM if known}
 
 
 def set_adam_state(adam: Mapping[str, Weights], optimizer: Optimizer, model: nn.Module) -> None:
-    """Copy a whole Adam state into this process's optimizer, except what other processes store."""
+    """Copy Adam's state into this process's optimizer, apart from what other processes store."""
     mine = distributed.local_optimizer(optimizer)
     stored = {id(p) for group in mine.param_groups for p in group["params"]}
     for name, parameter in model.named_parameters():
@@ -38,16 +38,16 @@ def set_adam_state(adam: Mapping[str, Weights], optimizer: Optimizer, model: nn.
 
 
 def save_state(path: Path, state: State, sharded: bool = False) -> None:
-    """Write a run between two steps; the previous state counts until all of this one is written.
+    """Write a run's state between two steps; until all of it is written, the previous state stays valid.
 
     Args:
-        path: The path of the file; the shards, if any, are in the same folder.
-        state: The state of a run, with this process's shard of Adam's state.
-        sharded: Whether all processes call this, each to write its shard. Else only rank 0 calls
-            it.
+        path: The path of the file; any shards go into the same folder.
+        state: The state of a run, including this process's shard of Adam's state.
+        sharded: Whether all processes call this, each to write its own shard. Otherwise only rank 0
+            calls it.
 
     Raises:
-        OSError: If there is no room or no permission.
+        OSError: If there is no space or no permission.
         ValueError: If another process's shard is not in the same folder.
     """
     meta: dict[str, Any] = {"progress": state.progress}
@@ -69,15 +69,15 @@ def save_state(path: Path, state: State, sharded: bool = False) -> None:
 def load_state(
     path: Path, shapes: Mapping[str, tuple[int, ...]], learning: Collection[str] | None = None
 ) -> State:
-    """Read what `save_state` wrote, all shards included, however many processes there were.
+    """Read what `save_state` wrote, including every shard, however many processes there were.
 
     Args:
         path: The path of the file.
         shapes: The shapes of the model's parameters, by name.
-        learning: The names of the parameters that are not frozen; None stands for all.
+        learning: The names of the parameters that are not frozen; None means all of them.
 
     Raises:
-        CheckpointError: If something is missing, damaged or does not fit these parameters; the
+        CheckpointError: If something is missing, damaged or does not match these parameters; the
             message names it.
     """
     tensors, meta = load_tensors(path)
@@ -90,7 +90,7 @@ def load_state(
 
 
 def shard_path(path: Path, step: int) -> Path:
-    """Return the file of this process's shard; the step is in its name, so none is overwritten."""
+    """Return the file of this process's shard; its name includes the step, so none is overwritten."""
     number = f"{distributed.rank() + 1}_of_{distributed.world_size()}"
     return path.with_name(f"{path.stem}_{step}_{number}{path.suffix}")
 
@@ -102,7 +102,7 @@ def is_shard(path: Path, name: str) -> bool:
 
 
 def check_shards_exist(folder: Path, shards: Iterable[str]) -> None:
-    """Raise a ValueError if a shard is not in the folder, as happens if machines share no folder."""
+    """Raise a ValueError if a shard is missing, which happens if the machines share no folder."""
     for name in shards:
         if not (folder / name).is_file():
             expected = "a folder that all machines see, because Adam's state is divided"

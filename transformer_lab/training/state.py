@@ -1,6 +1,6 @@
-"""The state of a run: all that it needs to continue, as named tensors, checked when they are read back.
+"""A run's state: everything it needs to continue, as named tensors, checked when read back.
 
-`training.saving` writes it and reads it; the trainer builds it.
+`training.saving` writes and reads it, and the trainer builds it.
 """
 
 import math
@@ -16,13 +16,13 @@ from transformer_lab.config import is_integer, is_number
 from transformer_lab.storage.tensors import CheckpointError, check_tensors
 
 ADAM = ("step", "exp_avg", "exp_avg_sq")
-"""The tensors that Adam stores for each parameter, under PyTorch's names."""
+"""The tensors that Adam keeps for each parameter, under PyTorch's names."""
 Weights = Mapping[str, Tensor]
 
 
 @dataclass
 class Progress:
-    """How far a run is; all of these counts are saved and resumed.
+    """How far a run has got; all of these counts are saved and resumed.
 
     Attributes:
         step: Optimizer steps so far.
@@ -30,7 +30,8 @@ class Progress:
         index: Batches taken from the current epoch.
         tokens: Target tokens learnt from so far, without padding.
         seconds: Training time so far.
-        best: The best value of the monitored metric, with its sign turned if larger is better.
+        best: The best value of the monitored metric so far; if larger is better, its sign is
+            flipped.
         worse: The number of validations since that best value.
         history: The step and the metrics of each validation.
     """
@@ -52,8 +53,8 @@ class State:
     Attributes:
         progress: The fields of `Progress`.
         model: The weights that Adam has reached.
-        ema: The exponential moving average of the weights; "average" in the file.
-        adam: Adam's tensors, by name in ADAM and parameter; empty before the first step.
+        ema: The exponential moving average of the weights; the file calls it "average".
+        adam: Adam's tensors, by their name in `ADAM` and by parameter; empty before the first step.
         best: The weights of the best validation; None without `TrainingConfig.patience`.
         random: The states of the random number generators, by device.
     """
@@ -84,11 +85,12 @@ class State:
         """Build the state from `to_tensors` and the file's JSON header, and check every part.
 
         Args:
-            tensors: The tensors by name, with Adam's state complete.
-            meta: The header, with "progress".
+            tensors: The tensors by name, including all of Adam's state.
+            meta: The header, which contains "progress".
             shapes: The shapes of the model's parameters, by name.
             path: The path of the file, for messages.
-            learning: The names of the parameters that Adam has a state for; None stands for all.
+            learning: The names of the parameters for which Adam has a state; None means all of
+                them.
 
         Raises:
             CheckpointError: If something is missing or does not fit; the message names it.
@@ -132,7 +134,7 @@ class State:
 
 
 def is_progress(values: Any) -> bool:
-    """Return whether these are the fields of `Progress`, with a value of the right type for each."""
+    """Return whether these are the fields of `Progress`, each with a value of the right type."""
     if not isinstance(values, Mapping) or {f.name for f in fields(Progress)} != values.keys():
         return False
     counts = ("step", "epoch", "index", "tokens", "worse")

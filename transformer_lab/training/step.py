@@ -1,4 +1,4 @@
-"""One step of training: a loss, its gradient, and a small move against it (§5.3).
+"""One training step: a loss, its gradient, and a small step against it (§5.3).
 
 The trainer, lesson 09 and the studies use it.
 """
@@ -21,8 +21,8 @@ AnyBatch = TypeVar("AnyBatch")
 class BatchLoss(nn.Module):
     """The label-smoothed loss of a model on a batch, in nats per real token (§5.4).
 
-    It is a module because PyTorch's distributed engine wraps modules. Matrix products are computed in
-    `dtype`, everything else in float32.
+    It is a module, because PyTorch's distributed package wraps modules. Matrix products are
+    computed in `dtype`, and everything else in float32.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class BatchLoss(nn.Module):
         self.dtype = dtype
 
     def forward(self, batch: Batch) -> Float[Tensor, ""]:
-        """Return the mean loss over the target's tokens, without padding (the model's `pad_id`)."""
+        """Return the mean loss over the target's tokens, leaving out padding (the model's `pad_id`)."""
         with autocast(batch.source.device, self.dtype):
             features = self.model.features(batch.source, batch.target_input)
             return projected_loss(
@@ -54,16 +54,16 @@ def build_adam(
     config: TrainingConfig,
     kind: Callable[..., torch.optim.Optimizer] = torch.optim.AdamW,
 ) -> torch.optim.Optimizer:
-    """Return Adam (§5.3) with weight decay for a model that is on its device already.
+    """Return Adam (§5.3) with weight decay, for a model that is already on its device.
 
-    The matrices shrink by `config.weight_decay`. The vectors do not: a bias or a gain of LayerNorm
-    has its own size, which no other parameter makes up for. The learning rate is 0 until
-    `training_step` sets it.
+    Matrices shrink by `config.weight_decay`. Vectors do not: nothing else in the model could make
+    up for a bias or a LayerNorm gain that shrinks. The learning rate is 0 until `training_step`
+    sets it.
 
     Args:
         model: The model whose parameters are optimized.
         config: Adam's betas and epsilon, and the weight decay.
-        kind: AdamW, or an optimizer with its arguments, such as
+        kind: AdamW, or a function that builds another optimizer from the same arguments, such as
             `distributed.build_sharded_optimizer`.
     """
     parameters = list(model.parameters())
@@ -88,18 +88,18 @@ def training_step(
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """Take one optimizer step on a batch, with the learning rate `rate`.
 
-    The gradient is scaled down to a norm of `clip_norm` if it is longer.
+    If the gradient's norm is above `clip_norm`, it is scaled down to that.
 
     Args:
         loss_of: Returns the loss of a batch, a scalar with a gradient.
-        optimizer: Its parameters are changed in place.
-        batch: Whatever `loss_of` takes.
+        optimizer: Changes its parameters in place.
+        batch: Whatever `loss_of` accepts.
         rate: The learning rate of this step.
-        clip_norm: The largest norm of the gradient.
+        clip_norm: The largest gradient norm that is allowed.
 
     Returns:
-        The loss before the step, and the gradient's norm before clipping. Both stay on the
-        device: to read them is to wait for it.
+        The loss before the step, and the gradient's norm before clipping. Both stay on the device,
+        because reading them means waiting for it.
     """
     for group in optimizer.param_groups:
         group["lr"] = rate
@@ -113,5 +113,5 @@ def training_step(
 
 
 def autocast(device: torch.device, dtype: torch.dtype) -> torch.autocast:
-    """Return a context in which matrix products are computed in `dtype`, the rest in float32."""
+    """Return a context in which matrix products use `dtype` and everything else uses float32."""
     return torch.autocast(device.type, dtype, enabled=dtype != torch.float32)

@@ -1,8 +1,8 @@
 """The training loop, which can be stopped at any step and resumed (§5).
 
-Runs, studies and lesson 09 use it; for several processes see `distributed_trainer`. On a CPU a resumed
-run ends with the same bits as one that was never stopped, if the number of threads is the same. A GPU
-may add up in another order.
+Runs, studies and lesson 09 use it; for several processes, see `distributed_trainer`. On a CPU, a
+resumed run ends with exactly the same bits as an uninterrupted one, if the number of threads is the
+same. A GPU may add numbers in a different order.
 """
 
 import math
@@ -41,25 +41,25 @@ from transformer_lab.training.step import BatchLoss, autocast, build_adam, train
 
 Stop = Literal["max_steps", "max_minutes", "patience", "interrupted"]
 READ_EVERY = 20
-"""The number of steps after which the loss is read and several processes agree on whether to stop."""
+"""After this many steps the loss is read, and several processes agree on whether to stop."""
 
 
 class LossIsNaNError(ArithmeticError):
-    """An error: the loss became NaN or infinite; the message names the step and the usual causes."""
+    """The error raised when the loss is NaN or infinite; it names the step and the usual causes."""
 
 
 @dataclass(frozen=True)
 class StepReport:
-    """What a trainer passes to its `on_step` after each step.
+    """What a trainer passes to `on_step` after each step.
 
     Attributes:
         step: The number of the step, from 1.
-        loss: The smoothed loss in nats per token, on the device: `float(loss)` waits for it.
-        gradient_norm: The gradient's norm before clipping; on the device too.
+        loss: The smoothed loss in nats per token, still on the device: `float(loss)` waits for it.
+        gradient_norm: The gradient's norm before clipping, also still on the device.
         rate: The learning rate of this step.
-        tokens: The target tokens that the run has learnt from so far, without padding.
-        seconds: How long the run has trained so far.
-        validation: The metrics, at the steps that validate; else None.
+        tokens: Target tokens that the run has learnt from so far, without padding.
+        seconds: Training time so far.
+        validation: The metrics, if this step ends with a validation; otherwise None.
     """
 
     step: int
@@ -75,16 +75,17 @@ class Trainer:
     """A loop that trains a model with Adam, warm-up, label smoothing and gradient clipping.
 
     Args:
-        model: Moved to the device and trained in place. It stays in evaluation mode, so that
-            another thread may translate with it meanwhile.
-        train: Examples to learn from.
-        validation: Examples for the validation loss; never trained on.
+        model: The model; it is moved to the device and trained in place. It stays in evaluation
+            mode, so that another thread may translate with it in the meantime.
+        train: The examples to learn from.
+        validation: The examples for the validation loss; the model never trains on them.
         config: Steps, rates, seeds, device.
-        measure: Returns more metrics at each validation, for example exact match.
+        measure: Returns further metrics at each validation, for example exact match.
         monitor: The metric for early stopping: training ends after `config.patience` validations
-            without a better value. Smaller is better if the name ends in "loss", else larger is.
+            without improvement. If its name ends in "loss", smaller is better; otherwise larger is
+            better.
         on_step: Called after each step.
-        state_path: Where the state is saved and resumed from; None saves nothing.
+        state_path: Where the state is saved to and resumed from; with None, nothing is saved.
         show_progress: Whether to show a progress bar.
     """
 
@@ -133,15 +134,15 @@ class Trainer:
         return build_adam(self.model, self.config)
 
     def train(self) -> Stop:
-        """Train until a limit is reached, save the state, and return which limit it was.
+        """Train until a limit is reached, save the state, and return that limit.
 
-        Ctrl-C finishes the current step and stops. So do SIGTERM and SIGHUP, which schedulers and
-        closing terminals send. The model ends with the exponential moving average (EMA) of its
-        weights, or, if `patience` ran out, with the EMA of the best validation. Another call
+        Ctrl-C finishes the current step and then stops. So do SIGTERM and SIGHUP, which schedulers
+        and closing terminals send. At the end, the model has the exponential moving average (EMA)
+        of its weights, or the EMA of the best validation if `patience` ran out. Another call
         continues from the weights that Adam had reached.
 
         Raises:
-            LossIsNaNError: If the loss is not finite; the last saved state stays as it is.
+            LossIsNaNError: If the loss is not finite; the last saved state is kept.
         """
         if self.own_weights is not None:
             set_weights(self.model, self.own_weights)
@@ -157,7 +158,7 @@ class Trainer:
         return stop
 
     def run(self, interrupted: threading.Event) -> Stop:
-        """Take one optimizer step after another until there is a reason to stop; return that reason."""
+        """Take optimizer steps until there is a reason to stop, and return that reason."""
         config, now = self.config, self.progress
         unread: list[Tensor] = []
         self.seconds_before = now.seconds
@@ -207,7 +208,7 @@ class Trainer:
         """Take one optimizer step on a batch with the learning rate `rate`.
 
         Returns:
-            The loss and the gradient norm before clipping, both on the device.
+            The loss and the gradient norm before clipping, both still on the device.
         """
         clip_norm = self.config.clip_norm
         loss, norm = training_step(self.compute_loss, self.optimizer, batch, rate, clip_norm)
@@ -220,7 +221,7 @@ class Trainer:
         return loss
 
     def stop_reason(self, interrupted: threading.Event) -> Stop | None:
-        """Return the limit that is reached, or None to go on."""
+        """Return the limit that was reached, or None to go on."""
         config, now = self.config, self.progress
         if interrupted.is_set():
             return "interrupted"
@@ -236,14 +237,14 @@ class Trainer:
     def is_time_to_save(self, saved_at: float) -> bool:
         """Return whether the state should be saved after this step.
 
-        It should after every `config.save_every` steps and every `config.save_minutes` minutes.
-        `saved_at` is when it was last saved, on `time.perf_counter`.
+        This is so after every `config.save_every` steps and every `config.save_minutes` minutes.
+        `saved_at` is the time of the last save, on `time.perf_counter`.
         """
         every = self.config.save_every
         return (every is not None and self.progress.step % every == 0) or self.is_save_due(saved_at)
 
     def is_save_due(self, saved_at: float) -> bool:
-        """Return whether `config.save_minutes` are over since `saved_at`, on `time.perf_counter`."""
+        """Return whether `config.save_minutes` have passed since `saved_at`, on `time.perf_counter`."""
         minutes = self.config.save_minutes
         return minutes is not None and time.perf_counter() - saved_at >= 60 * minutes
 
@@ -260,8 +261,8 @@ class Trainer:
     def update_ema(self) -> None:
         """Move the exponential moving average of the weights towards the new weights.
 
-        Its decay is `config.average_decay`, and less in the first steps, where it would remember the
-        random start for too long.
+        The decay is `config.average_decay`, but lower in the first steps, because the average would
+        otherwise remember the random start for too long.
         """
         step = self.progress.step
         decay = min(self.config.average_decay, step / (step + 9))
@@ -269,7 +270,7 @@ class Trainer:
 
     @contextmanager
     def ema_weights(self) -> Iterator[None]:
-        """Give the model the exponential moving average of its weights, inside the block."""
+        """Inside the block, give the model the exponential moving average of its weights."""
         own = clone_weights(weights_of(self.model))
         set_weights(self.model, self.ema)
         try:
@@ -278,9 +279,9 @@ class Trainer:
             set_weights(self.model, own)
 
     def read_losses(self, unread: list[Tensor]) -> float:
-        """Return the mean of these losses of the latest steps, and empty the list.
+        """Return the mean of the latest steps' losses, and empty the list.
 
-        It is NaN for an empty list.
+        If the list is empty, the mean is NaN.
 
         Raises:
             LossIsNaNError: If one of them is not finite.
@@ -301,7 +302,7 @@ class Trainer:
     def validate(self) -> dict[str, float]:
         """Add the validation loss and the metrics of `measure` to the history, and return them.
 
-        The model has its EMA weights meanwhile.
+        Meanwhile, the model has its EMA weights.
         """
         with self.ema_weights():
             metrics = {"validation_loss": self.validation_loss()} if self.validation else {}
@@ -318,7 +319,7 @@ class Trainer:
     def update_best(self, metrics: dict[str, float]) -> None:
         """Keep a copy of the weights if the monitored metric is the best so far.
 
-        Otherwise add 1 to `progress.worse`. Without `config.patience` nothing happens.
+        If it is not, add 1 to `progress.worse`. Without `config.patience` nothing happens.
         """
         if self.config.patience is None:
             return
@@ -333,7 +334,7 @@ class Trainer:
             now.worse += 1
 
     def last_validation(self) -> str:
-        """Return the latest metrics as a short text for the progress bar."""
+        """Return the latest metrics as short text for the progress bar."""
         latest = self.progress.history[-1] if self.progress.history else {}
         return ", ".join(f"{k} {v:.3f}" for k, v in latest.items() if k != "step")
 
@@ -343,7 +344,7 @@ class Trainer:
             save_state(self.state_path, self.current_state())
 
     def current_state(self) -> State:
-        """Return all that the run needs to continue, as `save` writes it."""
+        """Return everything the run needs to continue, in the form that `save` writes."""
         return State(
             asdict(self.progress),
             weights_of(self.model),
@@ -357,8 +358,8 @@ class Trainer:
         """Continue from the state in `state_path`.
 
         Raises:
-            CheckpointError: If something is missing, damaged or does not fit the model; the message
-                names it.
+            CheckpointError: If something is missing, damaged or does not match the model; the
+                message names it.
         """
         assert self.state_path is not None, "resume needs a state_path"
         learning = {name for name, p in self.model.named_parameters() if p.requires_grad}
@@ -376,9 +377,9 @@ class Trainer:
 
 @torch.no_grad()
 def token_loss(model: Transformer, batches: Sequence[Batch], dtype: torch.dtype) -> float:
-    """Return the mean cross-entropy of the target tokens in nats, without smoothing or padding.
+    """Return the target tokens' mean cross-entropy in nats, without smoothing or padding.
 
-    It is NaN if there are no tokens. The model is put in evaluation mode.
+    It is NaN if there are no tokens. The model switches to evaluation mode.
     """
     model.eval()
     device, pad_id = device_of(model), model.config.pad_id
@@ -394,7 +395,7 @@ def token_loss(model: Transformer, batches: Sequence[Batch], dtype: torch.dtype)
 
 
 def clone_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return copies of the weights, in memory of their own."""
+    """Return copies of the weights, in their own memory."""
     return {name: tensor.clone() for name, tensor in weights.items()}
 
 
@@ -406,7 +407,7 @@ def set_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
 
 
 def get_random_state(device: torch.device) -> dict[str, Tensor]:
-    """Return the states of torch's random number generators, of the CPU and of the device."""
+    """Return the states of PyTorch's random number generators, for the CPU and the device."""
     state = {"cpu": torch.get_rng_state()}
     if device.type == "cuda":
         state["cuda"] = torch.cuda.get_rng_state(device)
@@ -416,7 +417,7 @@ def get_random_state(device: torch.device) -> dict[str, Tensor]:
 
 
 def set_random_state(state: dict[str, Tensor], device: torch.device) -> None:
-    """Restore what `get_random_state` returned; a device of another kind is left as it is."""
+    """Restore what `get_random_state` returned, except for devices of another kind."""
     torch.set_rng_state(state["cpu"])
     if device.type == "cuda" and "cuda" in state:
         torch.cuda.set_rng_state(state["cuda"], device)
@@ -426,11 +427,12 @@ def set_random_state(state: dict[str, Tensor], device: torch.device) -> None:
 
 @contextmanager
 def interruptible() -> Iterator[threading.Event]:
-    """Set the event on Ctrl-C, SIGTERM or SIGHUP, instead of interrupting a step in the middle.
+    """Set the event on Ctrl-C, SIGTERM or SIGHUP, instead of breaking off in the middle of a step.
 
-    A second Ctrl-C raises KeyboardInterrupt, for users who do not want to wait. SIGTERM and SIGHUP may
-    come several times, from a terminal and from the program that started it. A signal that was
-    ignored, as under `nohup`, stays ignored. In other threads than the main one nothing happens.
+    A second Ctrl-C raises KeyboardInterrupt, for users who do not want to wait. SIGTERM and SIGHUP
+    may arrive several times, from a terminal and from the program that started this one. If a
+    signal was ignored before, as under `nohup`, it stays ignored. In threads other than the main
+    one, nothing happens.
     """
     event = threading.Event()
     if threading.current_thread() is not threading.main_thread():

@@ -90,7 +90,7 @@ TABLE = [
     ("score_variance", d_k_squared, "not d_k²-fold"),
     ("score_variance", one_product, "the variance of one product"),
     ("softmax_jacobian", no_outer, "−w_j w_k is missing"),
-    ("softmax_jacobian", sign_turned, "but for the sign"),
+    ("softmax_jacobian", sign_turned, "the sign"),
     ("softmax_jacobian", for_one_row, "right for a single row"),
     ("softmax_jacobian", diagonal_alone, "the diagonal alone"),
     ("softmax_jacobian", bare_identity, "multiplied by w_j"),

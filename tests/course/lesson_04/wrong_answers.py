@@ -169,7 +169,7 @@ TABLE = [
     ("rotation", one_angle, "the same angle"),
     ("rotation", one_step, "k does not enter"),
     ("rotation", i_again, "not i/d_model"),
-    ("rotation", cosines_only, "sines beside the diagonal"),
+    ("rotation", cosines_only, "sines next to the diagonal"),
     ("rotate", start_forgotten, "position `start`"),
     ("rotate", added, "this adds sinusoids"),
     ("rotate", backwards, "the other way round"),

@@ -1,6 +1,6 @@
 """`Attempt`: the outcomes of an answer in all cases of a check, next to the expected ones.
 
-`Check` makes one for each answer; the modules that look for the fault read it.
+`Check` makes one for each answer, and the modules that look for the fault read it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -31,9 +31,11 @@ class Attempt:
         names: The names of the arguments.
         results: The names of the results.
         tolerance: The largest difference that counts as equal.
-        working: Works out a case step by step, if the exercise has such a function (`working.py`).
+        working: Works out a case step by step, if the exercise has a function for that
+            (`working.py`).
         fresh: The outcomes in freshly drawn cases, to tell a cause from a coincidence.
-        run_more: Runs the answer in many freshly drawn cases, for what easily is a coincidence.
+        run_more: Runs the answer in many freshly drawn cases, for findings that could easily be a
+            coincidence.
     """
 
     given: Sequence[Outcome]
@@ -48,16 +50,16 @@ class Attempt:
 
     @property
     def more(self) -> "Attempt | None":
-        """The outcomes in many freshly drawn cases; None if none are drawn, or time is up."""
+        """The outcomes in many freshly drawn cases; None if none can be drawn, or the time is up."""
         return self.run_more() if self.run_more else None
 
     def right(self) -> list[bool]:
-        """Return for each case whether the answer gets it right."""
+        """Return, for each case, whether the answer gets it right."""
         pairs = zip(self.given, self.expected, strict=True)
         return [a.is_right(b, self.tolerance) for a, b in pairs]
 
     def has_coarse_results(self) -> bool:
-        """Return whether all expected results are single whole numbers or words, or True and False."""
+        """Return whether all expected results are single whole numbers, words, or True and False."""
         return all(
             x.dtype.kind == "b" or (x.ndim == 0 and x.dtype.kind in "iuU")
             for outcome in self.expected
@@ -81,9 +83,9 @@ class Attempt:
 
 
 def find_first_difference(got: np.ndarray, want: np.ndarray, tolerance: float) -> tuple[int, ...]:
-    """Return the index of the first element at which two arrays of one shape differ.
+    """Return the index of the first element where two arrays of the same shape differ.
 
-    It is () for single numbers, and the first index if no element differs.
+    It is () for single numbers, and the first index if no elements differ.
     """
     both = is_numeric(got) and is_numeric(want)
     differs = ~close_elements(got, want, tolerance) if both else got != want
@@ -92,10 +94,10 @@ def find_first_difference(got: np.ndarray, want: np.ndarray, tolerance: float) -
 
 
 def format_tables(attempt: Attempt, room: int) -> list[str]:
-    """Return lines with tables of the inputs, the expected and the given result in the first wrong case.
+    """Return lines with tables for the first wrong case: inputs, expected result and given result.
 
-    There are at most `room` lines: as many inputs as fit beside the two results, and none if those
-    do not fit.
+    There are at most `room` lines: as many inputs as fit next to the two results, and none at all
+    if those two do not fit.
     """
     at, place = attempt.first_wrong(), attempt.wrong_result()
     got, want = attempt.given[at], attempt.expected[at]

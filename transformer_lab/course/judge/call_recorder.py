@@ -1,8 +1,8 @@
-"""Records of the calls that an answer makes, and the search for the first call with wrong arguments.
+"""Recording the calls that an answer makes, and finding the first call with wrong arguments.
 
 `outcome.run_case` records the calls, and `diagnosis` compares them with the reference's. An answer
-of several steps is right up to one of them, and the arguments of the functions or modules that it
-calls show which.
+with several steps is right up to one of them, and the arguments of the functions or modules that it
+calls show which one.
 """
 
 import functools
@@ -25,19 +25,19 @@ from transformer_lab.course.judge.probes import (
 from transformer_lab.course.judge.returned_arrays import as_array
 
 MAX_CALLS = 200
-"""The largest number of calls that is recorded; more mean an endless loop."""
+"""The most calls that are recorded; more than that means an endless loop."""
 TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a function, or of a part of a module.
+    """One call to a function, or to a part of a module.
 
     Attributes:
         name: The name of what was called.
-        given: Its arguments as arrays; one that cannot be an array is None.
-        returned: What it gave as an array, or None if that cannot be one.
-        layer: The class of the part if it is one of PyTorch's own, such as "LayerNorm"; else "".
+        given: Its arguments as arrays, or None for one that cannot be an array.
+        returned: What it returned as an array, or None if that cannot be one.
+        layer: The part's class if it is one of PyTorch's own, such as "LayerNorm"; otherwise "".
     """
 
     name: str
@@ -47,12 +47,12 @@ class Call:
 
 
 class CallRecorder:
-    """A recorder of the arguments that functions and the parts of modules are called with.
+    """A recorder for the arguments with which functions and the parts of modules are called.
 
     Attributes:
-        calls: The calls, in the order in which they began.
-        is_answer_running: Whether what is called now is called by the answer. A check may also call
-            the arguments itself, before or after, and that says nothing of the answer.
+        calls: The calls, in the order in which they started.
+        is_answer_running: Whether whatever is called now is called by the answer. A check may also
+            call the arguments itself, before or afterwards, and that says nothing about the answer.
     """
 
     def __init__(self) -> None:
@@ -60,9 +60,9 @@ class CallRecorder:
         self.is_answer_running = True
 
     def watch(self, answer: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that does the same as an answer, and records what is called meanwhile.
+        """Return a function that does the same as an answer, and records what is called in the meantime.
 
-        From now on nothing else is recorded. If the answer returns a module, the calls of its parts
+        From now on, nothing else is recorded. If the answer returns a module, calls to its parts
         count as the answer's.
         """
         self.is_answer_running = False
@@ -82,11 +82,11 @@ class CallRecorder:
         return run_answer
 
     def record(self, name: str, given: Iterable[Any], layer: str = "") -> int | None:
-        """Record a call by the answer, unless there are `MAX_CALLS` already.
+        """Record a call by the answer, unless there are already `MAX_CALLS`.
 
         Returns:
-            The number of the call, or None if what it gives says nothing: it is not recorded, or it
-            gets a function or the like, which nobody can compare.
+            The number of the call, or None if the call can tell us nothing, because it is not
+            recorded or gets a function or the like, which cannot be compared.
         """
         given = tuple(given)
         if not self.is_answer_running or len(self.calls) >= MAX_CALLS:
@@ -97,14 +97,14 @@ class CallRecorder:
         return len(self.calls) - 1 if is_known else None
 
     def record_returned(self, number: int | None, returned: Any) -> None:
-        """Record what call `number` gave, or nothing if that is None."""
+        """Record what call `number` returned; do nothing if `number` is None."""
         if number is not None:
             self.calls[number] = replace(self.calls[number], returned=copy_as_array(returned))
 
     def wrap(self, name: str, value: Any) -> Any:
-        """Return the value, set up so that its calls are recorded if it is a function or a module.
+        """Return the value, set up so that calls to it are recorded if it is a function or a module.
 
-        A function is wrapped; the parts of a module get hooks in place.
+        A function is wrapped, while the parts of a module get hooks in place.
         """
         if isinstance(value, types.FunctionType):
             return self.wrap_function(name, value)
@@ -112,7 +112,7 @@ class CallRecorder:
         return value
 
     def wrap_function(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that records its calls and then does the same as the one given."""
+        """Return a function that records its calls and otherwise does the same as the given one."""
 
         @functools.wraps(function)
         def record_call(*given: Any, **named: Any) -> Any:
@@ -124,7 +124,7 @@ class CallRecorder:
         return record_call
 
     def hook_parts(self, module: Any, before: str = "") -> None:
-        """Put hooks on the parts of a module that record their arguments; ignore anything else."""
+        """Put hooks that record the arguments on the parts of a module; ignore anything else."""
         if not isinstance(module, nn.Module):
             return
 
@@ -134,7 +134,7 @@ class CallRecorder:
             self.hook_part(before + name, part)
 
     def hook_part(self, name: str, part: nn.Module) -> None:
-        """Put hooks on one part of a module that record its arguments and what it gives."""
+        """Put hooks on one part of a module that record its arguments and what it returns."""
         running: list[int | None] = []
         layer = type(part).__name__ if type(part).__module__.startswith("torch.nn.") else ""
 
@@ -158,11 +158,11 @@ def copy_as_array(value: Any) -> np.ndarray | None:
 
 
 def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | None:
-    """Return a sentence on the first call that differs from the reference's, or None.
+    """Return a sentence about the first call that differs from the reference's, or None.
 
-    A call differs if it gets something else, or gets the same and gives something else. If all
-    calls are right, the sentence says that the fault comes after them. It is None if the reference
-    calls nothing, or if the answer calls something more often than the reference does.
+    A call differs if it gets something else, or gets the same but returns something else. If all
+    calls are right, the sentence says that the mistake comes after them. It is None if the
+    reference calls nothing, or if the answer calls something more often than the reference does.
     """
     if not want or len(got) == MAX_CALLS:
         return None
@@ -208,10 +208,10 @@ def _gives_something_else(one: Call, call: Call) -> bool:
 
 
 def find_needless_calls(got: Sequence[Call], want: Sequence[Call]) -> str | None:
-    """Return a sentence on what is called once more than it should be, with something else; or None.
+    """Return a sentence about what is called once too often, with something else; or None.
 
-    Whoever goes through the rows in a loop calls it often, and each time with a part alone: that is
-    not meant here.
+    An answer that loops over the rows calls it often, each time with just one part; this is not
+    meant here.
     """
     for name in dict.fromkeys(call.name for call in want):
         mine = [call.given for call in got if call.name == name]
@@ -230,10 +230,10 @@ def find_needless_calls(got: Sequence[Call], want: Sequence[Call]) -> str | None
 def describe_difference(
     got: Sequence[np.ndarray | None], want: Sequence[np.ndarray | None]
 ) -> str | None:
-    """Describe how the arguments of a call differ from the expected ones.
+    """Describe how a call's arguments differ from the expected ones.
 
     Returns:
-        A phrase that begins with a colon, "" if they differ in a way no probe can name, and None if
+        A phrase that begins with a colon; "" if they differ in a way no probe can name; None if
         they are equal.
     """
     got, want = _leave_out_defaults(got), _leave_out_defaults(want)

@@ -1,4 +1,4 @@
-"""The search for what the cases that an answer gets right have in common, such as a batch of one.
+"""Finding what the cases that an answer gets right have in common, such as a batch of one.
 
 `diagnosis` puts the finding in front of the hint.
 """
@@ -16,14 +16,14 @@ from transformer_lab.course.judge.formatting import format_number
 from transformer_lab.course.judge.size_factors import collect_sizes
 
 CONFIRMED = 2
-"""The least number of freshly drawn cases in which a pattern must be seen."""
+"""The fewest freshly drawn cases in which a pattern must show up."""
 
 
 def find_case_pattern(attempt: Attempt) -> str | None:
-    """Return a sentence on how many cases are right and what sets them apart; None if none is right.
+    """Return a sentence on how many cases are right and what sets them apart, or None if none is right.
 
-    What sets them apart must do so in the freshly drawn cases as well, and at least two of these
-    must have it: otherwise the answer may well be right in other cases, or wrong in these.
+    The same must set them apart in freshly drawn cases too, and at least two of these must have it.
+    Otherwise the answer may well be right in other cases, or wrong in these.
     """
     right = attempt.right()
     if not any(right):
@@ -54,10 +54,10 @@ def _list_features(attempt: Attempt) -> list[tuple[str, list[Any]]]:
 def find_dividing_value(
     name: str, values: Sequence[Any], right: Sequence[bool]
 ) -> tuple[str, Any, bool] | None:
-    """Return what separates the right cases from the wrong ones if one value of a feature does, or None.
+    """Return what separates right from wrong cases, if one value of a feature does, or None.
 
     Returns:
-        A phrase, the value, and whether it is the right cases that have it.
+        It is a phrase, the value, and whether it is the right cases that have it.
     """
     good = [v for v, is_right in zip(values, right, strict=True) if is_right]
     bad = [v for v, is_right in zip(values, right, strict=True) if not is_right]

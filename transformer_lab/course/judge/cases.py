@@ -1,4 +1,4 @@
-"""Arguments for the cases of checks: arrays, modules and models that are the same at each call.
+"""Arguments for checks' cases: arrays, modules and models that are the same at each call.
 
 The checks of several lessons share them.
 """
@@ -22,7 +22,7 @@ from transformer_lab.numpy_reference import softmax
 def random_array(*shape: int, seed: int = 0, scale: float = 1.0) -> np.ndarray:
     """Return normally distributed numbers of this shape, the same at each call.
 
-    They have two decimals before they are scaled, so a table of them can be checked by eye.
+    They have two decimals before they are scaled, so that a table of them can be checked by eye.
     """
     return scale * np.random.default_rng(seed).standard_normal(shape).round(2)
 
@@ -33,11 +33,11 @@ def random_weights(*shape: int, seed: int) -> np.ndarray:
 
 
 ATTENTION_SHAPES = [((), 2, 3, 5, 7), ((3,), 5, 2, 7, 11), ((5, 3), 7, 2, 11, 4)]
-"""(batch, queries, keys, d_k, d_v): never square, and with no, one and two batch dimensions."""
+"""(batch, queries, keys, d_k, d_v): never square, and with zero, one or two batch dimensions."""
 
 
 def attention_cases() -> list[tuple]:
-    """Return cases (query, key, value), one for each of the shapes; the first of whole numbers."""
+    """Return cases (query, key, value), one for each shape; the first has whole numbers."""
     query = np.array([[1.0, 0, 2, -1, 1], [0, 3, -1, 1, 2]])
     key = np.array([[1.0, 2, 0, 1, -1], [0, 1, 1, -2, 1], [2, -1, 1, 0, 0]])
     value = np.array([[3.0, -1, 4, 1, -5, 9, 2], [6, 5, -3, -4, 8, 0, 7], [-2, 10, 8, 3, -6, 2, 1]])
@@ -73,7 +73,7 @@ def build_module(
     """Build the module of an answer's class, in float64 and with known weights.
 
     Raises:
-        UnusableError: If its parameters have other names or shapes than the reference's.
+        UnusableError: If its parameters have other names or shapes than those of the reference.
     """
     module = answer(*sizes)
     if not isinstance(module, nn.Module):
@@ -113,7 +113,7 @@ def find_plain_lists(module: nn.Module) -> list[str]:
 
 
 def find_shared_parts(module: nn.Module) -> list[tuple[str, str]]:
-    """Return the pairs of attribute names that refer to the same submodule."""
+    """Return pairs of attribute names that refer to the same submodule."""
     parts = list(module._modules.items())
     pairs = itertools.combinations(parts, 2)
     return [(a, b) for (a, one), (b, other) in pairs if one is other]
@@ -128,9 +128,9 @@ def require_gradients(*values: Any) -> tuple[Any, ...]:
 
 
 def build_small_model(seed: int, **changes: Any) -> Transformer:
-    """Build a small Transformer in float64 and evaluation mode, with weights drawn with `seed`.
+    """Build a small Transformer in float64 and evaluation mode, with weights drawn from `seed`.
 
-    `changes` are fields of its configuration. The global random state stays as it was.
+    `changes` are fields of its configuration. The global random state is left as it was.
     """
     sizes = {
         "source_vocab_size": 11,
@@ -152,7 +152,7 @@ def build_small_model(seed: int, **changes: Any) -> Transformer:
 
 
 def forward_cases() -> list[tuple]:
-    """Return cases (model, source, target) with padding behind the words; its id is 0, 3 or 5.
+    """Return cases (model, source, target) with padding after the words; the padding's id is 0, 3 or 5.
 
     The last model is in training mode, without dropout, and has ids above 256.
     """
@@ -176,7 +176,7 @@ def forward_cases() -> list[tuple]:
 
 
 def random_forward_case(chance: RandomValues) -> tuple[Transformer, Tensor, Tensor]:
-    """Draw a random case (model, source, target), padded behind the words with a random id."""
+    """Draw a random case (model, source, target), padded after the words with a random id."""
     batch, length, width, d_ff = chance.sizes(4)
     heads, pad_id, seed = chance.between(1, 3), chance.between(0, 9), chance.between(0, 99)
     sizes = {"d_model": 2 * heads * width, "num_heads": heads, "d_ff": d_ff, "pad_id": pad_id}

@@ -1,7 +1,6 @@
-"""`Check`: compares a learner's answer to an exercise with a reference, and prints a verdict or a hint.
+"""`Check`: it compares a learner's answer with a reference, and prints a verdict or a hint.
 
-Each lesson builds its checks from it; a notebook calls one with the function that the learner
-wrote.
+Each lesson builds its checks from it, and a notebook calls one with the learner's function.
 """
 
 import functools
@@ -44,7 +43,7 @@ from transformer_lab.course.judge.working import Working
 
 @dataclass(frozen=True)
 class Mistake:
-    """A wrong answer that learners often give, and the hint that it gets."""
+    """A wrong answer that learners often give, with the hint for it."""
 
     answer: Callable[..., Any]
     hint: str
@@ -57,7 +56,7 @@ class Verdict:
     Attributes:
         right: Whether the answer is right.
         text: The text to print.
-        is_named: Whether the answer makes a known mistake, whose hint is in the text.
+        is_named: Whether the answer makes a known mistake, so that the text is that mistake's hint.
     """
 
     right: bool
@@ -66,22 +65,22 @@ class Verdict:
 
 
 RANDOM_CASES = 3
-"""The number of random cases of a check; an answer that memorises the written cases fails at them."""
+"""The number of a check's random cases; an answer that memorises the written cases fails on them."""
 FRESH_CASES = 10
-"""The largest number of cases drawn to see whether a sentence explains more than one of them."""
+"""The most cases drawn to see whether a sentence explains more than one of them."""
 MORE_CASES = 40
-"""The number of cases drawn to confirm what is easily a coincidence."""
+"""The number of cases drawn to confirm what could easily be a coincidence."""
 FEWEST_CASES = 3
-"""The smallest number of cases that can confirm it, if the answer is too slow for all of them."""
+"""The fewest cases that can confirm it, if the answer is too slow for all of them."""
 FRESH_SECONDS = 5.0
 """How long a wrong answer may compute in all drawn cases together."""
 SOLUTION_MARK = "### BEGIN SOLUTION"
-"""The first line of each notebook cell that holds the solution."""
+"""The first line of each notebook cell that contains the solution."""
 NO_EXPLANATION = "the result is wrong, in a way that this check has no words for."
 
 
 def is_page_solution(answer: Callable[..., Any]) -> bool:
-    """Return whether an answer comes from a notebook's solution cell, as it does after "Run all"."""
+    """Return whether an answer comes from a notebook's solution cell, as happens after "Run all"."""
     cells = {code.co_filename for code in find_code_objects(answer)}
     return any(linecache.getline(cell, 1).startswith(SOLUTION_MARK) for cell in cells)
 
@@ -99,23 +98,23 @@ def call_answer(answer: Callable[..., Any], *arguments: Any) -> Any:
 class Check:
     """A comparison of an answer with a reference by what it returns, never by how it is written.
 
-    Call it with the answer. If that is right, it prints one line. If not, it prints a hint: that of
-    the known mistake that gives the same results in every case, or else what is wrong in the first
-    case that fails.
+    Call it with the answer. If the answer is right, it prints one line. If not, it prints a hint:
+    that of the known mistake that gives the same results in every case, or else what is wrong in
+    the first case that fails.
 
     Attributes:
         reference: The right answer.
-        cases: Returns the cases written by hand, each a tuple of arguments, the smallest first.
+        cases: Returns the cases written by hand, each a tuple of arguments, smallest first.
         mistakes: Known wrong answers; no two of them give the same results.
-        verified: What the check has shown of a right answer, for the line "Right: …".
+        verified: What the check has shown about a right answer, for the line "Right: …".
         results: The names of what the answer returns.
-        run: Calls the answer with the arguments of a case; if it is a class, it builds an object
-            first.
-        arguments: The names of the arguments of a case; by default the reference's.
+        run: Calls the answer with the arguments of a case; if the answer is a class, it first
+            creates an object.
+        arguments: The names of a case's arguments; by default the reference's.
         tolerance: The largest difference that counts as equal.
-        own: The package's own functions or classes for this exercise; an answer may not call them.
+        own: The package's own functions or classes for this exercise, which an answer may not call.
         place: The lesson and the name of the exercise, under which the diary records it.
-        drawn: Returns one random case; three follow those written by hand.
+        drawn: Returns one random case; three of them follow those written by hand.
         working: Works out a case step by step, for an answer whose mistake nobody foresaw.
         guide: How hard the exercise is, how long it takes, and its three hints.
     """
@@ -143,10 +142,10 @@ class Check:
             print(line)
 
     def hint(self, number: int) -> None:
-        """Print one of the exercise's three hints: 1 is a nudge, 2 the idea, 3 nearly all of it.
+        """Print one of the exercise's three hints: 1 is a nudge, 2 is the idea, 3 is nearly all of it.
 
         Raises:
-            ValueError: If the number is another one.
+            ValueError: If the number is any other.
         """
         hints = self.guide.hints if self.guide else ()
         numbers = range(1, len(hints) + 1)
@@ -166,9 +165,9 @@ class Check:
         return Verdict(False, f"Not yet: {hint}.") if hint else verdict
 
     def judge(self, given: Sequence[Outcome], answer: Callable[..., Any] | None = None) -> Verdict:
-        """Return the verdict on the outcomes of an answer, one for each case.
+        """Return the verdict on an answer's outcomes, one for each case.
 
-        If the answer itself is given, arguments that it does not read can be found as well.
+        If the answer itself is passed too, arguments that it does not read can also be found.
         """
         expected = self.known_outcomes(self.reference)
         stops = (o for o in given if isinstance(o.error, NotImplementedError))
@@ -209,7 +208,7 @@ class Check:
     def find_misread_argument(
         self, attempt: Attempt, answer: Callable[..., Any] | None
     ) -> str | None:
-        """Return a sentence on the argument that the answer swaps, changes or ignores, or None."""
+        """Return a sentence about the argument that the answer swaps, changes or ignores, or None."""
         at, names = attempt.first_wrong(), attempt.names
         if attempt.wrong_result() is None:
             return None
@@ -241,7 +240,7 @@ class Check:
     def find_misreading(self, attempt: Attempt, reference: Callable[[Any], Outcome]) -> str | None:
         """Return what `find_misread_argument` says.
 
-        Where results are coarse, it must hold in many more cases.
+        If results are coarse, it must hold in many more cases.
         """
         found = find_misread_argument(
             reference, attempt.cases, attempt.names, attempt.given, attempt.expected
@@ -259,9 +258,9 @@ class Check:
         )
 
     def try_more_cases(self, attempt: Attempt, runs: "FreshRuns") -> Attempt | None:
-        """Return a wrong answer's outcomes in `MORE_CASES` fresh cases, or as many as it has time for.
+        """Return a wrong answer's outcomes in `MORE_CASES` fresh cases, or as many as there is time for.
 
-        None stands for an answer that has no time for `FEWEST_CASES`.
+        Return None if there is not even time for `FEWEST_CASES`.
         """
         if self.drawn is None:
             return None
@@ -272,10 +271,10 @@ class Check:
         return replace(attempt, cases=cases, given=given, expected=expected)
 
     def try_fresh_cases(self, attempt: Attempt, runs: "FreshRuns") -> Attempt | None:
-        """Return the outcomes of a wrong answer in cases that no verdict has seen, or None.
+        """Return a wrong answer's outcomes in cases that no verdict has used, or None.
 
-        They are drawn until the answer fails in three of them. None stands for fewer than two such
-        cases, and for an answer that stops.
+        Cases are drawn until the answer fails in three of them. Return None if there are fewer than
+        two such cases, or if the answer has to be stopped.
         """
         if self.drawn is None or attempt.wrong_result() is None:
             return None
@@ -292,7 +291,7 @@ class Check:
         return fresh if fresh.right().count(False) > 1 else None
 
     def draw_fresh_case(self, number: int) -> tuple[tuple[Any, ...], Outcome]:
-        """Return a case that no verdict has seen, and the reference's outcome in it; cached."""
+        """Return a case that no verdict has used, and the reference's outcome for it; cached."""
         for seed in range(RANDOM_CASES + len(self.fresh_cases), RANDOM_CASES + number + 1):
             assert self.drawn is not None
             case = self.drawn(RandomValues(seed))
@@ -360,16 +359,17 @@ class Check:
 
     @functools.cached_property
     def all_cases(self) -> Sequence[tuple[Any, ...]]:
-        """All cases: those written by hand, then the random ones. Each answer gets a copy of them."""
+        """All cases: those written by hand, then the random ones. Each answer gets its own copy."""
         written = list(self.cases())
         return written + [
             self.drawn(RandomValues(seed)) for seed in range(RANDOM_CASES) if self.drawn
         ]
 
     def run_cases(self, answer: Callable[..., Any]) -> list[Outcome]:
-        """Return the outcomes of the answer, one for each case.
+        """Return the answer's outcomes, one for each case.
 
-        If it doesn't end in one of them, that counts for all that follow, so nobody waits for each.
+        If the answer does not end in one case, all later cases count the same, so that nobody has
+        to wait for each.
         """
         outcomes: list[Outcome] = []
         for case in self.all_cases:
@@ -380,12 +380,12 @@ class Check:
     def run_case(
         self, answer: Callable[..., Any], case: tuple[Any, ...], seconds: float | None = None
     ) -> Outcome:
-        """Return the outcome of the answer in one case, in which it may compute for some seconds."""
+        """Return the outcome of the answer in one case, where it may compute for a few seconds."""
         return run_case(answer, self.run, case, self.argument_names(case), seconds)
 
     @functools.cached_property
     def counterfactuals(self) -> Sequence[Mistake]:
-        """The reference with one standard mistake each, if it returns numbers or words alone."""
+        """The reference with one standard mistake each, if it returns only numbers or words."""
         results = [x for one in self.known_outcomes(self.reference) for x in one.results]
         if any(x.ndim for x in results):
             return ()  # an array shows more of itself, and its probes are in `number_faults`
@@ -400,9 +400,9 @@ class Check:
     def find_known_mistake(self, attempt: Attempt) -> str | None:
         """Return the hint of the known mistake that has exactly these outcomes, if there is one.
 
-        Those written by hand come first, then the counterfactual references. Where results are
-        coarse, such as True and False, many mistakes have the same in a few cases: there the
-        outcomes must agree in freshly drawn cases, too.
+        Mistakes written by hand come first, and then the counterfactual references. If results are
+        coarse, such as True and False, many mistakes agree in a few cases. The outcomes must then
+        agree in freshly drawn cases too.
         """
         given, tolerance = attempt.given, attempt.tolerance
         if all(outcome.error is not None for outcome in given):
@@ -418,7 +418,7 @@ class Check:
     def is_confirmed(self, mistake: Mistake, attempt: Attempt) -> bool:
         """Return whether an answer with coarse results makes a known mistake in fresh cases as well.
 
-        Where no case can be drawn there is nothing to try, and the written ones must do.
+        If no cases can be drawn, the written ones have to be enough.
         """
         if not attempt.has_coarse_results() or self.drawn is None or attempt.run_more is None:
             return True
@@ -445,12 +445,12 @@ class Check:
         return self.tolerance if exact or floats else max(self.tolerance, 1e-6)
 
     def argument_names(self, case: tuple[Any, ...]) -> list[str]:
-        """Return the names of the arguments of a case, one for each."""
+        """Return the names of a case's arguments, one for each."""
         known = self.arguments or list(inspect.signature(self.reference).parameters)
         return [known[n] if n < len(known) else f"argument {n + 1}" for n in range(len(case))]
 
     def describe_arguments(self, case: tuple[Any, ...]) -> str:
-        """Return the arguments of a case as text: arrays as their shapes, the rest as values."""
+        """Return a case's arguments as text: arrays as their shapes, the rest as values."""
         pairs = zip(self.argument_names(case), case, strict=True)
         return ", ".join(f"{name} {describe_value(value)}" for name, value in pairs)
 
@@ -464,7 +464,7 @@ class FreshRuns:
         self.seconds_left = FRESH_SECONDS
 
     def take(self, count: int) -> Iterator[tuple[tuple[Any, ...], Outcome, Outcome]]:
-        """Yield each case, the answer's and the reference's outcome; fewer than `count` if time is up."""
+        """Yield each case with the outcomes of answer and reference; fewer than `count` if time is up."""
         for number in range(count):
             if number == len(self.rows) and not self._run(number):
                 return

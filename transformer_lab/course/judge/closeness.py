@@ -1,4 +1,4 @@
-"""Comparison of two arrays: equal up to a tolerance, and of the same kind.
+"""Comparing two arrays: equal up to a tolerance, and of the same kind.
 
 Everything in the judge that compares results uses it.
 """
@@ -7,9 +7,9 @@ import numpy as np
 
 
 def is_close(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
-    """Return whether two arrays have the same shape and no number differs by more than the tolerance.
+    """Return whether two arrays have the same shape, and all numbers agree up to the tolerance.
 
-    NaN equals NaN; booleans never equal numbers; texts must be identical.
+    NaN equals NaN, booleans never equal numbers, and texts must be identical.
     """
     if a.shape != b.shape or (a.dtype == bool) != (b.dtype == bool):
         return False
@@ -21,16 +21,16 @@ def is_close(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
 def is_equal(a: np.ndarray, b: np.ndarray) -> bool:
     """Return whether two arrays of any kind are equal.
 
-    It does without `np.array_equal`, which fails at some kinds in NumPy 2.0.
+    It does not use `np.array_equal`, which fails for some kinds in NumPy 2.0.
     """
     return a.shape == b.shape and bool(np.all(a == b))
 
 
 def close_elements(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray:
-    """Return where two arrays of numbers are equal up to a relative tolerance, as booleans.
+    """Return, as booleans, where two arrays of numbers are equal up to a relative tolerance.
 
-    A difference may also be as large as the tolerance times the largest number of b. For float32
-    the tolerance is at least 5e-6, because single precision gives no more.
+    A difference may also be as large as the tolerance times the largest number in b. For float32
+    the tolerance is at least 5e-6, because single precision is no better than that.
     """
     if np.float32 in (a.dtype, b.dtype) and tolerance > 0:
         tolerance = max(tolerance, 5e-6)
@@ -41,9 +41,9 @@ def close_elements(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray
 
 
 def is_same_kind(given: np.ndarray, wanted: np.ndarray) -> bool:
-    """Return whether booleans are given where booleans are wanted, and integers where integers are.
+    """Return whether booleans were given where booleans are wanted, and integers where integers are.
 
-    A single number such as 4.0 is as good as 4; in an array of ids or places it is not.
+    A single number such as 4.0 is as good as 4, but not in an array of ids or positions.
     """
     if not given.ndim and given.dtype.kind == "f" and wanted.dtype.kind in "iu":
         return float(given).is_integer()

@@ -1,6 +1,6 @@
 """Descriptions of what is wrong with an answer that makes none of the known mistakes.
 
-They are found by probing its results, and `Check` prints them.
+They come from probing its results, and `Check` prints them.
 """
 
 import itertools
@@ -30,14 +30,14 @@ from transformer_lab.course.judge.probes.wrong_part import find_one_sided_errors
 from transformer_lab.course.judge.working import work_out
 
 MAX_LINES = 16
-"""The largest number of lines that a verdict may have, the case worked out among them."""
+"""The most lines a verdict may have, including the worked case."""
 
 
 def describe_failure(attempt: Attempt, misread: str | None = None) -> str:
-    """Describe what is wrong with a wrong answer in a sentence and a number.
+    """Describe what is wrong with a wrong answer, in a sentence and a number.
 
-    What is true of all cases comes first. `misread` is a sentence on a misread argument, if one was
-    found. If nothing explains the answer, the case is worked out.
+    Whatever is true of all cases comes first. `misread` is a sentence about a misread argument, if
+    one was found. If nothing explains the answer, the case is worked out.
     """
     text = describe_first_wrong_case(attempt, misread)
     where = find_case_pattern(attempt)
@@ -49,8 +49,8 @@ def describe_failure(attempt: Attempt, misread: str | None = None) -> str:
 def describe_first_wrong_case(attempt: Attempt, misread: str | None) -> str:
     """Describe what is wrong in the first case that fails.
 
-    It may be an error, an argument changed in place, the number of results, one of them, or a
-    gradient.
+    It may be an error, an argument changed in place, the number of results, one of the results, or
+    a gradient.
     """
     at = attempt.first_wrong()
     got, want, names = attempt.given[at], attempt.expected[at], attempt.results
@@ -90,7 +90,7 @@ def describe_first_wrong_case(attempt: Attempt, misread: str | None) -> str:
 
 
 def describe_other_kind(error: NotComparableError, want: Outcome, names: Sequence[str]) -> str:
-    """Say what was returned in the place of numbers or words, and what is asked."""
+    """Say what was returned instead of numbers or words, and what was wanted."""
     n = len(want.results)
     if error.count != n:
         asked = names[0] if n == 1 else f"{n} things: {', '.join(names)}"
@@ -112,7 +112,7 @@ def describe_other_kind(error: NotComparableError, want: Outcome, names: Sequenc
 
 
 def find_unusable(value: Any) -> Iterator[Any]:
-    """Yield what is neither number, text, array nor tensor, in a value or the lists inside of it."""
+    """Yield whatever is not a number, text, array or tensor, in a value or in the lists inside it."""
     if isinstance(value, np.ndarray) and value.dtype.kind not in "biufUcS":
         value = value.tolist()
     if isinstance(value, list | tuple):
@@ -136,7 +136,7 @@ def describe_asked(want: np.ndarray) -> str:
 
 
 def find_order_in_all_cases(attempt: Attempt) -> str | None:
-    """Return what `find_result_order` says if it says the same of every wrong case, or None."""
+    """Return what `find_result_order` says if it says the same about every wrong case, or None."""
     wrong = [n for n, right in enumerate(attempt.right()) if not right]
     said = {
         find_result_order(attempt.given[n], attempt.expected[n], attempt.results) for n in wrong
@@ -145,7 +145,7 @@ def find_order_in_all_cases(attempt: Attempt) -> str | None:
 
 
 def find_result_order(got: Outcome, want: Outcome, names: Sequence[str]) -> str | None:
-    """Return a sentence if all results are right but returned in another order, or None."""
+    """Return a sentence if all results are right but in another order, or None."""
     n = len(names)
     if not 2 <= n <= 5 or len(got.results) != n:
         return None
@@ -164,8 +164,8 @@ def find_result_order(got: Outcome, want: Outcome, names: Sequence[str]) -> str 
 def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | None) -> str:
     """Describe what is wrong with one result: its type, its shape, its dtype or its numbers.
 
-    `at` is the index of the case, and `place` that of the result. The case worked out follows if
-    nothing says why the result is wrong.
+    `at` is the index of the case, and `place` that of the result. If nothing says why the result is
+    wrong, the worked case follows.
     """
     name = attempt.results[place]
     got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
@@ -237,7 +237,7 @@ FINDERS: Sequence[Finder] = (
 
 
 def describe_gradient_fault(got: Outcome, want: Outcome) -> str:
-    """Return a sentence on the gradient that is missing or wrong although all results are right."""
+    """Return a sentence about the gradient that is missing or wrong although all results are right."""
     cut = "is there a detach, no_grad, .data, .item(), a new torch.tensor(…) or NumPy on the way?"
     if not got.gradients:
         return f"the numbers are right, but no gradient comes through: {cut}"

@@ -1,4 +1,4 @@
-"""Known mistakes that are the reference with a few words of its source changed: `edit_reference`.
+"""Known mistakes made by changing a few words of the reference's source: `edit_reference`.
 
 A check uses it for mistakes that differ from its reference in one or two places.
 """
@@ -9,10 +9,10 @@ from typing import Any
 
 
 def edit_reference(reference: Callable[..., Any], *changes: tuple[str, str]) -> Callable[..., Any]:
-    """Return a function or class like the reference, after each change (old, new) of its source.
+    """Return a function or class like the reference, after changing its source by each (old, new).
 
-    The changes are made in turn. Each replaces the old text wherever it occurs. The result sees the
-    globals of the reference's module.
+    The changes are made one after another. Each replaces the old text wherever it occurs. The
+    result sees the globals of the reference's module.
 
     Raises:
         ValueError: If the source does not contain the old text of a change.
@@ -28,7 +28,7 @@ def edit_reference(reference: Callable[..., Any], *changes: tuple[str, str]) -> 
 
 
 def compile_like(reference: Callable[..., Any], source: str) -> Callable[..., Any]:
-    """Return the function or class in a source, with the globals of the reference's module."""
+    """Return the function or class from a source, with the globals of the reference's module."""
     space: dict[str, Any] = {}
     file = inspect.getfile(reference)
     exec(compile(source, file, "exec"), inspect.getmodule(reference).__dict__, space)  # noqa: S102

@@ -1,4 +1,4 @@
-"""Explanations of the error messages of Python, NumPy and PyTorch, in one sentence each for learners.
+"""One-sentence explanations, for learners, of error messages from Python, NumPy and PyTorch.
 
 `errors.describe_error` looks them up.
 """
@@ -23,7 +23,7 @@ WHOLE = "a whole number is needed there: // gives one, / does not"
 
 
 def explain_matrix_product(left: str, right: str) -> str:
-    """Explain why two matrices cannot be multiplied, from the two lengths that differ."""
+    """Explain why two matrices cannot be multiplied, given the two lengths that differ."""
     return (
         f"in a matrix product the rows of the left side ({left} long) and the columns of the right "
         f"side ({right} long) must have the same length"
@@ -31,12 +31,12 @@ def explain_matrix_product(left: str, right: str) -> str:
 
 
 def explain_unequal_axes(axis: str, a: str, b: str) -> str:
-    """Explain why two arrays cannot be combined element by element, by the axis and its two lengths."""
+    """Explain why two arrays cannot be combined element by element, from the axis and its two lengths."""
     return f"{axis} is {a} long on one side and {b} on the other; only a length of 1 is stretched"
 
 
 def explain_linear_shapes(found: re.Match[str]) -> str:
-    """Explain PyTorch's message about the input of a Linear, which gives the flattened shapes."""
+    """Explain PyTorch's message about the input of a Linear, which shows the flattened shapes."""
     return (
         explain_matrix_product(found.group(2), found.group(3))
         + "; for a Linear, the left is its input"
@@ -44,7 +44,7 @@ def explain_linear_shapes(found: re.Match[str]) -> str:
 
 
 def explain_broadcasting(found: re.Match[str]) -> str:
-    """Explain NumPy's broadcasting error by the first axis, from the end, that does not fit."""
+    """Explain NumPy's broadcasting error by the first axis, counted from the end, that does not fit."""
     a, b = ([int(n) for n in re.findall(r"\d+", found.group(k))] for k in (1, 2))
     for back, (m, n) in enumerate(zip(a[::-1], b[::-1], strict=False), 1):
         if m != n and 1 not in (m, n):
@@ -450,7 +450,7 @@ def find_reason(text: str, line: str = "") -> str | None:
     """Return the explanation for an error, or None if its text is not known.
 
     Args:
-        text: The text of the error behind its type, such as "KeyError: 'a'".
+        text: The error's text after its type, such as "KeyError: 'a'".
         line: The learner's line that raised it, if it is known.
     """
     if re.search(r"\braise\b", line):
@@ -467,6 +467,6 @@ def find_reason(text: str, line: str = "") -> str | None:
 
 
 def reads_key(line: str) -> bool:
-    """Return whether a line of code looks up a key with [], and neither deletes nor takes out one."""
+    """Return whether a line of code looks up a key with [], without deleting or popping one."""
     takes_out = re.search(r"\bdel\b|\.(?:pop|popitem|remove)\(", line)
     return bool(re.search(r"[\w)\]]\[", line)) and not takes_out

@@ -1,4 +1,4 @@
-"""Explanations of an exception in a learner's answer: their line, its shapes, and what the error means.
+"""Explanations of an exception in a learner's answer: the line, its shapes, and what the error means.
 
 `outcome.run_case` asks for them when an answer raises one.
 """
@@ -24,21 +24,21 @@ from transformer_lab.course.judge.formatting import describe_kind, short_repr
 PACKAGE = str(Path(__file__).parents[2])
 LIBRARIES = (sysconfig.get_path("stdlib"), "site-packages", "dist-packages", "<frozen", "<__array")
 MAX_NAMES = 5
-"""The largest number of names in a line whose sizes are listed."""
+"""The most names in a line whose sizes are listed."""
 
 
 class UnusableError(ValueError):
-    """An answer returned something that cannot be compared; the text says what was expected."""
+    """The error for an answer that cannot be compared; the text says what was expected."""
 
 
 class NotComparableError(UnusableError):
-    """An answer returned something of a kind that no exercise asks for, such as a dict or a function.
+    """The error for an answer that returned something no exercise wants, such as a dict or a function.
 
     Attributes:
-        value: The result that is of such a kind.
+        value: The result of that kind.
         place: Its index among the results.
         count: The number of results.
-        returned: All that was returned.
+        returned: Everything that was returned.
     """
 
     place, count = 0, 1
@@ -68,7 +68,7 @@ class RecordedAnswer:
 def describe_error(error: BaseException, watched: RecordedAnswer) -> str:
     """Explain an exception in a few lines: the learner's line that raised it, and what it means.
 
-    If the answer returned and only reading the result failed, the text says what was returned.
+    If the answer returned, and only reading the result failed, the text says what was returned.
     """
     if isinstance(error, UnusableError):
         return str(error)
@@ -92,15 +92,15 @@ def describe_error(error: BaseException, watched: RecordedAnswer) -> str:
 
 
 def read_line(frame: types.FrameType, line: int) -> str:
-    """Return a line of code of a frame, or "" if its source is not known."""
+    """Return a line of code from a frame, or "" if its source is unknown."""
     return linecache.getline(frame.f_code.co_filename, line, frame.f_globals).strip()
 
 
 def explain_none(frame: types.FrameType, line: int, watched: RecordedAnswer) -> str | None:
-    """Explain an error at a None that the function in this frame was given, or None if it was not.
+    """Explain an error caused by a None that was passed to the function in this frame, or return None.
 
-    Only an argument that is None from the beginning counts; one that the function itself has set to
-    None was made so by one of its lines.
+    Only an argument that was None from the start counts; if the function itself set it to None, one
+    of its own lines did so.
     """
     code = frame.f_code
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
@@ -124,7 +124,7 @@ def explain_none(frame: types.FrameType, line: int, watched: RecordedAnswer) -> 
 
 
 def find_stored_names(code: types.CodeType) -> Iterator[str]:
-    """Yield the names of the variables that a function sets, shared ones among them."""
+    """Yield the names of the variables that a function sets, including shared ones."""
     for step in dis.get_instructions(code):
         if step.opname.startswith("STORE_") and step.opname != "STORE_ATTR":
             names = step.argval if isinstance(step.argval, tuple) else (step.argval,)
@@ -152,12 +152,12 @@ def error_text(error: BaseException) -> str:
 
 
 def find_learner_frame(error: BaseException) -> tuple[types.FrameType, int] | None:
-    """Return the last frame and line of the traceback in the learner's own code, or None."""
+    """Return the last frame and line of the traceback that are in the learner's own code, or None."""
     return next(reversed(list(iterate_learner_frames(error))), None)
 
 
 def iterate_learner_frames(error: BaseException) -> Iterator[tuple[types.FrameType, int]]:
-    """Iterate over the frames and lines of a traceback in the learner's own code, the outermost first."""
+    """Iterate over the traceback's frames and lines in the learner's own code, outermost first."""
     for frame, line in traceback.walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
         ours = file.startswith((PACKAGE, *LIBRARIES[:1]))
@@ -166,7 +166,7 @@ def iterate_learner_frames(error: BaseException) -> Iterator[tuple[types.FrameTy
 
 
 def describe_line(frame: types.FrameType, line: int) -> str:
-    """Return a line of code as text: its number, its source if known, and the shapes of its variables."""
+    """Return a line of code as text: its number, its source if known, and its variables' shapes."""
     text = read_line(frame, line)
     sizes = ", ".join(describe_sizes(text, frame.f_locals))
     where = f"\n  in your line {line}{': ' * bool(text)}{text}"
@@ -174,7 +174,7 @@ def describe_line(frame: types.FrameType, line: int) -> str:
 
 
 def describe_sizes(text: str, known: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the variables of a line of code that have a shape, a length or a plain value, with it.
+    """Yield the variables in a line of code that have a shape, a length or a plain value, with that.
 
     There are at most `MAX_NAMES`. `known` maps names to values.
     """
@@ -183,7 +183,7 @@ def describe_sizes(text: str, known: Mapping[str, Any]) -> Iterator[str]:
 
 
 def describe_size(value: Any) -> str:
-    """Return the shape of an array, the length of a list or the value of a number as text, or else ""."""
+    """Return an array's shape, a list's length or a number's value as text, or else ""."""
     if isinstance(value, np.ndarray | Tensor):
         return f"has shape {tuple(value.shape)}"
     if type(value) in (list, tuple):

@@ -11,7 +11,7 @@ ROWS, COLUMNS = 3, 6
 
 
 def short_repr(value: Any) -> str:
-    """Return the repr of a value, cut short, or its type if `repr` fails."""
+    """Return a value's repr, shortened, or its type if `repr` fails."""
     try:
         return reprlib.repr(value)
     except Exception:
@@ -19,7 +19,7 @@ def short_repr(value: Any) -> str:
 
 
 def describe_kind(value: Any) -> str:
-    """Return the kind of a value with its size, such as "a tensor of shape (2, 3)" or "an empty list"."""
+    """Return a value's kind with its size, such as "a tensor of shape (2, 3)" or "an empty list"."""
     try:
         return _kind_of(value)
     except Exception:  # a value may even fail at len()
@@ -75,14 +75,14 @@ def _holds_arrays(value: Any) -> bool:
 
 
 def format_number(value: Any) -> str:
-    """Return a number with five significant digits at most; whole ones, booleans and texts unchanged."""
+    """Return a number with at most five significant digits; whole numbers, booleans and texts as is."""
     if isinstance(value, bool | np.bool_ | int | np.integer | str | np.str_):
         return str(value)
     return f"{value + 0.0:.5g}"  # so that there is no −0
 
 
 def format_table(name: str, array: np.ndarray, place: tuple[int, ...]) -> list[str]:
-    """Return the lines of a small table: at most 3 rows and 6 columns of an array around an index."""
+    """Return the lines of a small table: at most 3 rows and 6 columns of an array, around an index."""
     lead = place[: max(0, array.ndim - 2)]
     fits = len(lead) == max(0, array.ndim - 2) and all(
         i < n for i, n in zip(lead, array.shape, strict=False)

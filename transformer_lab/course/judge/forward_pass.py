@@ -31,11 +31,11 @@ DECODER_SEES_PADDING = ("causal_mask(target.size(1)), words", "causal_mask(targe
 def drop_padding(
     answer: Callable[..., Any], model: Transformer, source: Tensor, target: Tensor
 ) -> Any:
-    """Call the answer and return its logits, with 0 in place of those at the target's padding.
+    """Call the answer and return its logits, with 0 instead of those at the target's padding.
 
     Raises:
-        UnusableError: If the answer leaves the model, or a part of it, in another mode, training or
-            evaluation.
+        UnusableError: If the answer leaves the model, or a part of it, in another mode than before
+            (training or evaluation).
     """
     modes = [module.training for module in model.modules()]
     logits = answer(model, source, target)

@@ -1,4 +1,4 @@
-"""How hard an exercise is, how long it takes, and its three hints: a lesson's `hints.toml`."""
+"""How hard an exercise is, how long it takes, and its three hints, from a lesson's `hints.toml`."""
 
 import tomllib
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ MINUTES = (5, 10, 15, 20, 30)
 
 @dataclass(frozen=True)
 class Guide:
-    """What a learner is told of an exercise before and while they write it.
+    """What a learner is told about an exercise before and while writing it.
 
     Attributes:
-        difficulty: From 1, a line or two, to 3, which wants some thought.
-        minutes: How long it takes somebody who has just read the page.
-        hints: Three of them: a nudge, the idea, nearly there.
+        difficulty: From 1, a line or two, to 3, which takes some thought.
+        minutes: How long it takes someone who has just read the page.
+        hints: Three hints: a nudge, the idea, nearly there.
     """
 
     difficulty: int
@@ -29,7 +29,7 @@ class Guide:
         check("hints", self.hints, "three sentences", fits)
 
     def describe(self, name: str) -> str:
-        """Return the line that stands above the stub of the exercise with this name."""
+        """Return the line above the stub of the exercise with this name."""
         return (
             f"*Difficulty {self.difficulty} of 3, about {self.minutes} minutes. If you get stuck, "
             f"`check.{name}.hint(1)` gives you a nudge, `hint(2)` the idea, and `hint(3)` nearly "
@@ -37,7 +37,7 @@ class Guide:
         )
 
     def fold(self) -> str:
-        """Return the three hints as Markdown, each folded, for the page."""
+        """Return the three hints as Markdown for the page, each one folded."""
         return "\n\n".join(
             f"<details><summary>Hint {number}</summary>\n\n{hint}\n\n</details>"
             for number, hint in enumerate(self.hints, start=1)
@@ -45,10 +45,11 @@ class Guide:
 
 
 def read_guides(text: str, name: str) -> dict[str, Guide]:
-    """Read the guides of a lesson, by the names of their checks, from the text of its `hints.toml`.
+    """Read a lesson's guides, by the names of their checks, from the text of its `hints.toml`.
 
     Raises:
-        ValueError: If the text isn't TOML or a guide is incomplete; the message begins with `name`.
+        ValueError: If the text is not TOML or a guide is incomplete; the message begins with
+            `name`.
     """
     try:
         tables = tomllib.loads(text)

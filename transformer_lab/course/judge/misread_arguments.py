@@ -1,7 +1,7 @@
-"""The search for an argument that an answer misreads: swapped with another, ignored or transposed.
+"""Finding an argument that an answer misreads: swapped with another, ignored or transposed.
 
-`Check` asks it about a wrong answer. The reference is run on changed cases. If it then gives in
-every case what the answer gave for the unchanged case, the change says how the argument was
+`Check` uses it for a wrong answer. The reference is run on changed cases. If it then gives, in
+every case, what the answer gave for the unchanged case, the change says how the argument was
 misread.
 """
 
@@ -29,7 +29,7 @@ def find_misread_argument(
     given: Sequence[Outcome],
     expected: Sequence[Outcome],
 ) -> str | None:
-    """Return a sentence on the misread argument that explains all results of an answer, or None.
+    """Return a sentence about the misread argument that explains all results of an answer, or None.
 
     A change that leaves the expected results as they are explains nothing.
     """
@@ -73,10 +73,10 @@ def _is_identical(a: Outcome, b: Outcome) -> bool:
 def find_unread_arguments(
     run_reference: Run, run_answer: Run, case: Case, names: Sequence[str], given: Outcome
 ) -> str | None:
-    """Return a sentence on the arguments that only the reference reads, or None.
+    """Return a sentence about the arguments that only the reference reads, or None.
 
-    Their values are changed; a change that moves the reference's result and not the answer's shows
-    it.
+    Their values are changed; if that changes the reference's result and not the answer's, the
+    answer does not read them.
     """
     before = run_reference(case)
     if any(np.issubdtype(x.dtype, np.floating) and np.isnan(x).any() for x in given.results):
@@ -101,7 +101,7 @@ def find_unread_arguments(
 
 
 def list_changes(case: Case, names: Sequence[str]) -> Iterator[tuple[str, Callable[[Case], Case]]]:
-    """Yield each misreading to try: a sentence, and the change of a case that mimics it."""
+    """Yield each misreading to try: a sentence, and a change to a case that mimics it."""
     places = [n for n, value in enumerate(case) if _is_numbers(value)]
     for a, b in itertools.combinations(places, 2):
         words = f"`{names[a]}` and `{names[b]}` are swapped: this is right for the other order"

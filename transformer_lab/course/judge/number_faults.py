@@ -1,7 +1,7 @@
-"""The search for what is wrong with the numbers of a result: probes on one case and on all.
+"""Finding what is wrong with the numbers of a result, by probes on one case and on all of them.
 
-`diagnosis` asks it about a result that has the right shape. A coincidence is no cause, so
-`choose_reason` keeps only what is true of a second case as well.
+`diagnosis` uses it for a result that has the right shape. A coincidence is not a cause, so
+`choose_reason` keeps only what is true in a second case as well.
 """
 
 import re
@@ -28,15 +28,15 @@ from transformer_lab.course.judge.probes.wrong_part import (
 from transformer_lab.course.judge.size_factors import find_size_error
 
 Finder = Callable[[Attempt, int, int], str | None]
-"""A search for what is wrong: an attempt, the index of a case and that of a result → a sentence."""
+"""A function that looks for a fault: an attempt, the index of a case and of a result → a sentence."""
 
 
 def choose_reason(finders: Sequence[Finder], attempt: Attempt, at: int, place: int) -> str | None:
     """Return the first sentence that also holds in freshly drawn cases, or None.
 
-    What is true of one case may be an accident: the sentence is shown only if the same search says
-    the same, numbers aside, of two cases of other seeds, or of the only one there is. It is shown
-    as well if no other case fails in a way that can be compared, since then nothing speaks against
+    What is true in one case may be an accident. The sentence is shown only if the same search says
+    the same, apart from numbers, about two cases with other seeds, or about the only one there is.
+    It is also shown if no other case fails in a comparable way, because then nothing speaks against
     it.
     """
     for find in finders:
@@ -80,10 +80,10 @@ def _omit_numbers(text: str | None) -> str | None:
 
 
 def make_finder(probe: probes.Probe, least: int = 0, is_strict: bool = False) -> Finder:
-    """Return a finder that runs a probe on one result with at least so many numbers.
+    """Return a finder that runs a probe on one result with at least this many numbers.
 
-    If it is strict, what the probe says of a list of whole numbers or words must be true of each
-    wrong case, and of one in which it can hardly be an accident.
+    If it is strict, what the probe says about a list of whole numbers or words must be true in each
+    wrong case, and in one where it can hardly be an accident.
     """
 
     def find(attempt: Attempt, at: int, place: int) -> str | None:
@@ -97,7 +97,7 @@ def make_finder(probe: probes.Probe, least: int = 0, is_strict: bool = False) ->
 
 
 SOME, MANY_BOOLEANS = 4, 8
-"""With fewer different entries, or fewer entries True and False, two lists are alike by accident."""
+"""With fewer different entries, or fewer True and False entries, two lists may agree by accident."""
 
 
 def _is_true_of_all(said: str, probe: probes.Probe, attempt: Attempt, place: int) -> bool:
@@ -197,7 +197,7 @@ def _is_always_an_element(attempt: Attempt, place: int) -> bool:
 
 
 def find_argument_in_result(attempt: Attempt, at: int, place: int) -> str | None:
-    """Return a sentence if the result is an argument, or off by adding or multiplying one; or None."""
+    """Return a sentence if the result is an argument, perhaps plus or times another one; or None."""
     got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
     if not is_numeric(got) or not is_numeric(want):
         return None
@@ -226,7 +226,7 @@ def find_argument_in_result(attempt: Attempt, at: int, place: int) -> str | None
 
 find_not_finite = make_finder(find_nan_or_infinity)
 ACCIDENTAL = (find_shift, find_reordering, find_equal_lines)
-"""What these probes say is easily true of a short list by accident."""
+"""What these probes say may easily be true of a short list by accident."""
 NUMBER_FINDERS: Sequence[Finder] = (
     find_not_finite,
     _find_common_change,
@@ -237,16 +237,16 @@ NUMBER_FINDERS: Sequence[Finder] = (
     find_constant_result,
     find_wrong_index,
 )
-"""The searches in a result that has the right shape: first for what would explain all cases."""
+"""The searches for a result that has the right shape, starting with what would explain all cases."""
 
 
 def says_only_where(reason: str, got: np.ndarray, want: np.ndarray) -> bool:
-    """Return whether a reason tells where two arrays differ and not why."""
+    """Return whether a reason says only where two arrays differ and not why."""
     return reason in (find_wrong_part(got, want), find_one_sided_errors(got, want))
 
 
 def says_no_cause(reason: str, got: np.ndarray, want: np.ndarray) -> bool:
-    """Return whether a reason says what is wrong and not why, so that the case is better worked out."""
+    """Return whether a reason says what is wrong but not why; then it is better to work out the case."""
     no_cause = (find_wrong_booleans, find_word_differences)
     return (
         says_only_where(reason, got, want)
@@ -256,7 +256,7 @@ def says_no_cause(reason: str, got: np.ndarray, want: np.ndarray) -> bool:
 
 
 def find_fault_in_other_results(attempt: Attempt, at: int, place: int) -> str | None:
-    """Return a sentence on what is wrong with a result other than number `place`, or None."""
+    """Return a sentence about what is wrong with a result other than number `place`, or None."""
     for n, name in enumerate(attempt.results):
         got, want = attempt.given[at].results[n], attempt.expected[at].results[n]
         if n == place or is_close(got, want, attempt.tolerance) or got.shape != want.shape:

@@ -36,12 +36,13 @@ class Outcome:
     Attributes:
         results: What it returned, as arrays.
         error: The exception that stopped it.
-        complaint: The error explained to the learner.
+        complaint: The error, explained to the learner.
         changed: The names of the arguments that it changed in place.
-        gradients: The gradients of the results for each tensor that requires one, with its name.
+        gradients: The gradients of the results with respect to each tensor that requires one, with
+            its name.
         are_tensors: For each result, whether it is a PyTorch tensor.
-        came_as_sequence: Whether the results came as a tuple or a list.
-        calls: The calls of functions among the arguments, and of the parts of its module.
+        came_as_sequence: Whether the results were in a tuple or a list.
+        calls: The calls to functions among the arguments, and to the parts of its module.
     """
 
     results: tuple[np.ndarray, ...] = ()
@@ -67,7 +68,7 @@ class Outcome:
         return all(is_close(a, b, tolerance) for a, b in same) and self.has_same_gradients(other)
 
     def has_same_gradients(self, other: "Outcome") -> bool:
-        """Return whether all gradients are equal, up to 1e-5 and relative to the largest."""
+        """Return whether all gradients are equal, up to 1e-5 relative to the largest."""
         if [name for name, _ in self.gradients] != [name for name, _ in other.gradients]:
             return False
         # A gradient that is 0 in theory is not quite 0: compare with the largest of all.
@@ -85,7 +86,7 @@ class Outcome:
         return not (self.lacks_tensors(expected) or self.is_wrapped(expected))
 
     def lacks_tensors(self, expected: "Outcome") -> bool:
-        """Return whether a NumPy array stands where a PyTorch tensor is expected."""
+        """Return whether there is a NumPy array where a PyTorch tensor is expected."""
         kinds = zip(self.results, self.are_tensors, expected.are_tensors, strict=True)
         return any(array.ndim and wanted and not is_one for array, is_one, wanted in kinds)
 
@@ -94,9 +95,9 @@ class Outcome:
         return len(self.results) == 1 and self.came_as_sequence and not expected.came_as_sequence
 
     def split_stacked(self, expected: "Outcome") -> "Outcome":
-        """Return this outcome with its results packed as the expected ones are, if their shapes allow.
+        """Return this outcome with its results packed like the expected ones, if their shapes allow it.
 
-        One array in the place of a list is split, and a list in the place of one array is stacked.
+        One array instead of a list is split, and a list instead of one array is stacked.
         """
         n = len(expected.results)
         if self.came_as_sequence == expected.came_as_sequence:
@@ -130,14 +131,14 @@ def run_case(
 ) -> Outcome:
     """Run an answer on a copy of a case and return the outcome; exceptions become part of it.
 
-    An answer that doesn't end is stopped (see `time_limit`).
+    An answer that does not end is stopped (see `time_limit`).
 
     Args:
         answer: The answer.
         run: Calls the answer with the arguments of the case.
         case: The arguments.
         names: Their names.
-        seconds: How long the answer may compute; by default the limit of `time_limit`.
+        seconds: How long the answer may compute; the default is the limit of `time_limit`.
     """
     recorder = CallRecorder()
     watched = RecordedAnswer(recorder.watch(answer))
@@ -172,7 +173,7 @@ def convert_results(returned: Any, parts: Sequence[Any]) -> tuple[np.ndarray, ..
 
     Raises:
         UnusableError: If one of them cannot be an array.
-        NotComparableError: If one of them is of another kind; it says which.
+        NotComparableError: If one of them is of another kind; the error says which.
     """
     results: list[np.ndarray] = []
     for part in parts:
@@ -206,8 +207,7 @@ def compute_gradients(
 ) -> Gradients:
     """Return the gradients of a weighted sum of all results, for each tensor that requires one.
 
-    Such tensors are among the arguments and the parameters of modules; the pairs are sorted by
-    name.
+    Such tensors are among the arguments and the modules' parameters; the pairs are sorted by name.
     """
     leaves = {name: x for name, x in arguments.items() if needs_gradient(x)}
     owners = [value for value in arguments.values() if isinstance(value, nn.Module)]

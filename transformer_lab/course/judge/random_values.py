@@ -1,4 +1,4 @@
-"""`RandomValues`: sizes, numbers, ids and masks for the random cases of a check, from one seed.
+"""`RandomValues`: sizes, numbers, ids and masks for a check's random cases, from one seed.
 
 Each lesson's function for random cases gets one.
 """
@@ -15,11 +15,11 @@ from transformer_lab.numpy_reference import softmax
 SIZES = (2, 3, 5, 7, 11, 13)
 """Primes: none is the product of two others, so a wrong reshape cannot fit by accident."""
 ONE_IN = 3
-"""In one case of so many the first size is 1, because a squeeze is right until an axis has length 1."""
+"""In one of this many cases the first size is 1: a squeeze looks right until an axis has length 1."""
 
 
 class RandomValues:
-    """A source of the values of one random case; the same seed gives the same case on every machine.
+    """A source of values for one random case; the same seed gives the same case on every machine.
 
     Attributes:
         random: NumPy's generator, from which everything is drawn.
@@ -33,7 +33,7 @@ class RandomValues:
             self.left[0] = 1
 
     def sizes(self, count: int) -> list[int]:
-        """Draw sizes of dimensions, all different, also from earlier ones; at most six a case."""
+        """Draw sizes for dimensions, all different, also from earlier ones; at most six per case."""
         taken, self.left = self.left[:count], self.left[count:]
         return taken
 
@@ -56,7 +56,8 @@ class RandomValues:
     def numbers(self, *shape: int, scale: float = 1.0) -> np.ndarray:
         """Draw normally distributed numbers around 0, as an array of float64.
 
-        They have two decimals before they are scaled, so a table of them can be checked by eye.
+        They have two decimals before they are scaled, so that a table of them can be checked by
+        eye.
         """
         return scale * self.random.standard_normal(shape).round(2)
 
@@ -69,7 +70,7 @@ class RandomValues:
         return softmax(self.numbers(*shape, scale=2.0))
 
     def flips(self, *shape: int, share: float = 0.5) -> np.ndarray:
-        """Draw an array of booleans, of which about this share is True."""
+        """Draw an array of booleans, with about this share of them True."""
         return self.random.random(shape) < share
 
     def mask(self, *shape: int) -> Tensor:
@@ -89,16 +90,16 @@ class RandomValues:
         return torch.tensor(self.random.integers(0, below, shape))
 
     def different(self, count: int, below: int) -> list[int]:
-        """Draw different integers from 0 to below − 1."""
+        """Draw distinct integers from 0 to below − 1."""
         return self.random.permutation(below)[:count].tolist()
 
     def padded(
         self, batch: int, length: int, below: int, pad_id: int, in_front: bool = False
     ) -> Tensor:
-        """Draw ids (batch, length) of sentences of random lengths, padded with `pad_id`.
+        """Draw ids (batch, length) for sentences of random lengths, padded with `pad_id`.
 
-        The first sentence fills its row. Padding stands behind the words, or before them if
-        `in_front`.
+        The first sentence fills its row. The padding comes after the words, or before them if
+        `in_front` is set.
         """
         words = self.ids(batch, length, below=below - 1)
         words = torch.where(words >= pad_id, words + 1, words)

@@ -1,4 +1,4 @@
-"""Conversion of what an answer returned into NumPy arrays that can be compared.
+"""Converting what an answer returned into NumPy arrays that can be compared.
 
 `outcome`, `side_effects` and `call_recorder` use it.
 """
@@ -19,8 +19,8 @@ def as_array(part: Any) -> np.ndarray:
     """Return a number, a text, a tensor or nested lists of them as a NumPy array.
 
     Raises:
-        NotComparableError: For anything else.
-        UnusableError: For lists of unequal length, and for more than 10⁷ numbers.
+        NotComparableError: If it is anything else.
+        UnusableError: If lists have unequal lengths, or there are more than 10⁷ numbers.
     """
     if isinstance(part, Tensor):
         return part.detach().cpu().resolve_conj().numpy()
@@ -40,7 +40,8 @@ def to_plain_lists(part: Any) -> Any:
     """Return the value with its tensors as arrays and its tuples as lists.
 
     Raises:
-        NotComparableError: If it holds anything but numbers, texts, arrays, tensors, lists and tuples.
+        NotComparableError: If it holds anything other than numbers, texts, arrays, tensors, lists
+            and tuples.
     """
     if isinstance(part, bool | int | float | complex | str | np.generic | np.ndarray):
         return part

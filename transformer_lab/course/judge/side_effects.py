@@ -1,4 +1,4 @@
-"""Detection of an answer's side effects: changed arguments, defaults and globals.
+"""Detecting an answer's side effects: changed arguments, defaults and globals.
 
 `Check` and `outcome.run_case` use it.
 """
@@ -40,7 +40,7 @@ def is_unchanged(before: Any, after: Any) -> bool:
 def copy_defaults_and_globals(answer: Callable[..., Any]) -> dict[str, Any]:
     """Return copies of an answer's default arguments and of the globals that it uses.
 
-    The keys name them for messages: "the default of n", "the global table".
+    The keys describe them for messages: "the default of n", "the global table".
     """
     owned = [answer, *vars(answer).values()] if isinstance(answer, type) else [answer]
     found: dict[str, Any] = {}

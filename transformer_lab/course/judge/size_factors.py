@@ -1,6 +1,6 @@
-"""The search for errors that depend on the sizes of a case: a factor of d, √d or (n + 1)/n too much.
+"""Finding errors that depend on the sizes in a case: a factor d, √d or (n + 1)/n too much.
 
-`number_faults` asks it, after the probes that look at one case only have been tried.
+`number_faults` uses it after the probes that look at one case only.
 """
 
 import itertools
@@ -18,9 +18,9 @@ from transformer_lab.course.judge.probes.numbers import compute_constant_ratio
 
 
 def collect_sizes(names: Sequence[str], case: Sequence[Any]) -> dict[str, float]:
-    """Return the numbers of a case and the lengths of its axes, by name.
+    """Return a case's numbers and the lengths of its axes, by name.
 
-    The names are such as "n", "x.shape[-1]" and "len(ids)".
+    The names look like "n", "x.shape[-1]" and "len(ids)".
     """
     found: dict[str, float] = {}
     for name, value in zip(names, case, strict=False):
@@ -35,10 +35,10 @@ def collect_sizes(names: Sequence[str], case: Sequence[Any]) -> dict[str, float]
 
 
 def find_size_error(attempt: Attempt, at: int, place: int) -> str | None:
-    """Return a sentence on the factor or difference by which one result is off, or None.
+    """Return a sentence about the factor or difference by which one result is off, or None.
 
-    Only factors and differences that are made of sizes of the cases are tried. All cases that fail
-    must agree, not only case `at`.
+    Only factors and differences made from sizes in the cases are tried. All cases that fail must
+    agree, not just case `at`.
     """
     rows = []
     for got, want, case, right in zip(
@@ -90,7 +90,7 @@ def find_size_factor(rows: Rows) -> str | None:
 
 
 def compute_ratio(got: np.ndarray, want: np.ndarray) -> float | None:
-    """Return the one factor that turns the expected numbers into the given ones, or None."""
+    """Return the factor that turns all expected numbers into the given ones, or None."""
     if want.size == 1 and is_numeric(got) and is_numeric(want):
         return float(got.item()) / float(want.item()) if want.item() else None
     return compute_constant_ratio(got, want)

@@ -1,4 +1,4 @@
-"""`time_limit` stops an answer that doesn't end; `describe_endless` names the loop that it was in.
+"""`time_limit` stops an answer that does not end; `describe_endless` names the loop that it was in.
 
 `outcome.run_case` runs every answer within the limit.
 """
@@ -17,23 +17,24 @@ from typing import TypeGuard
 from transformer_lab.course.judge.errors import describe_line, iterate_learner_frames
 
 SECONDS = 10.0
-"""How long an answer may compute with one case; right answers need less than a second."""
+"""How long an answer may compute in one case; right answers need less than a second."""
 REPEAT_AFTER = 1.0
-"""Seconds until an answer that catches the exception, by a bare `except`, is stopped again."""
+"""Seconds until an answer that catches the exception, with a bare `except`, is stopped again."""
 Loop = ast.While | ast.For
 
 
 class EndlessError(BaseException):
-    """An answer took too long. `except Exception` in the answer doesn't catch it."""
+    """The error for an answer that took too long. `except Exception` in the answer does not catch it."""
 
 
 @contextmanager
 def time_limit(seconds: float | None = None) -> Iterator[None]:
-    """Raise `EndlessError` in the block if it isn't done after some seconds, by default `SECONDS`.
+    """Raise `EndlessError` in the block if it is not done after some seconds, by default `SECONDS`.
 
-    Another thread raises it, because signals come neither to Windows nor to every notebook's kernel.
-    Python delivers it between two instructions, so a single call of a library, however long, ends first.
-    Seconds count only while this process computes: on a busy machine a right answer may wait for long.
+    Another thread raises it, because signals reach neither Windows nor every notebook's kernel.
+    Python delivers it between two instructions, so a single call to a library, however long, ends
+    first. Seconds count only while this process computes, because on a busy machine a right answer
+    may have to wait for a long time.
     """
     running, lock, done = threading.get_ident(), threading.Lock(), threading.Event()
     start = time.process_time()
@@ -61,7 +62,7 @@ def time_limit(seconds: float | None = None) -> Iterator[None]:
 
 
 def describe_endless(error: EndlessError) -> str:
-    """Return what a learner reads of an answer that was stopped: where it was, and what to look for."""
+    """Return what to tell a learner whose answer was stopped: where it was, and what to look for."""
     said = f"it does not end: it was stopped after {SECONDS:g} seconds"
     frames = list(iterate_learner_frames(error))
     for frame, line in reversed(frames):
@@ -71,9 +72,9 @@ def describe_endless(error: EndlessError) -> str:
 
 
 def find_loop(frame: FrameType, line: int) -> Loop | None:
-    """Return the loop that a line of a frame stands in, or None: the innermost `while`, or else `for`.
+    """Return the loop that a frame's line is in, or None: the innermost `while`, or else `for`.
 
-    A `for` inside of a `while` is left when its sequence is used up, so the `while` is the suspect.
+    A `for` inside a `while` ends when its sequence is used up, so the `while` is the suspect.
     """
     text = "".join(linecache.getlines(frame.f_code.co_filename, frame.f_globals))
     try:
@@ -91,7 +92,7 @@ def find_loop(frame: FrameType, line: int) -> Loop | None:
 
 
 def advise(loop: Loop) -> str:
-    """Return what a learner should look for in a loop that doesn't end."""
+    """Return what a learner should look for in a loop that does not end."""
     if isinstance(loop, ast.For):
         return "does something in the loop add to the list that it goes through?"
     calls = (node for node in ast.walk(loop.test) if isinstance(node, ast.Call))
@@ -110,12 +111,12 @@ def called_name(call: ast.Call) -> str:
 
 
 def names_in(node: ast.AST) -> set[str]:
-    """Return the variables that an expression names."""
+    """Return the variables named in an expression."""
     return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
 
 
 def is_item_assignment(node: ast.AST) -> TypeGuard[ast.Subscript]:
-    """Return whether a node is an item that is assigned or deleted, as in `counts[i] = 1`."""
+    """Return whether a node is an item that is assigned to or deleted, as in `counts[i] = 1`."""
     return isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load)
 
 

@@ -1,7 +1,7 @@
 """A case worked out step by step, for an answer whose mistake nobody foresaw.
 
-A number and the number that was expected tell a learner little. Beside the steps of the same case
-they can see how far their own lines agree.
+A number next to the expected one tells a learner little. Next to the steps of the same case,
+learners can see how far their own lines agree.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,12 +12,12 @@ from transformer_lab.course.judge.formatting import format_number
 from transformer_lab.course.judge.returned_arrays import as_array
 
 Step = tuple[str, Any]
-"""What a step of the working is, in words, and its value."""
+"""One step of the working: what it is, in words, and its value."""
 Working = Callable[..., Iterable[Step]]
-"""Works out a case: yields its steps, the results among them.
+"""A function that works out a case: it yields the steps, including the results.
 
-It is called with the arguments of the case and with `at`, the index of the first wrong number: () for
-a single number.
+It is called with the arguments of the case, and with `at`, the index of the first wrong number,
+which is () for a single number.
 """
 INTRODUCTION = (
     "No mistake we know of gives that. Here is the case worked out, to compare with your own steps:"
@@ -26,7 +26,7 @@ COLUMNS, ROWS, MAX_STEPS = 8, 4, 6
 
 
 def work_out(attempt: Attempt) -> str:
-    """Return the lines that work out the first failing case, each behind a line break, or "".
+    """Return the lines that work out the first failing case, each after a line break, or "".
 
     There are none if the exercise has no working, or if no result is wrong.
     """
@@ -45,7 +45,7 @@ def work_out(attempt: Attempt) -> str:
 
 
 def format_step(value: Any) -> str:
-    """Return the value of a step in one line, cut short if it is long."""
+    """Return the value of a step on one line, shortened if it is long."""
     if isinstance(value, str):
         return value
     array = as_array(value)
@@ -59,7 +59,7 @@ def format_step(value: Any) -> str:
 
 
 def name_row(name: str, at: tuple[int, ...]) -> str:
-    """Return the name of the row in which an index stands: "row 1 of x", "row 1 of x[0, 2]" or "x"."""
+    """Return the name of the row that an index is in: "row 1 of x", "row 1 of x[0, 2]" or "x"."""
     if len(at) < 2:
         return name
     batch = f"[{', '.join(map(str, at[:-2]))}]" if len(at) > 2 else ""

@@ -1,6 +1,6 @@
-"""Finds the lessons, which are the folders `lesson_KEY` here, and collects their checks and quizzes.
+"""Find the lessons, which are the folders `lesson_KEY` here, and collect their checks and quizzes.
 
-Each lesson's `__init__.py` calls it; no list of lessons has to be kept.
+Each lesson's `__init__.py` calls this, so no list of lessons has to be kept.
 """
 
 import importlib
@@ -32,9 +32,9 @@ def lesson(number: str) -> ModuleType:
 
 
 def collect_checks(*modules: ModuleType) -> SimpleNamespace:
-    """Collect the checks defined in these modules, as attributes by name, in their order.
+    """Collect the checks defined in these modules, as attributes by name, in order.
 
-    Each is given its `place`, the lesson and the name under which the diary records it, and its
+    Each one gets its `place`, the lesson and the name under which the diary records it, and its
     `guide` from the lesson's `hints.toml`.
 
     Raises:
@@ -64,7 +64,7 @@ def find_lesson_number(module: str) -> str:
 
 
 def load_quiz(package: str) -> Quiz:
-    """Load the quiz of a lesson from the `quiz.md` in its package."""
+    """Load a lesson's quiz from the `quiz.md` in its package."""
     text = files(package).joinpath("quiz.md").read_text(encoding="utf-8")
     questions = read_questions(text, f"{package.rpartition('.')[2]}/quiz.md")
     number = find_lesson_number(package)

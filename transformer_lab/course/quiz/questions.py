@@ -1,4 +1,4 @@
-"""Parser for a lesson's `quiz.md`: multiple-choice questions with a reply to each choice.
+"""A parser for a lesson's `quiz.md`: multiple-choice questions with a reply to each choice.
 
 `load_quiz` of `transformer_lab.course.lessons` uses it. The Markdown has one line for each part:
 
@@ -28,7 +28,7 @@ class Question:
 
     Attributes:
         text: The question.
-        choices: For each choice its text and the reply to it.
+        choices: The text of each choice, with the reply to it.
         right: The index of the right choice.
     """
 
@@ -37,7 +37,7 @@ class Question:
     right: int
 
     def verdict(self, choice: int) -> str:
-        """Return the reply to a choice, beginning with "Right." or "No."."""
+        """Return the reply to a choice, starting with "Right." or "No."."""
         opening = "Right." if choice == self.right else "No."
         return f"{opening} {self.choices[choice][1]}"
 
@@ -46,7 +46,7 @@ def read_questions(text: str, file: str) -> list[Question]:
     """Parse the questions of a `quiz.md`; empty lines and a title (`# `) are ignored.
 
     Raises:
-        ValueError: For the first line that breaks the format; it names `file` and the line.
+        ValueError: If a line breaks the format; the message names `file` and the first such line.
     """
     numbered = enumerate(text.splitlines(), 1)
     lines = [(n, line.rstrip()) for n, line in numbered if line.strip() and line[:2] != "# "]
@@ -60,10 +60,10 @@ def read_questions(text: str, file: str) -> list[Question]:
 def read_question(lines: Sequence[tuple[int, str]], file: str) -> Question:
     """Parse one question from its lines, each with its number in the file.
 
-    The first is the heading; then choices and replies alternate.
+    The first line is the heading; then choices and replies alternate.
 
     Raises:
-        ValueError: For the first line that breaks the format; it names `file` and the line.
+        ValueError: If a line breaks the format; the message names `file` and the first such line.
     """
     (first, heading), *rest = lines
     if len(rest) % 2:

@@ -1,6 +1,6 @@
-"""`Quiz`: multiple-choice questions to click in a notebook, to answer by letter in a terminal, or folded.
+"""`Quiz`: multiple-choice questions to click in a notebook, answer by letter in a terminal, or unfold.
 
-Each lesson has one as `quiz`. `questions.py` says how the questions are written.
+Each lesson has one, called `quiz`. `questions.py` says how the questions are written.
 """
 
 import html
@@ -20,14 +20,14 @@ from transformer_lab.lab.page.drawing import fragment
 
 
 class Quiz:
-    """Multiple-choice questions, answered by mouse or keyboard (Tab to a choice, Space to take it).
+    """Multiple-choice questions, answered by mouse or keyboard (Tab to a choice, Space to choose it).
 
     In a terminal, `ask(1)` prints a question and `answer(1, "b")` prints the reply.
 
     Attributes:
         first: The first choice for each question answered so far, by the index of the question.
-        places: The lesson of each question, under which the diary records answers; or none.
-        called: The name of the variable in which a reader has it, for the example to type.
+        places: The lesson of each question, under which the diary records answers; may be empty.
+        called: The name of the reader's variable, for the example of what to type.
         widget: The ipywidget, once it has been built.
     """
 
@@ -45,9 +45,9 @@ class Quiz:
         self.show()
 
     def show(self) -> None:
-        """Show the quiz with no question answered: as text in a terminal, to click in a notebook.
+        """Show the quiz with no question answered: as text in a terminal, or clickable in a notebook.
 
-        Without a kernel the page itself replies; without scripts the replies are folded.
+        Without a kernel, the page itself replies; without scripts, the replies are folded.
         """
         self.first = {}
         if is_in_terminal():
@@ -58,7 +58,7 @@ class Quiz:
     # ------------------------------------------------------------ in words
 
     def ask(self, number: int | None = None) -> None:
-        """Print the question of this number, counted from 1, or all questions, with their choices.
+        """Print the question with this number, counted from 1, or all questions, with their choices.
 
         Raises:
             ValueError: If there is no such question.
@@ -117,7 +117,7 @@ class Quiz:
         return ipywidgets.VBox([keys, *self.build_boxes()])
 
     def build_boxes(self) -> list[Any]:
-        """Build a box for each question, and one for the score below them."""
+        """Build a box for each question, with one for the score below them."""
         import ipywidgets
 
         self.standing = ipywidgets.HTML()
@@ -129,7 +129,7 @@ class Quiz:
         return fragment("quiz", static_html(data), saved.dump_json(data))
 
     def build_box(self, number: int) -> Any:
-        """Build the box of one question, given by its index: its text, its choices, and the reply."""
+        """Build the box for one question, given by its index: its text, its choices, and the reply."""
         import ipywidgets
 
         asked = self.questions[number]
@@ -168,18 +168,18 @@ class Quiz:
         return diary.record_answer(self.places[number], right)
 
     def right(self) -> int:
-        """Return the number of questions that were right at the first choice."""
+        """Return how many questions were right at the first choice."""
         return sum(self.questions[n].right == choice for n, choice in self.first.items())
 
     def score(self) -> str:
-        """Return the final score as a sentence once all questions are answered, else ""."""
+        """Return the final score as a sentence once all questions are answered, and "" before that."""
         if len(self.first) < len(self.questions):
             return ""
         return f"{self.right()} of {len(self.questions)} right at the first choice."
 
 
 def is_in_terminal() -> bool:
-    """Return whether this runs in Python or IPython in a terminal, which cannot show HTML."""
+    """Return whether this is Python or IPython in a terminal, which cannot show HTML."""
     shell = get_ipython()
     return shell is None or type(shell).__module__.startswith("IPython.terminal")
 

@@ -29,10 +29,11 @@ GreedyWords = Callable[[Callable[[list[int]], Tensor], int, int, int], list[int]
 def translate_with(
     forward: Forward, greedy_words: GreedyWords, sentence: str = "the street was too wide"
 ) -> None:
-    """Print the shipped model's translation of a sentence, made with a learner's functions.
+    """Print the translation of a sentence by the package's translator, made with a learner's functions.
 
-    They are those of lessons 07 and 10: `forward(model, source, target)` returns logits (batch,
-    target, vocabulary), and `greedy_words(next_logits, bos, eos, limit)` returns a list of ids.
+    The functions come from lessons 07 and 10: `forward(model, source, target)` returns logits
+    (batch, target, vocabulary), and `greedy_words(next_logits, bos, eos, limit)` returns a list of
+    ids.
     """
     translator = Translator.load(device="cpu")
     source = torch.tensor([translator.encode(sentence)])

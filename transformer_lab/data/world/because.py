@@ -1,9 +1,10 @@
-"""The because-sentences: a pronoun, two nouns it could stand for, and a word that decides between them.
+"""Because-sentences: a pronoun, two nouns that it could refer to, and a word that decides between them.
 
-`constructions` draws them; lessons and studies of pronouns rest on them. The reason fits one noun,
-and this world never says it of the other: streets are not tired, and animals are not wide. Whether
-the referent is subject or object, masculine or feminine, singular or plural, and whether the reason
-comes first, is drawn before any word, so that none of these is a clue.
+`constructions` draws them, and the lessons and studies about pronouns rely on them. Each reason
+fits one of the two nouns, and in this world it is never said of the other: streets are not tired,
+and animals are not wide. Whether the referent is subject or object, masculine or feminine, singular
+or plural, and whether the reason comes first, are all drawn before any word, so that none of them
+is a clue.
 """
 
 from dataclasses import replace
@@ -38,10 +39,10 @@ from transformer_lab.data.world.phrases import (
 
 
 class Scene(NamedTuple):
-    """An event, and the reasons that may be given for it, about its subject or about its object.
+    """An event, with the reasons that can be given for it, about its subject or its object.
 
-    `moods` has "yes" or "not" (it happened, or did not), and may have "can" and "want" (it could
-    not happen, nobody wanted it) and "too" (the reasons may be excessive).
+    `moods` has "yes" or "not" (it happened, or did not). It may also have "can" and "want" (it
+    could not happen, nobody wanted it) and "too" (the reasons may be excessive).
     """
 
     verb: Verb
@@ -158,7 +159,7 @@ def _casts(
 
 
 def mark_role(phrase: NounPhrase, role: str) -> NounPhrase:
-    """Return the phrase with its last word marked with this role, "referent" or "other"."""
+    """Return the phrase with its last word marked as "referent" or "other"."""
     return replace(phrase, marks=((role, len(phrase.source) - 1),))
 
 
@@ -177,9 +178,9 @@ def because_sentence(
 
     Args:
         subject: The subject, marked by `mark_role` as the "referent" or as the "other".
-        group: What the subject did or did not do: a verb group.
-        thing: The object, marked with the other of the two roles.
-        word: What is said of the referent.
+        group: What the subject did or did not do, as a verb group.
+        thing: The object, marked with the other one of the two roles.
+        word: What is said about the referent.
         degree: "too", "very", "so" or "".
         tense: The tense of the reason, "present" or "background".
         time: When it happened.

@@ -42,7 +42,7 @@ PLACE = ("the", "the", "the", "a", "this")
 
 
 def draw_noun(rng: Random, wanted: frozenset[str], *, but: Noun | None = None) -> Noun:
-    """Draw a noun that has one of these tags or is among them, but not the noun `but`."""
+    """Draw a noun with one of these tags, or one of the nouns named, but never the noun `but`."""
     return rng.choice([noun for noun in find_nouns(wanted) if noun is not but])
 
 
@@ -78,14 +78,14 @@ def draw_phrase(
 ) -> NounPhrase:
     """Draw a noun phrase: the noun with one of the determiners, and perhaps a number and adjectives.
 
-    Relatives always get a possessive, and what nobody owns never does.
+    Relatives always get a possessive, and things that nobody owns never do.
 
     Args:
         rng: The source of randomness.
         noun: The noun.
         determiners: The determiners to choose from; "my" stands for any possessive.
-        plural: Whether it is plural; None to draw that too.
-        plain: Whether to leave out number and adjectives.
+        plural: Whether the noun is plural; None draws this too.
+        plain: Whether to leave out the number and the adjectives.
     """
     if plural is None:
         plural = rng.random() < 0.3
@@ -133,7 +133,7 @@ SPOTS = tuple(
     (fixed_phrase(english, french), parse_tags(who), parse_tags(where))
     for english, french, who, where in parse_rows(_SPOTS)
 )
-"""Each preposition of place, the tags and nouns of what may be there, and those of the place."""
+"""For each preposition of place: the tags and nouns of what can be there, and those of the place."""
 
 
 @cache
@@ -142,7 +142,7 @@ def _spots(noun: Noun) -> tuple[tuple[Phrase, frozenset[str]], ...]:
 
 
 def draw_place(rng: Random, noun: Noun) -> Phrase:
-    """Draw a place where the noun may be, such as "under the table"."""
+    """Draw a place where the noun can be, such as "under the table"."""
     spot, where = rng.choice(_spots(noun))
     place = draw_phrase(rng, draw_noun(rng, where, but=noun), PLACE, plural=False)
     return join_phrases(spot, place)
@@ -156,5 +156,5 @@ TIMES = (
 
 
 def draw_time(rng: Random, chance: float) -> Phrase:
-    """Draw a time in the past with probability `chance`, else an empty phrase."""
+    """Draw a time in the past with probability `chance`, or else an empty phrase."""
     return rng.choice(TIMES) if rng.random() < chance else NOTHING

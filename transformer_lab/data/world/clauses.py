@@ -54,10 +54,10 @@ def verb_group(
         tense: "present" (is eating: mange), "habit" (eats: mange), "past" (ate: a mangé) or
             "background" (was eating: mangeait).
         negated: Whether it is negated.
-        asked: Whether it is for a `question`: did eat, does eat.
-        adverb: "often", "never", …: only with the habit, and not negated.
-        preceding: The agreement of an object before the verb, which a participle with avoir agrees
-            with.
+        asked: Whether it is part of a `question`: did eat, does eat.
+        adverb: "often", "never", …; only with the tense "habit", and not negated.
+        preceding: The agreement of an object in front of the verb, which a participle with avoir
+            agrees with.
     """
     plural = subject.agreement.plural
     progressive = tense == "background" or (tense == "present" and verb.infinitive not in STATIVE)
@@ -108,9 +108,9 @@ MODALS = {
 def modal_group(
     subject: NounPhrase, modal: str, verb: Verb, *, past: bool = False, negated: bool = False
 ) -> Phrase:
-    """Build can, must or want with an infinitive; "must" has no past.
+    """Build can, must or want plus an infinitive; "must" has no past.
 
-    The past is the imperfect in French.
+    In French, the past is the imperfect.
     """
     *present, stem = MODALS[modal]
     at = 0  # where the English modal stands
@@ -136,7 +136,7 @@ def modal_group(
 def copula(
     subject: NounPhrase, tense: str, *, negated: bool = False, having: bool = False
 ) -> Phrase:
-    """Build a form of the verb be: is, weren't; est, n'étaient pas.
+    """Build a form of the verb "be": is, weren't; est, n'étaient pas.
 
     With `having`, French uses avoir: a, n'avaient pas. The tense is "present" or "background":
     French describes the past in the imperfect.
@@ -195,15 +195,15 @@ def comparison_predicate(
 
 
 def question(subject: NounPhrase, group: Phrase, word: Phrase = NOTHING) -> Phrase:
-    """Build a question from a statement's subject and verb group.
+    """Build a question from the subject and the verb group of a statement.
 
-    In English the first word of the group moves before the subject. The French begins with
-    "est-ce que", which is aligned to that word.
+    In English, the first word of the group moves in front of the subject. The French question
+    begins with "est-ce que", which is aligned to that word.
 
     Args:
         subject: The subject.
         group: The verb group, made with `asked=True` where English needs "do".
-        word: A question word that is put in front.
+        word: A question word to put in front.
     """
     helper = Phrase(group.source[:1], (("est-ce", (0,)), ("que", (0,))))
     english = join_phrases(helper, subject, Phrase(group.source[1:]))

@@ -1,8 +1,8 @@
-"""The constructions of the bilingual world: functions that draw words and put them into a sentence.
+"""The sentence constructions of the bilingual world: functions that draw words and build a sentence.
 
 `grammar` draws from `CONSTRUCTIONS`. Each function takes a random generator and returns a `Phrase`;
-its docstring has an example. The rules of English and French are in `phrases` and `clauses`, and
-which words go together is in `lexicon`.
+its docstring has an example. The rules of English and French are in `phrases` and `clauses`;
+`lexicon` says which words go together.
 """
 
 from collections.abc import Callable
@@ -392,8 +392,8 @@ CONSTRUCTIONS: dict[str, tuple[int, Callable[[Random], Phrase]]] = {
     "because_last": (32, lambda rng: draw_because(rng, reason_first=False)),
     "because_first": (32, lambda rng: draw_because(rng, reason_first=True)),
 }
-"""The weight of each construction in the draw, and the function that writes a sentence of it.
+"""Each construction's weight in the draw, and the function that writes a sentence of that kind.
 
-Nearly half of the sentences are because-sentences. With fewer of them, a small model learns
-everything else long before it learns what a pronoun stands for.
+Nearly half of the sentences are because-sentences. With fewer of them, a small model would learn
+everything else long before it learns what a pronoun refers to.
 """

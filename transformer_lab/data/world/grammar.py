@@ -1,8 +1,8 @@
 """The bilingual world: seeded splits of English sentences and their French translations.
 
-Lessons and runs call `world`. Each pair comes with the gold word alignment and, where a pronoun
-could stand for two nouns, with the gold referent and the word that decides. The words are in
-`lexicon`, the rules of both languages in `phrases`, the kinds of sentence in `constructions`.
+Lessons and runs call `world`. Each pair comes with the gold word alignment. If a pronoun could
+refer to two nouns, it also comes with the right noun and the word that decides. The words are in
+`lexicon`, the rules of both languages in `phrases`, and the kinds of sentence in `constructions`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,12 +21,12 @@ from transformer_lab.data.world.phrases import Phrase, noun_phrase, realise_surf
 
 @dataclass(frozen=True, slots=True)
 class Coreference:
-    """What a pronoun stands for, as positions in the tokens of a pair.
+    """What a pronoun refers to, as positions in the tokens of a pair.
 
     Attributes:
         pronoun: The English pronoun, it or they.
-        referent: The English noun that it stands for.
-        other: The English noun that it could have stood for.
+        referent: The English noun that it refers to.
+        other: The English noun that it might have referred to.
         decider: The English word that decides between them.
         target_pronoun: The French pronoun: il, elle, ils or elles.
     """
@@ -47,8 +47,8 @@ class WorldPair:
         target_tokens: The French words.
         alignment: Sorted (source position, target position) links.
         construction: The name of its construction.
-        coreference: What its pronoun stands for; None outside the because-sentences.
-        combinations: The (noun, describing word) pairs that it states, by English lemma.
+        coreference: What its pronoun refers to; None unless it is a because-sentence.
+        combinations: The (noun, describing word) pairs that it states, as English lemmas.
     """
 
     source_tokens: tuple[str, ...]
@@ -70,9 +70,9 @@ class WorldPair:
 
 
 def join_tokens(tokens: Sequence[str], *, french: bool = False) -> str:
-    """Return tokens as a text, without a space after an elision (l'animal) or before a comma.
+    """Return tokens as text, without a space after an elision (l'animal) or before a comma.
 
-    In French a space stands before `?`, in English it does not.
+    French puts a space before `?`, and English does not.
     """
     text = ""
     for word in tokens:
@@ -107,7 +107,7 @@ FAMOUS: tuple[WorldPair, WorldPair] = (_famous("tired", "animal"), _famous("wide
 
 
 def is_held_out(pair: WorldPair) -> bool:
-    """Return whether the pair states a combination that training and validation never show."""
+    """Return whether the pair states a combination that never occurs in training and validation."""
     return any(is_held_out_combination(noun, word) for noun, word in pair.combinations)
 
 
@@ -128,25 +128,26 @@ _MOST = 200_000
 def world(
     train: int = 20_000, validation: int = 1_000, test: int = 1_000, *, seed: int = 0
 ) -> Splits[WorldPair]:
-    """Draw the three splits of the bilingual world; no source sentence is in two of them.
+    """Draw the three splits of the bilingual world, which have no source sentence in common.
 
     Half of the test pairs (rounded up) state a held-out combination; training and validation pairs
-    never do. Worlds of one seed that differ only in the size of training share validation and test,
-    and the smaller training set is the beginning of the larger one.
+    never do. Two worlds with the same seed that differ only in the size of the training set have
+    the same validation and test sets, and the smaller training set is the beginning of the larger
+    one.
 
     Args:
-        train: Number of training pairs.
-        validation: Number of validation pairs.
-        test: Number of test pairs.
+        train: The number of training pairs.
+        validation: The number of validation pairs.
+        test: The number of test pairs.
         seed: The same seed gives the same world.
 
     Raises:
-        ValueError: A size is negative, or the grammar has too few different sentences.
+        ValueError: If a size is negative, or the grammar cannot make that many different sentences.
     """
     sizes = {"train": train, "validation": validation, "test": test}
     for name, size in sizes.items():
         if size < 0:
-            raise ValueError(f"{name} is {size}, but a number of pairs is at least 0")
+            raise ValueError(f"{name} is {size}; expected a number of pairs of at least 0")
     total = sum(sizes.values())
     if total > _MOST:
         raise ValueError(

@@ -1,9 +1,9 @@
-"""The pairs of a noun and a describing word that are held out of training, so that the test needs rules.
+"""The noun and describing-word pairs held out of training, so that the test requires rules.
 
-`grammar` saves sentences with these pairs for the test split. One pair in ten is held out, but none
-that would leave too little to learn from: every word keeps at least two nouns of either gender (or
-all it has), so does every reason with each verb, and every noun keeps two words. For example, a
-model that has read that walls and rocks were too slippery to climb can understand the same of
+`grammar` saves sentences with these pairs for the test split. One pair in ten is held out, unless
+that would leave too little to learn from. Every word keeps at least two nouns of each gender (or
+all it has), and so does every reason with each verb; every noun keeps two words. For example, a
+model that has read that walls and rocks were too slippery to climb can understand the same about
 hills.
 """
 
@@ -31,9 +31,9 @@ FAMOUS_COMBINATIONS = (("animal", "tired"), ("street", "wide"))
 
 @cache
 def held_out_combinations() -> frozenset[Combination]:
-    """Return one in ten of all (noun, describing word) pairs.
+    """Return one tenth of all (noun, describing word) pairs.
 
-    A hash chooses them, so they are the same for every seed.
+    They are chosen by a hash, so they are the same for every seed.
     """
     groups = _groups()
     everything = {combination for group in groups for combination in group}
@@ -53,9 +53,9 @@ def held_out_combinations() -> frozenset[Combination]:
 
 
 def is_held_out_combination(noun: str, word: str) -> bool:
-    """Return whether only the test split may show this noun and describing word together.
+    """Return whether this noun and describing word may appear together only in the test split.
 
-    Both are English lemmas.
+    Both are given as English lemmas.
     """
     return (noun, word) in held_out_combinations()
 

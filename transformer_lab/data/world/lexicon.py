@@ -1,10 +1,10 @@
-"""The words of the bilingual world: tables of nouns, adjectives and verbs, and which of them go together.
+"""The words of the bilingual world: tables of nouns, adjectives and verbs, and which go together.
 
-All other modules of the world draw from these tables. A noun has *tags*; the first is its kind.
-Verbs and adjectives list the tags, or the very nouns, that they make sense with: a house does not
-eat, and a cat is not wide. Regular forms are not written out: `house` stands for house, houses;
-`fermé` for fermé, fermée, fermés, fermées; `ferm-er` for ferme, ferment, fermé, fermer, and
-fermait.
+All other modules of the world draw from these tables. A noun has *tags*, and the first one is its
+kind. Verbs and adjectives list the tags, or the individual nouns, that they make sense with: a
+house does not eat, and a cat is not wide. Regular forms are not written out: `house` stands for
+house, houses; `fermé` for fermé, fermée, fermés, fermées; `ferm-er` for ferme, ferment, fermé,
+fermer, and fermait.
 """
 
 from functools import cache
@@ -14,7 +14,7 @@ from typing import NamedTuple
 class Noun(NamedTuple):
     """A noun: singular and plural in both languages, and its French gender, "m" or "f".
 
-    `tags` are what verbs and adjectives ask for, and `kind` is the first of them.
+    `tags` are what verbs and adjectives look for, and `kind` is the first of them.
     """
 
     english: str
@@ -27,12 +27,13 @@ class Noun(NamedTuple):
 
 
 class Adjective(NamedTuple):
-    """An adjective and its French forms: masculine, feminine, then both in the plural.
+    """An adjective and its French forms: masculine and feminine singular, then both plurals.
 
-    `place` is where French puts it: "before" or "after" the noun, or "never" beside it. `sort` is
+    `place` is where French puts it: "before" or "after" the noun, or "never" next to it. `sort` is
     "colour", "quality" (lasting), "state" (passing), "fixed" (a state without degrees: nothing is
-    very closed), "attribute" (said only beside a noun) or "having" (in French one *has* hunger).
-    `comparative` is "more" where that word makes it, "" where nothing is compared.
+    very closed), "attribute" (used only next to a noun) or "having" (in French you *have* hunger).
+    `comparative` is "more" if the adjective is compared with that word, and "" if it is never
+    compared.
     """
 
     english: str
@@ -47,8 +48,8 @@ class Verb(NamedTuple):
     """A verb with the forms that the world uses.
 
     English: `base`, `third` (eats), `past`, `ing`. French: `singular` and `plural` of the present,
-    `participle`, `infinitive`, and `imperfect`, the stem before -ait and -aient. `subjects` and
-    `objects` are the tags and nouns that it goes with.
+    `participle`, `infinitive`, and `imperfect`, the stem in front of -ait and -aient. `subjects`
+    and `objects` are the tags and nouns that the verb goes with.
     """
 
     base: str
@@ -285,12 +286,12 @@ return returns returned returning | revient reviennent revenu revenir reven | pe
 
 
 def parse_tags(text: str) -> frozenset[str]:
-    """Return the set of tags and nouns that are written in one text, separated by spaces."""
+    """Return the set of tags and nouns written in one text, separated by spaces."""
     return frozenset(text.split())
 
 
 def has_any_tag(wanted: frozenset[str], noun: Noun) -> bool:
-    """Return whether a noun has one of these tags, or is itself among them."""
+    """Return whether a noun has one of these tags, or is one of the nouns listed."""
     return noun.english in wanted or not wanted.isdisjoint(noun.tags)
 
 
@@ -338,13 +339,13 @@ ADJECTIVES = {
     word.english: word for word in (_parse_adjective(*row) for row in parse_rows(_ADJECTIVES))
 }
 VERBS = {verb.infinitive: verb for verb in (_parse_verb(*row) for row in parse_rows(_VERBS))}
-"""The verbs by French infinitive, because English `leave` is both `quitter` and `partir`."""
+"""The verbs by their French infinitive, because English `leave` is both `quitter` and `partir`."""
 
 DECIDING_VERBS = tuple(VERBS[name] for name in ("dormir", "boiter", "trembler", "brûler"))
-"""The verbs that describe, as an adjective does: it was limping, it was burning."""
+"""Verbs that describe the way an adjective does: it was limping, it was burning."""
 
 
 @cache
 def find_nouns(wanted: frozenset[str]) -> tuple[Noun, ...]:
-    """Return the nouns that have one of these tags, or are themselves among them."""
+    """Return the nouns that have one of these tags, or that are listed themselves."""
     return tuple(noun for noun in NOUNS.values() if has_any_tag(wanted, noun))

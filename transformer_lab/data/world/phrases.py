@@ -1,9 +1,9 @@
-"""Phrases in English and French at once, and the rules of grammar that shape them.
+"""Phrases in English and French at once, and the grammar rules that shape them.
 
-`clauses`, `because` and `constructions` build sentences from these. A `Phrase` holds the English
-words, the French words in French order, and for every French word the English words it translates.
-Small phrases are joined into sentences. `realise_surface` then applies, in one place, what
-neighbouring words do to each other: elision, contraction, "a" or "an".
+`clauses`, `because` and `constructions` build sentences from them. A `Phrase` holds the English
+words, the French words in French order, and for each French word the English words that it
+translates. Small phrases are joined into sentences. `realise_surface` then applies, all in one
+place, what neighbouring words do to each other: elision, contraction, "a" or "an".
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ Rendered = tuple[str, tuple[int, ...]]  # a French word, and the English positio
 
 
 class Agreement(NamedTuple):
-    """The gender, number and person that a noun or pronoun imposes on the words that agree with it."""
+    """The gender, number and person that a noun or pronoun requires of the words that agree with it."""
 
     gender: str
     plural: bool
@@ -34,7 +34,7 @@ class Phrase:
     Attributes:
         source: The English words.
         target: The French words, each with the positions in `source` that it translates.
-        combinations: The (noun, describing word) pairs that the phrase states, by English lemma.
+        combinations: The (noun, describing word) pairs that the phrase states, as English lemmas.
         marks: Named positions in `source`, such as ("pronoun", 7).
     """
 
@@ -46,7 +46,7 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class NounPhrase(Phrase):
-    """A phrase that other words agree with; `nouns` are the English lemmas of its nouns."""
+    """A phrase that other words agree with; `nouns` holds the English lemmas of its nouns."""
 
     agreement: Agreement = _NEUTRAL
     nouns: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ NOTHING = Phrase()
 
 
 def join_phrases(*parts: Phrase) -> Phrase:
-    """Join all the parts into one phrase, one after the other in both languages."""
+    """Join all parts into one phrase, one after the other in both languages."""
     source: list[str] = []
     target: list[Rendered] = []
     combinations: list[tuple[str, str]] = []
@@ -77,7 +77,7 @@ def _nominal(phrase: Phrase, agreement: Agreement, nouns: tuple[str, ...]) -> No
 
 
 def extend_noun_phrase(head: NounPhrase, *parts: Phrase) -> NounPhrase:
-    """Return a noun phrase with more said about it, such as a place or a relative clause."""
+    """Return a noun phrase with something added, such as a place or a relative clause."""
     return _nominal(join_phrases(head, *parts), head.agreement, head.nouns)
 
 
@@ -85,8 +85,8 @@ def extend_noun_phrase(head: NounPhrase, *parts: Phrase) -> NounPhrase:
 def fixed_phrase(english: str, french: str) -> Phrase:
     """Return a set expression with its alignment.
 
-    In `french`, `word:0,1` translates the English words 0 and 1; a bare word translates all of
-    them.
+    In `french`, `word:0,1` translates English words 0 and 1; a word without numbers translates all
+    of them.
     """
     source = tuple(english.split())
     target = []
@@ -136,9 +136,9 @@ def noun_phrase(
     number: str = "",
     adjectives: Sequence[Adjective] = (),
 ) -> NounPhrase:
-    """Build a noun with its determiner, number and adjectives, in the order of each language.
+    """Build a noun with its determiner, number and adjectives, in each language's order.
 
-    `determiner` is "" for none, and `number` is a key of `NUMBERS` or "".
+    If `determiner` is "", there is none; `number` is a key of `NUMBERS` or "".
     """
     agreement = Agreement(noun.gender, plural)
     before = [word for word in adjectives if word.place == "before"]
@@ -178,7 +178,7 @@ def inflect_adjective(word: Adjective, agreement: Agreement) -> str:
 
 
 def coordinate(first: NounPhrase, second: NounPhrase) -> NounPhrase:
-    """Join two noun phrases by "and"; the result is plural, and feminine only if both are."""
+    """Join two noun phrases with "and"; the result is plural, and feminine only if both parts are."""
     feminine = first.agreement.gender == second.agreement.gender == "f"
     agreement = Agreement("f" if feminine else "m", True)
     whole = join_phrases(first, fixed_phrase("and", "et"), second)
@@ -196,7 +196,7 @@ PRONOUNS = {
 def personal_pronoun(english: str) -> NounPhrase:
     """Return the phrase for "i", "we", "he" or "she".
 
-    Nothing may agree with i and we, because their gender is unknown.
+    Nothing may agree with "i" and "we", because their gender is unknown.
     """
     french, agreement = PRONOUNS[english]
     return NounPhrase((english,), ((french, (0,)),), agreement=agreement)
@@ -205,7 +205,7 @@ def personal_pronoun(english: str) -> NounPhrase:
 def referring_pronoun(referent: NounPhrase) -> NounPhrase:
     """Return the pronoun for a noun phrase: it or they; il, elle, ils or elles.
 
-    What is said of the pronoun counts as said of the nouns it stands for.
+    Whatever is said about the pronoun counts as said about the nouns it refers to.
     """
     agreement = referent.agreement
     french = ("elle" if agreement.gender == "f" else "il") + "s" * agreement.plural

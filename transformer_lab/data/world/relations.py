@@ -21,9 +21,9 @@ CLAUSES = {
     "because_first",
     "because_last",
 }
-"""The constructions whose main clause has one verb of action, and so a subject and an object to find."""
+"""The constructions whose main clause has one action verb, and so a subject and an object to find."""
 RELATIVE_CLAUSES = {"subject_relative", "object_relative"}
-"""The constructions in which a relative clause stands between a noun and its verb."""
+"""The constructions with a relative clause between a noun and its verb."""
 BEING = ("is", "are", "was", "were")
 DETERMINERS = set("the a an some any this these that those my his her our their".split())
 PRONOUNS = set("i you he she it we they".split())
@@ -66,8 +66,8 @@ def find_relations(pair: WorldPair) -> dict[str, Links]:
 def find_relations_over_clause(pair: WorldPair) -> dict[str, Links]:
     """Return the (dependent, head) positions around a relative clause.
 
-    The sentence is one of `RELATIVE_CLAUSES`. In *the dog that is sleeping is black*, "relative
-    pronoun" has (that, dog), and "subject over a clause" has (dog, the second is).
+    The sentence must belong to `RELATIVE_CLAUSES`. In *the dog that is sleeping is black*,
+    "relative pronoun" has (that, dog), and "subject over a clause" has (dog, the second is).
     """
     words = pair.source_tokens
     noun = min(find_noun_phrases(words).values())
@@ -76,7 +76,7 @@ def find_relations_over_clause(pair: WorldPair) -> dict[str, Links]:
 
 
 def find_noun_phrases(words: Sequence[str]) -> dict[int, int]:
-    """Return for each position where a noun phrase begins the position of its noun."""
+    """Return, for each position where a noun phrase begins, the position of its noun."""
     found = {}
     for start, word in enumerate(words):
         begins = word in DETERMINERS or word in NUMBERS
@@ -91,7 +91,7 @@ def find_noun_phrases(words: Sequence[str]) -> dict[int, int]:
 
 
 def find_main_clause(words: Sequence[str]) -> range:
-    """Return the positions of the main clause, without the clause that begins with "because"."""
+    """Return the positions in the main clause, leaving out the clause that begins with "because"."""
     if "because" not in words:
         return range(len(words))
     if words[0] == "because":

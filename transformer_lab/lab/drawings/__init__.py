@@ -1,4 +1,7 @@
-"""Mechanisms drawn step by step in the page. Each drawing is data, a script, and words."""
+"""Drawings that show how a mechanism works, step by step, in the page.
+
+Each drawing consists of data, a script and words.
+"""
 
 from transformer_lab.lab.drawings.beam import growing_beam
 from transformer_lab.lab.drawings.cache import kv_cache

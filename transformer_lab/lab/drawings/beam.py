@@ -14,22 +14,22 @@ def growing_beam(
     kept: Collection[int],
     winner: int,
 ) -> Drawing:
-    """Draw a beam search (§6.1) one word at a time: what is considered, what is kept, and what wins.
+    """Draw a beam search (§6.1) one word at a time: what it considers, what it keeps, and what wins.
 
         growing_beam([None, 0, 0], ["<bos>", "le", "la"], [0, -0.7, -0.9], kept={0, 1}, winner=1)
 
-    A press on a beginning works its log-probability out.
+    Pressing a partial sentence shows how its log-probability is computed.
 
     Args:
-        parents: For each beginning the number of the one that it continues, which stands before
-            it; None for the first, the empty one.
-        words: The last word of each beginning.
-        log_probabilities: Of each whole beginning, in nats.
-        kept: The beginnings that the search went on with, or took as finished.
+        parents: For each partial sentence, the number of the earlier one that it continues; None
+            for the first, which is empty.
+        words: The last word of each partial sentence.
+        log_probabilities: The log-probability of each whole partial sentence, in nats.
+        kept: The partial sentences that the search continued, or accepted as finished.
         winner: The finished sentence that won.
 
     Raises:
-        ValueError: Naming the argument that does not fit.
+        ValueError: If an argument does not fit; the message names it.
     """
     check_tree(parents, words, log_probabilities, kept, winner)
     columns = group_by_length(parents, log_probabilities)
@@ -84,7 +84,9 @@ def check_tree(
         fits = parent is not None and 0 <= parent < node
         check(f"parents[{node}]", parent, f"0 to {node - 1}", fits)
     for name, given in (("words", words), ("log_probabilities", log_probabilities)):
-        check(f"len({name})", len(given), f"{len(nodes)}, one a node", len(given) == len(nodes))
+        check(
+            f"len({name})", len(given), f"{len(nodes)}, one for each node", len(given) == len(nodes)
+        )
     check("kept", sorted(kept), f"nodes from 0 to {nodes[-1]}", set(kept) <= set(nodes))
     check("winner", winner, f"one of those kept, {sorted(kept)}", winner in kept)
 
@@ -92,7 +94,7 @@ def check_tree(
 def group_by_length(
     parents: Sequence[int | None], log_probabilities: Sequence[float]
 ) -> list[list[int]]:
-    """Return the nodes of each length, from the shortest, in the order in which they are drawn."""
+    """Return the nodes of each length, shortest first, in the order in which they are drawn."""
     children: dict[int, list[int]] = {}
     for node, parent in enumerate(parents):
         if parent is not None:

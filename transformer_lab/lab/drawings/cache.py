@@ -1,4 +1,4 @@
-"""The drawing of the KV cache: what is computed word by word with it, and what without it."""
+"""The drawing of the KV cache: what is computed for each word with a cache and without one."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from transformer_lab.lab.page.drawing import Drawing
 from transformer_lab.numpy_reference import check_attention
 
 TABLES = 3
-"""A word that is read gets a row of queries, one of keys and one of values."""
+"""Each word that is read gets a row of queries, one of keys and one of values."""
 
 
 def kv_cache(
@@ -24,23 +24,24 @@ def kv_cache(
 
         kv_cache(["<bos>", "l'", "animal"], Q, K, V)
 
-    Each step reads one word more. With a cache one row of each table is computed; without, all rows
-    up to it are. The output is the same.
+    Each step reads one more word. With a cache, one row of each table is computed; without one, all
+    rows so far are. The output is the same.
 
     Args:
-        words: What is read, in order, one for each row.
+        words: The words that are read, in order, one for each row.
         query: What each word looks for.
-        key: What each word offers; it does not change when later words come.
+        key: What each word offers; later words do not change it.
         value: What each word gives.
 
     Raises:
-        ValueError: If there are fewer than 2 words, or naming the argument whose shape does not fit.
+        ValueError: If there are fewer than 2 words, or an argument has the wrong shape; the message
+            names it.
     """
     n = len(words)
     check("len(words)", n, "2 or more", n >= 2)
     check_attention(query, key, value, None)
     for name, given in (("query", query), ("key", key)):
-        check(f"rows of {name}", len(given), f"{n}, one a word", len(given) == n)
+        check(f"rows of {name}", len(given), f"{n}, one for each word", len(given) == n)
     data = {
         "words": list(words),
         "query": np.round(query, 4).tolist(),

@@ -15,24 +15,24 @@ DROPPED = {
     "encoder only: BERT": tuple(WITHOUT_HEAD),
     "decoder only: GPT": (*ENCODER, "decoder.cross_attention", "decoder.add_norm_2"),
 }
-"""The boxes of Figure 1 that each family goes without."""
+"""The boxes of Figure 1 that each family leaves out."""
 
 
 def three_architectures(
     source: Sequence[str], target: Sequence[str], *, pad: str = "<pad>", row: int = 1
 ) -> Drawing:
-    """Draw the paper's model (§3.1), BERT and GPT: dropped boxes crossed out, masks beside them.
+    """Draw the paper's model (§3.1), BERT and GPT: missing boxes crossed out, masks next to them.
 
         three_architectures(["the", "cat", "sat", "<pad>"], ["<bos>", "le", "chat"])
 
     Args:
-        source: Words that an encoder reads; BERT reads them, too.
-        target: Words that a decoder has read; GPT reads the source instead, and writes on.
-        pad: The word that nobody may see.
-        row: The word that is lit at first.
+        source: Words that an encoder reads; BERT reads them too.
+        target: Words that a decoder has read; GPT reads the source instead, and continues it.
+        pad: The padding token, which nothing may attend to.
+        row: The word that is highlighted at first.
 
     Raises:
-        ValueError: Naming the words that are missing, or the row.
+        ValueError: If words are missing or there is no such row; the message says which.
     """
     for name, given in (("source", source), ("target", target)):
         check(f"words of {name}", len(given), "1 to 8", 1 <= len(given) <= 8)

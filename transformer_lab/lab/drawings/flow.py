@@ -1,4 +1,4 @@
-"""The drawing of the forward pass: every box of Figure 1 with the matrix that comes out of it."""
+"""The drawing of the forward pass: every box of Figure 1, with the matrix that comes out of it."""
 
 from typing import Any, Protocol, runtime_checkable
 
@@ -12,11 +12,11 @@ from transformer_lab.lab.page.drawing import Drawing
 from transformer_lab.numpy_reference import softmax
 
 COLUMNS = 16
-"""So many columns of a wide matrix are drawn."""
+"""How many columns of a wide matrix are drawn."""
 WORDS = 6
-"""So many words of the vocabulary are drawn."""
+"""How many words of the vocabulary are drawn."""
 LONGEST = 8
-"""Words that fit into the drawing."""
+"""How many words fit into the drawing."""
 KINDS = {
     "encoder.self_attention": "encoder",
     "decoder.self_attention": "decoder",
@@ -26,7 +26,7 @@ KINDS = {
 
 @runtime_checkable
 class Watched(Protocol):
-    """The interface of a translator that `forward_flow` needs."""
+    """What `forward_flow` needs from a translator."""
 
     @property
     def model(self) -> Any:
@@ -34,26 +34,27 @@ class Watched(Protocol):
 
     @property
     def target_tokenizer(self) -> Any:
-        """The tokenizer that names the words the model may write."""
+        """The tokenizer for the words that the model may write."""
 
     def attend(self, source: str) -> AttentionRecord:
         """Return the record of all heads for one sentence.
 
-        Its last pass reads source and translation at once.
+        Its last pass reads source and translation together.
         """
 
 
 def forward_flow(translator: Watched, source: str) -> Drawing:
-    """Draw one sentence on its way through Figure 1, box by box, with the real matrix of each box.
+    """Draw a sentence on its way through Figure 1, box by box, with the real matrix of each box.
 
         forward_flow(translator, "the cat sleeps")
 
-    The model translates; its last pass reads source and translation at once, and what comes out of
-    each module of that pass is drawn. Of a wide matrix the first columns are, and it is said so.
+    The model translates the sentence. Its last pass reads source and translation together, and the
+    output of each module in that pass is drawn. If a matrix is wide, only its first columns are
+    drawn, and the drawing says so.
 
     Raises:
-        ValueError: If the model is not of the paper's order (post-norm), has a recurrence or no
-            layers on a side, or a sentence is too long to draw.
+        ValueError: If the model is not post-norm like the paper's, has a recurrence, or has a side
+            without layers, or if a sentence is too long to draw.
     """
     config: Any = translator.model.config
     check("norm", config.norm, "'post', as Figure 1 is drawn", config.norm == "post")
@@ -87,10 +88,10 @@ def forward_flow(translator: Watched, source: str) -> Drawing:
 def capture_modules(
     translator: Watched, source: str
 ) -> tuple[dict[str, np.ndarray], AttentionRecord]:
-    """Return the output and input of each module in the last pass, and the sentence's record.
+    """Return the output and input of each module in the last pass, and the record of the sentence.
 
-    The arrays are (words, features), under the module's name, and under the name with " in" behind
-    it.
+    The arrays are (words, features); a module's output has its name, and its input has the name
+    followed by " in".
     """
     seen: dict[str, np.ndarray] = {}
 
@@ -118,7 +119,7 @@ def capture_modules(
 def list_boxes(
     seen: dict[str, np.ndarray], record: AttentionRecord, layers: tuple[int, int]
 ) -> list[dict[str, Any]]:
-    """Return the boxes in the order of the pass, each with the matrix that is drawn."""
+    """Return the boxes in the order of the pass, each with its matrix to draw."""
     seen["source_embedding"] = seen["source_positions in"]
     seen["target_embedding"] = seen["target_positions in"]
     found = []
@@ -162,7 +163,7 @@ def box_data(side: str, name: str, text: str, matrix: np.ndarray) -> dict[str, A
 
 
 def first_layer_maps(record: AttentionRecord, kind: str) -> list[list[list[float | None]]]:
-    """Return the first layer's weights of each head, null where the mask hides a later word."""
+    """Return each head's weights in the first layer, with null where the mask hides a later word."""
     weights = np.round(getattr(record, kind)[0].astype(float), 3)
     found = weights.tolist()
     if kind == "decoder":
@@ -173,7 +174,7 @@ def first_layer_maps(record: AttentionRecord, kind: str) -> list[list[list[float
 
 
 def output_boxes(logits: np.ndarray, record: AttentionRecord) -> list[dict[str, Any]]:
-    """Return linear and softmax, with the columns of the words that are most probable anywhere."""
+    """Return Linear and Softmax, with columns for the words that are likeliest anywhere."""
     probabilities = softmax(logits.astype(float))
     best = dict.fromkeys(int(row.argmax()) for row in probabilities)
     others = (int(i) for i in (-probabilities.max(axis=0)).argsort())

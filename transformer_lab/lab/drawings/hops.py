@@ -13,19 +13,19 @@ from transformer_lab.lab.page.drawing import Drawing
 
 ALL_WORDS = 10**6
 MOST_HEADS = 4
-"""Each set of muted heads is a run of the model."""
+"""The most heads, because the model runs once for each set of muted heads."""
 
 
 @runtime_checkable
 class Reads(Protocol):
-    """What `two_hops` needs of a translator: the method `attend`. `Translator` has it."""
+    """What `two_hops` needs from a translator: the method `attend`. `Translator` has it."""
 
     def attend(
         self, source: str, target: str | None = None, *, mute: Iterable[Head] = (), top: int = 5
     ) -> AttentionRecord:
-        """Return the record of this pair with heads muted.
+        """Return the record of this pair with some heads muted.
 
-        It has the `top` most probable next tokens of each step.
+        It contains the `top` likeliest next tokens of each step.
         """
 
 
@@ -35,23 +35,24 @@ def two_hops(
     heads: Sequence[Head],
     called: Sequence[str] = (),
 ) -> Drawing:
-    """Draw how a noun's gender reaches a pronoun, as arcs (§3.2.3), and what happens without heads.
+    """Draw how a noun's gender reaches a pronoun, as arcs (§3.2.3), and what happens without some heads.
 
         two_hops(translator, FAMOUS, [Head("encoder", 1, 2), Head("cross", 1, 1), Head("cross", 1, 2)])
 
-    Arcs are as wide as the weights of these heads. For each set of muted heads the model reads the
-    pair anew, with the true French words, and says how probable each pair's pronoun is at its step.
+    The arcs are as wide as the weights of these heads. For each set of muted heads, the model reads
+    each pair again, with the right French words, and the drawing says how probable its pronoun is
+    at that step.
 
     Args:
         translator: Anything with `.attend(source, target, mute=…, top=…)`.
         pairs: Sentences with a pronoun, drawn side by side.
-        heads: Of the encoder, whose row of the decider is drawn, and of cross-attention, whose row
-            of the pronoun is.
-        called: What each head is called, such as "the noun-finder"; without, they have short names
+        heads: Encoder heads, drawn with the row of the decider, and cross-attention heads, drawn
+            with the row of the pronoun.
+        called: The name of each head, such as "the noun-finder"; by default they have short names
             such as "e2.3".
 
     Raises:
-        ValueError: If a pair has no pronoun, or the heads are not 2 to 4 of the two kinds.
+        ValueError: If a pair has no pronoun, or there are not 2 to 4 heads of these two kinds.
     """
     kinds = {head.kind for head in heads}
     check("kinds of heads", sorted(kinds), "encoder and cross", kinds == {"encoder", "cross"})
@@ -89,12 +90,12 @@ def two_hops(
 
 
 def short_name(head: Head) -> str:
-    """Return a name such as "c2.3": kind, layer and head, counted from 1 as in the text."""
+    """Return a short name such as "c2.3": kind, layer and head, counted from 1 as in the text."""
     return f"{head.kind[0]}{head.layer + 1}.{head.head + 1}"
 
 
 def noun_and_decider(pair: dict[str, Any]) -> tuple[str, str]:
-    """Return two words of a pair's source: the referent, and the word that decides for it."""
+    """Return two words of a pair's source: the referent, and the word that decides in its favour."""
     return pair["source"][pair["noun"]], pair["source"][pair["decider"]]
 
 
@@ -105,7 +106,7 @@ def pair_data(
     heads: Sequence[Head],
     asked: Sequence[str],
 ) -> dict[str, Any]:
-    """Return the words of a pair, the maps of the heads, and the answer for each set of muted heads."""
+    """Return a pair's words, the maps of the heads, and the answer for each set of muted heads."""
     answers = []
     # The first head is the lowest bit of an answer's place.
     for bits in product((False, True), repeat=len(heads)):
@@ -158,7 +159,7 @@ def drawn_row(
 ) -> Sequence[float]:
     """Return the row of weights to draw for a head.
 
-    It is that of the deciding word in the encoder, and that of the pronoun's step in
+    It is the deciding word's row in the encoder, and the row of the pronoun's step in
     cross-attention.
     """
     return weights[pair["decider"] if head.kind == "encoder" else pair["step"]]

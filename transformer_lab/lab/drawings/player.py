@@ -1,4 +1,4 @@
-"""The attention player: one head, from the words' vectors to its output, step by step."""
+"""The attention player: one head, step by step, from the words' vectors to its output."""
 
 from collections.abc import Sequence
 
@@ -22,30 +22,31 @@ def attention_player(
     gives: Sequence[str] = (),
     row: int = 0,
 ) -> Drawing:
-    """Draw queries, keys and values, and what equation 1 (§3.2.1) makes of them, in steps.
+    """Draw queries, keys and values, and what equation 1 (§3.2.1) does with them, in steps.
 
         attention_player(["the", "cat", "sat"], Q, K, V)
 
-    A click on a word lights its row in every matrix, and the sums of that row are worked out.
+    A click on a word highlights its row in every matrix and shows how the numbers in that row are
+    computed.
 
     Args:
         words: One for each row.
         query: What each word looks for.
         key: What each word offers.
         value: What each word gives.
-        inputs: The vectors X that the three were made of, as a step before them.
-        features: What the numbers of queries and keys stand for.
-        gives: What the numbers of values stand for.
-        row: The word that is lit at first.
+        inputs: The vectors X from which the other three are computed; shown as an earlier step.
+        features: What the numbers in queries and keys stand for.
+        gives: What the numbers in values stand for.
+        row: The word that is highlighted at first.
 
     Raises:
-        ValueError: Naming the argument whose shape does not fit.
+        ValueError: If an argument has the wrong shape; the message names it.
     """
     n = len(words)
     check_attention(query, key, value, None)
     for name, given in (("query", query), ("key", key), ("inputs", inputs)):
         if given is not None:
-            check(f"rows of {name}", len(given), f"{n}, one a word", len(given) == n)
+            check(f"rows of {name}", len(given), f"{n}, one for each word", len(given) == n)
     for name, names, rows in (("features", features, query), ("gives", gives, value)):
         width = rows.shape[1]
         check(name, tuple(names), f"{width} names or none", len(names) in (0, width))

@@ -25,29 +25,31 @@ def heads_as_slabs(
     words: Sequence[str] = (),
     row: int = 1,
 ) -> Drawing:
-    """Draw multi-head self-attention (§3.2.2) of one sentence: split by head, moved forward, merged.
+    """Draw multi-head self-attention (§3.2.2) for one sentence: split into heads, moved forward, merged.
 
         heads_as_slabs(x[0], W_Q, W_K, W_V, W_O)
 
     Each number of Q, K and V has the colour of its head. From the step that moves the heads
-    forward, two buttons choose how: a reshape and a swap, or a reshape alone, which mixes words.
+    forward, two buttons choose how it is done: by a reshape and a swap of axes, or by a reshape
+    alone, which mixes words.
 
     Args:
-        x: The sentence.
+        x: The sentence, one row for each word.
         query: W_Q of each head.
         key: W_K of each head.
-        value: W_V of each head, as wide as the others.
+        value: W_V of each head, as wide as the other two.
         output: W_O.
-        words: One for each row of x; w0, w1 and so on, if not said.
-        row: The word that is lit at first.
+        words: One for each row of x; by default w0, w1 and so on.
+        row: The word that is highlighted at first.
 
     Raises:
-        ValueError: Naming the argument whose shape does not fit, or too many heads for the colours.
+        ValueError: If an argument has the wrong shape (the message names it), or there are more
+            heads than colours.
     """
     n, d_model = x.shape
     h, _, d_k = query.shape
     words = list(words) or [f"w{i}" for i in range(n)]
-    check("heads of query", h, f"1 to {len(HEADS)}, one a colour", 1 <= h <= len(HEADS))
+    check("heads of query", h, f"1 to {len(HEADS)}, one for each colour", 1 <= h <= len(HEADS))
     for name, given in (("query", query), ("key", key), ("value", value)):
         wanted = (h, d_model, d_k)
         check(f"shape of {name}", given.shape, f"{wanted}", given.shape == wanted)

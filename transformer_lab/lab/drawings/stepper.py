@@ -1,4 +1,4 @@
-"""The decoder stepper: what is read and asked, the causal mask, and cross-attention, place by place."""
+"""The decoder stepper: what is read and predicted, the causal mask, and cross-attention, word by word."""
 
 import numpy as np
 
@@ -21,17 +21,17 @@ def decoder_stepper(
 
         decoder_stepper(translator.attend("the cat saw the red house"), cross=(1, 3))
 
-    The target is shifted by one, the causal mask hides the answers, and cross-attention has a row
-    for each word read, a column for each source word. A control moves from place to place.
+    The target is shifted by one, and the causal mask hides the answers. Cross-attention has a row
+    for each word read and a column for each source word. A control moves from position to position.
 
     Args:
         record: What the model attended to.
         decoder: Layer and head of the decoder's self-attention, counted from 0.
         cross: Layer and head of cross-attention, counted from 0.
-        row: The place that is lit at first.
+        row: The position that is highlighted at first.
 
     Raises:
-        ValueError: If the record has no such head or place, or a place that sees a later one.
+        ValueError: If the record lacks this head or position, or a position in it sees a later one.
     """
     check("row", row, f"0 to {len(record.target_tokens) - 1}", 0 <= row < len(record.target_tokens))
     own, other = head_weights(record, "decoder", decoder), head_weights(record, "cross", cross)
@@ -63,7 +63,7 @@ def decoder_stepper(
 
 
 def head_weights(record: AttentionRecord, kind: Kind, place: tuple[int, int]) -> np.ndarray:
-    """Return the weights (query, key) of a head; a ValueError if the record lacks it."""
+    """Return a head's weights (query, key); raise a ValueError if the record lacks it."""
     layers: tuple[np.ndarray, ...] = getattr(record, kind)
     layer, head = place
     expected = "at least 1: the drawing is of a decoder with self- and cross-attention"

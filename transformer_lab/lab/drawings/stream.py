@@ -20,7 +20,7 @@ class Part(NamedTuple):
     """The vectors of one sub-layer.
 
     `normed` is its normalised input, or None with post-norm; `said` is its output; `total` is the
-    residual sum; `out` is what leaves it.
+    residual sum; and `out` is what leaves the sub-layer.
     """
 
     normed: np.ndarray | None
@@ -36,16 +36,16 @@ class Part(NamedTuple):
 def residual_stream(
     x: Float[np.ndarray, " d_model"], attention: Sublayer, feed_forward: Sublayer
 ) -> Drawing:
-    """Draw one word's vector through a layer (§3.1), with post-norm and with pre-norm.
+    """Draw one word's vector on its way through a layer (§3.1), with post-norm and with pre-norm.
 
         residual_stream(x, lambda v: (v + neighbour) / 2, lambda v: np.maximum(0, v @ W_1) @ W_2)
 
-    LayerNorm has gain 1 and bias 0, as before training. A button silences both sub-layers, and the
-    last step works LayerNorm out line by line.
+    LayerNorm has gain 1 and bias 0, as it does before training. A button silences both sub-layers,
+    and the last step works out LayerNorm line by line.
 
     Args:
-        x: The vector; 2 to 6 numbers have room.
-        attention: From a vector to what attention says of it, of the same shape.
+        x: The vector; there is room for 2 to 6 numbers.
+        attention: A function from a vector to attention's output for it, of the same shape.
         feed_forward: The same for the feed-forward network.
 
     Raises:
@@ -82,7 +82,7 @@ def residual_stream(
 
 
 def run_sublayers(x: np.ndarray, sublayers: tuple[Sublayer, Sublayer], pre: bool) -> list[Part]:
-    """Return the vectors of each sub-layer, with pre-norm if `pre`, else with post-norm."""
+    """Return the vectors of each sub-layer, with pre-norm if `pre` is set, else with post-norm."""
     parts: list[Part] = []
     for sublayer in sublayers:
         normed = normalise(x) if pre else None
@@ -99,7 +99,7 @@ def normalise(x: np.ndarray) -> np.ndarray:
 
 
 def format_vector(vector: np.ndarray) -> str:
-    """Write a vector the way one reads it: (0, 1.5, −2)."""
+    """Write a vector the way people do: (0, 1.5, −2)."""
     return f"({', '.join(f'{number:.2f}'.rstrip('0').rstrip('.') for number in vector)})".replace(
         "-", "−"
     )

@@ -13,13 +13,13 @@ BASE = 10_000
 
 
 def clock_positions(width: int, *, pairs: Sequence[int] = (0, 2, 4, 6)) -> Drawing:
-    """Draw the sinusoids of §3.5 as the hands of clocks, with a position and a base to move.
+    """Draw the sinusoids of §3.5 as clock hands, with controls for the position and the base.
 
         clock_positions(64)
 
     Args:
-        width: How many numbers a position has, an even number: `width / 2` hands.
-        pairs: The hands that are drawn, counted from 0.
+        width: How many numbers encode a position; it is even, because each hand takes two of them.
+        pairs: Which hands are drawn, counted from 0.
 
     Raises:
         ValueError: If the width is odd or below 2, or there is no such hand.
@@ -57,18 +57,18 @@ def turning_arrows(
 
         turning_arrows(q, k, words=["the", "cat", "sat"])
 
-    Rotary (Su et al. 2021) turns each pair of neighbouring numbers of query and key by its own
-    position; the angle between them knows the distance alone. ALiBi (Press et al. 2022) adds
-    −slope · distance to the scores.
+    Rotary positions (Su et al. 2021) turn each pair of neighbouring numbers in query and key by an
+    angle for its position, so the angle between the two depends only on their distance. ALiBi
+    (Press et al. 2022) adds −slope · distance to the scores.
 
     Args:
-        query: Of one head, before it is turned.
-        key: Likewise.
-        words: The sentence of ALiBi's maps.
-        num_heads: How many heads ALiBi's slopes are shared by.
+        query: The query of one head, before it is turned.
+        key: The key, likewise.
+        words: The sentence for ALiBi's maps.
+        num_heads: How many heads share ALiBi's range of slopes.
 
     Raises:
-        ValueError: Naming the argument that does not fit.
+        ValueError: If an argument does not fit; the message names it.
     """
     d_k = len(query)
     check("len(query)", d_k, "an even number above 0", d_k > 0 and d_k % 2 == 0)

@@ -1,4 +1,4 @@
-"""The drawing that zooms: from Figure 1 into a layer, into a head, and into one weight, and back."""
+"""The drawing that zooms in: from Figure 1 to a layer, to a head, to a single weight, and back."""
 
 import base64
 from collections.abc import Mapping
@@ -23,14 +23,14 @@ KINDS: dict[str, Kind] = {
 }
 POINTS = ("query", "key", "value")
 OPENED = Head.from_code(NOUN_FINDER)
-"""The head that can be zoomed into, unless another one is named."""
+"""The head to zoom into, unless another one is named."""
 LONGEST = 16
-"""Tokens that fit into a labelled map."""
+"""How many tokens fit into a labelled map."""
 
 
 @runtime_checkable
 class Hooked(Protocol):
-    """The interface of a translator that `zoom_to_weight` needs. `Translator` has it."""
+    """What `zoom_to_weight` needs from a translator. `Translator` has it."""
 
     @property
     def model(self) -> Any:
@@ -39,7 +39,7 @@ class Hooked(Protocol):
     def attend(
         self, source: str, *, hooks: Mapping[tuple[Kind, int | None], Hook] | None = None
     ) -> AttentionRecord:
-        """Return the record of one sentence; the hooks' last call is of the whole pass."""
+        """Return the record of one sentence; the hooks are called last for the whole pass."""
 
 
 def zoom_to_weight(
@@ -50,23 +50,23 @@ def zoom_to_weight(
     query: str = "tired",
     key: str = "animal",
 ) -> Drawing:
-    """Draw one sentence in Figure 1, with a way into each layer, each head, and each weight.
+    """Draw one sentence in Figure 1, with a way into each layer, each head and each weight.
 
         zoom_to_weight(Translator.load())
 
-    At the bottom of a head one weight is worked out (§3.2.1): query times key, divided by √d_k,
-    through the softmax, and times the value. All numbers are the model's own.
+    Inside a head, one weight is worked out (§3.2.1): query times key, divided by √d_k, through the
+    softmax, and times the value. All the numbers are the model's own.
 
     Args:
-        translator: Anything with a model of the paper's order and `.attend(source, hooks=…)`.
+        translator: Anything that has a post-norm model and `.attend(source, hooks=…)`.
         source: The sentence.
-        head: The head to which the steps lead.
+        head: The head that the steps lead to.
         query: The word whose row the steps lead to.
-        key: The word that it looks at.
+        key: The word that this row looks at.
 
     Raises:
-        ValueError: If the model is not of the paper's order (post-norm) or lacks layers or this head,
-            a sentence is too long to draw, or it lacks one of the two words.
+        ValueError: If the model is not post-norm, or has no layers or no such head; or if a
+            sentence is too long to draw, or lacks one of the two words.
     """
     config = translator.model.config
     check("norm", config.norm, "'post', as Figure 1 is drawn", config.norm == "post")
@@ -116,9 +116,9 @@ def zoom_to_weight(
 def capture_vectors(
     translator: Hooked, source: str, depths: Mapping[str, int]
 ) -> tuple[dict[tuple[Kind, int], dict[str, np.ndarray]], AttentionRecord]:
-    """Return queries, keys and values (heads, words, features) of each attention, and the record.
+    """Return the queries, keys and values (heads, words, features) of each attention, and the record.
 
-    They are those of the last pass, which reads source and translation at once.
+    They come from the last pass, which reads source and translation together.
     """
     places = [
         (kind, layer)
@@ -139,7 +139,7 @@ def capture_vectors(
 def block_data(
     side: str, layer: int, seen: Mapping[tuple[Kind, int], Mapping[str, np.ndarray]]
 ) -> dict[str, Any]:
-    """Return a layer: its sub-layers from the bottom up, the attentions with all their vectors."""
+    """Return a layer's sub-layers from the bottom up, the attentions with all their vectors."""
     parts: list[dict[str, Any]] = []
     for name, text in (ENCODER | DECODER).items():
         if name.startswith(f"{side}."):
@@ -154,9 +154,9 @@ def block_data(
 
 
 def pack_numbers(heads: np.ndarray) -> dict[str, Any]:
-    """Return an array (heads, words, features) as whole numbers from −32767 to 32767, in base64.
+    """Return an array (heads, words, features) as integers from −32767 to 32767, in base64.
 
-    `unit` is what 1 stands for, so that the largest of them is exact.
+    `unit` is the value that 1 stands for, chosen so that the largest number is exact.
     """
     unit = float(abs(heads).max()) / 32767 or 1.0
     whole = np.round(heads / unit).astype("<i2")
@@ -165,7 +165,7 @@ def pack_numbers(heads: np.ndarray) -> dict[str, Any]:
 
 
 def start_place(blocks: list[dict[str, Any]], head: Head) -> dict[str, int]:
-    """Return where a head is: its layer among the blocks, its sub-layer, and its own number."""
+    """Return a head's place: its layer among the blocks, its sub-layer, and its number."""
     side = "encoder" if head.kind == "encoder" else "decoder"
     for number, block in enumerate(blocks):
         for place, part in enumerate(block["parts"]):

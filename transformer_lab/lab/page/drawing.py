@@ -1,6 +1,7 @@
 """A drawing to step through without a kernel: data, the script that draws them, and words.
 
-Lessons make them (`lab/drawings`); the builder of the notebooks puts a picture of each beside its script.
+Lessons make them (`lab/drawings`), and the builder of the notebooks stores a picture next to each
+script.
 """
 
 import html
@@ -17,7 +18,7 @@ STYLE = "lesson/lesson.css"
 class Drawing:
     """An interactive drawing with steps.
 
-    A notebook displays it, and `to_html` saves it as one page:
+    Notebooks display it, and `to_html` saves it as one page:
 
         attention_player(words, Q, K, V).to_html("player.html")
     """
@@ -44,14 +45,14 @@ class Drawing:
         """Write one HTML file that opens in any browser, offline, and return its path.
 
         Raises:
-            ValueError: If the file is there already and `overwrite` is not given.
+            ValueError: If the file exists and `overwrite` is not set.
         """
         body = self._repr_mimebundle_()["text/html"]
         return saved.write_page(path, self.alt.partition(":")[0], body, overwrite=overwrite)
 
 
 def words_alone(alt: str, step: int) -> str:
-    """Return the HTML paragraph of a drawing's alt text, shown until its script runs.
+    """Return the HTML paragraph with a drawing's alt text, which is shown until its script runs.
 
     `step` is the step whose still picture may replace it.
     """
@@ -59,9 +60,9 @@ def words_alone(alt: str, step: int) -> str:
 
 
 def fragment(kind: str, still: str, data: str) -> str:
-    """Return HTML of a still picture or text, and of the script that replaces it.
+    """Return the HTML of a still picture or text, and of the script that replaces it.
 
-    The script draws `data` and is the current one for this kind of drawing.
+    The script draws `data`, and is always the current one for this kind of drawing.
     """
     own = f"lesson/{kind}.css"
     looks = style("page.css", STYLE, *([own] if (FOLDER / own).exists() else ()))
@@ -72,12 +73,12 @@ def fragment(kind: str, still: str, data: str) -> str:
 
 
 def mount_function(kind: str) -> str:
-    """Return the name of the function that puts drawings of a kind into the page."""
+    """Return the name of the function that puts this kind of drawing into the page."""
     return f"mount{kind.title()}"
 
 
 def list_kinds() -> list[str]:
-    """List all kinds of drawings: the modules in `page/lesson` that put themselves into a page."""
+    """List all kinds of drawings: the modules in `page/lesson` that add themselves to a page."""
     texts = {path.stem: path.read_text(encoding="utf-8") for path in LESSON.glob("*.js")}
     return sorted(
         kind for kind, text in texts.items() if f"function {mount_function(kind)}(" in text

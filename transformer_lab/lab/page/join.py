@@ -1,8 +1,8 @@
-"""Join the modules of a page into one script, so that a page can stand alone without a build step.
+"""Join the modules of a page into one script, so that the page works alone and needs no build step.
 
-A module says what it takes from others in lines such as `import { make } from "../elements.js";`
-and what it gives by the word `export`. Behind those that it imports, in one script, it needs neither,
-as long as no two modules have a name in common: tests see to that.
+A module imports from others in lines such as `import { make } from "../elements.js";`, and marks
+what it offers with the word `export`. In a single script, placed after the modules that it imports,
+it needs neither. For this, no two modules may use the same name, which a test checks.
 """
 
 import re
@@ -11,12 +11,12 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]*)";\n', re.M)
 COMMENT = re.compile(r"^ *(?://.*|/\*(?:[^*]|\*(?!/))*\*/)\n", re.M)
-"""A comment on lines of its own. Pages are stored in notebooks, and need none."""
+"""A comment on lines of its own. Pages stored in notebooks need none."""
 EXPORT = re.compile(r"^export (?!default\b)", re.M)
 
 
 def modules(entry: str) -> list[Path]:
-    """Return the files of a JavaScript module and of all it imports, imported ones first.
+    """Return the files of a JavaScript module and everything it imports, imported files first.
 
     Raises:
         ValueError: If modules import each other in a circle.
@@ -38,9 +38,9 @@ def modules(entry: str) -> list[Path]:
 
 
 def script(entry: str) -> str:
-    """Join a JavaScript module and all that it imports into one ES module.
+    """Join a JavaScript module and everything it imports into one ES module.
 
-    Only its default export is exported.
+    It exports only its default export.
     """
     texts = (path.read_text(encoding="utf-8") for path in modules(entry))
     return "\n".join(COMMENT.sub("", EXPORT.sub("", IMPORT.sub("", text))) for text in texts)

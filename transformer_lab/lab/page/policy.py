@@ -1,7 +1,7 @@
-"""The policy of a page: it runs and loads what we wrote, and nothing that somebody planted in it.
+"""The security policy of a page: it runs and loads what we wrote, and nothing that somebody slipped in.
 
-A content-security policy (W3C, *Content Security Policy Level 3*) names each script and each style that
-stands in the page by its hash. The browser runs no other, and asks no other machine for anything.
+A content security policy (W3C, *Content Security Policy Level 3*) lists each script and each style
+in the page by its hash. The browser runs nothing else, and asks no other machine for anything.
 """
 
 import base64
@@ -11,15 +11,15 @@ from html.parser import HTMLParser
 
 NONE = "'none'"
 DATA = "application/json"
-"""The type of a script that is read and never run."""
+"""The type of a script that is only read and never run."""
 WASM = "'wasm-unsafe-eval'"
-"""The source that lets a script compile WebAssembly, but not evaluate a text as JavaScript."""
+"""The source that lets a script compile WebAssembly, but not run text as JavaScript."""
 
 
 class Inlined(HTMLParser):
-    """An HTML parser that collects the inline scripts and styles of a page.
+    """An HTML parser that collects a page's inline scripts and styles.
 
-    They are in `scripts`, `styles`, and `attributes`, the style attributes of elements.
+    They go into `scripts`, `styles`, and `attributes` (the style attributes of elements).
     """
 
     def __init__(self, page: str) -> None:
@@ -32,7 +32,7 @@ class Inlined(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keep the style attribute of a tag, and note whether its text is a script or a style."""
+        """Keep a tag's style attribute, and note whether the tag's text is a script or a style."""
         given = dict(attrs)
         if given.get("style"):
             self.attributes.append(given["style"] or "")
@@ -46,7 +46,7 @@ class Inlined(HTMLParser):
         self.inside = ""
 
     def handle_data(self, data: str) -> None:
-        """Add text to the script or the style that has begun, if any."""
+        """Add text to the current script or style, if there is one."""
         if self.inside:
             (self.scripts if self.inside == "script" else self.styles)[-1] += data
 
@@ -60,16 +60,17 @@ def hash_source(text: str) -> str:
 def policy_meta(
     page: str, instead: Mapping[str, str] | None = None, scripts: Sequence[str] = ()
 ) -> str:
-    """Return the `<meta>` element with the content security policy of a page.
+    """Return the `<meta>` element with a page's content security policy.
 
-    The policy allows the scripts and styles that are in the page, by their hashes. If an inline script
-    compiles WebAssembly, as the engine does for its matrix products, that's allowed, too, and so is a
-    worker that a script makes of a text, which has the same policy and may compile WebAssembly.
+    The policy allows the scripts and styles that are in the page, by their hashes. If an inline
+    script compiles WebAssembly, as the engine does for its matrix products, the policy allows that
+    too. It also allows a worker that a script creates from text; the worker has the same policy and
+    may compile WebAssembly.
 
     Args:
         page: The page as HTML.
-        instead: Directive → its sources, for a page that is more than one file.
-        scripts: Where else its scripts may come from.
+        instead: Sources for some directives, for a page that consists of several files.
+        scripts: Other places that its scripts may come from.
     """
     found = Inlined(page)
     looks = " ".join(map(hash_source, found.attributes))

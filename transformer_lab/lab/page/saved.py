@@ -38,16 +38,16 @@ def dump_json(data: Any) -> str:
     """Return data as JSON that is safe inside a `<script>` element: each `<` is escaped.
 
     Raises:
-        ValueError: If the data contain NaN or infinity, which are not JSON.
+        ValueError: If the data contain NaN or infinity, which JSON does not have.
     """
     return json.dumps(data, allow_nan=False).replace("<", "\\u003c")
 
 
 def fragment(kind: str, still: str, data: str, *, style: str, script: str, mount: str) -> str:
-    """Return HTML of a still picture, and of the script that replaces it by a view of `data`.
+    """Return the HTML of a still picture, and of the script that replaces it with a view of `data`.
 
-    `mount` is the name of the script's function that is called with the name that picture and data
-    share.
+    `mount` is the name of the function in the script that is called with the name shared by picture
+    and data.
     """
     name = hashlib.sha256(data.encode()).hexdigest()[:12]
     # The data stand beside the script: a megabyte of JSON is read several times as fast as
@@ -64,7 +64,7 @@ def write_page(path: str | Path, title: str, body: str, *, overwrite: bool) -> P
     """Write a page as one HTML file, atomically, and return its path.
 
     Raises:
-        ValueError: If the file exists and `overwrite` is not given.
+        ValueError: If the file exists and `overwrite` is not set.
     """
     path = Path(path)
     if path.exists() and not overwrite:

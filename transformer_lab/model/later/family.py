@@ -1,4 +1,4 @@
-"""Relatives with one stack instead of two: GPT reads to the left, BERT both ways (after the paper)."""
+"""Relatives with one stack instead of two: GPT looks left, BERT looks both ways (after the paper)."""
 
 import math
 
@@ -16,10 +16,10 @@ from transformer_lab.model.transformer import embed_ids, initialise
 
 
 class OneStack(nn.Module):
-    """The base class of models with one stack: embeddings, the encoder's layers, and a tied output.
+    """The base class of one-stack models: embeddings, the encoder's layers, and a tied output projection.
 
-    Subclasses define `mask`, which says which positions each one may see. Of the configuration,
-    `target_vocab_size` and `num_encoder_layers` are used, and not their counterparts.
+    Subclasses define `mask`, which says what each position may see. From the configuration it uses
+    `target_vocab_size` and `num_encoder_layers`, and ignores the fields for the other side.
     """
 
     def __init__(self, config: TransformerConfig):
@@ -41,12 +41,15 @@ class OneStack(nn.Module):
     def embed(
         self, ids: Int[Tensor, "batch length"], start: int = 0
     ) -> Float[Tensor, "batch length d_model"]:
-        """Return the first layer's input: scaled embeddings plus positions from `start` on."""
+        """Return the input of the first layer: scaled embeddings plus positions, counted from `start`."""
         x = embed_ids(self.embedding, ids) * math.sqrt(self.config.d_model)
         return self.dropout(self.positions(x, start))
 
     def mask(self, ids: Int[Tensor, "batch length"]) -> Bool[Tensor, "..."]:
-        """Return the attention mask, True where a query may see a key. Subclasses define it."""
+        """Return the attention mask, where True means that a query may see a key.
+
+        Subclasses define it.
+        """
         raise NotImplementedError
 
 
@@ -54,7 +57,7 @@ OneStack.__init__ = check_memory_first(OneStack.__init__)  # type: ignore[method
 
 
 class GPT(OneStack):
-    """A decoder without an encoder to attend to (Radford et al. 2018): it predicts the next token."""
+    """A decoder without cross-attention (Radford et al. 2018): it predicts the next token."""
 
     def mask(self, ids: Int[Tensor, "batch length"]) -> Bool[Tensor, "length length"]:
         """Return the causal mask: each position sees itself and the positions to its left."""
@@ -62,15 +65,15 @@ class GPT(OneStack):
 
 
 class BERT(OneStack):
-    """An encoder without a decoder (Devlin et al. 2019): it predicts the tokens that were hidden."""
+    """An encoder without a decoder (Devlin et al. 2019): it predicts hidden tokens."""
 
     def mask(self, ids: Int[Tensor, "batch length"]) -> Bool[Tensor, "batch 1 1 length"]:
-        """Return the padding mask: each position sees every word, to its left and to its right."""
+        """Return the padding mask: each position sees all words, on its left and on its right."""
         return padding_mask(ids, self.config.pad_id)
 
 
 def empty_cache(model: GPT) -> list[KVCache]:
-    """Return a cache before the first token: an empty `KVCache` for each layer."""
+    """Return a cache for the start of a sequence: an empty `KVCache` for each layer."""
     return [KVCache() for _ in model.stack.layers]
 
 
@@ -78,9 +81,9 @@ def empty_cache(model: GPT) -> list[KVCache]:
 def gpt_step(
     model: GPT, last: Int[Tensor, " batch"], cache: list[KVCache]
 ) -> tuple[Float[Tensor, "batch vocabulary"], list[KVCache]]:
-    """Return the logits of the token after `last`, and a new cache that includes `last`.
+    """Return the logits of the token that follows `last`, and a new cache that includes `last`.
 
-    The logits equal those of a pass over all tokens so far; nothing here has a gradient.
+    The logits equal those from a pass over all tokens so far. No gradients are computed.
     """
     grown = [layer.fork() for layer in cache]
     x = model.embed(last[:, None], start=cache[0].length)

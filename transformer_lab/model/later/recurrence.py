@@ -1,4 +1,4 @@
-"""A recurrence in the place of the decoder's self-attention (after the paper)."""
+"""A recurrence that replaces the decoder's self-attention (after the paper)."""
 
 from typing import Any
 
@@ -15,8 +15,9 @@ from transformer_lab.model.transformer import Transformer
 class SSRU(nn.Module):
     """The simpler simple recurrent unit (Kim et al. 2019, §3.1.1).
 
-    f_t = σ(W_f x_t + b_f), c_t = f_t ⊙ c_{t−1} + (1 − f_t) ⊙ W x_t, h_t = ReLU(c_t), with c_0 = 0. What
-    a word can know of earlier words is in one vector of d_model numbers, however many there were.
+    f_t = σ(W_f x_t + b_f), c_t = f_t ⊙ c_{t−1} + (1 − f_t) ⊙ W x_t, h_t = ReLU(c_t), with c_0 = 0.
+    Everything a word can know about the earlier words is in one vector of d_model numbers, however
+    many words there were.
     """
 
     def __init__(self, d_model: int):
@@ -35,11 +36,11 @@ class SSRU(nn.Module):
         _mask: Any = None,
         cache: KVCache | None = None,
     ) -> Float[Tensor, "batch length d_model"]:
-        """Return the hidden states h_t of all positions, one after the other.
+        """Return the hidden states h_t of all positions, computed one after the other.
 
-        The arguments are those of self-attention, so that it can stand in its place; keys, values
-        and mask are ignored. With a `cache`, x holds only new positions, which continue from the
-        state in the cache.
+        It takes the same arguments as self-attention, so that it can replace it, but ignores keys,
+        values and mask. With a `cache`, pass only new positions in x: they continue from the state
+        in the cache.
         """
         forget = self.w_f(x).sigmoid()
         inputs = (1 - forget) * self.w(x)
@@ -54,7 +55,7 @@ class SSRU(nn.Module):
 
 
 class RecurrentTransformer(Transformer):
-    """A `Transformer` whose decoder has an `SSRU` in the place of self-attention."""
+    """A `Transformer` whose decoder has an `SSRU` instead of self-attention."""
 
     def __init__(self, config: TransformerConfig):
         super().__init__(config)

@@ -1,9 +1,8 @@
-"""A state that is carried along a sequence: the core of state-space models (after the paper).
+"""A state carried along a sequence: the core of state-space models (after the paper).
 
-The state of step t is h_t = a_t · h_{t−1} + b_t, number by number, with 0 before the first step.
-In Mamba (Gu and Dao 2023) a_t and b_t depend on the token at t (its a_t is exp(Δ_t · A), with Δ_t
-from the token), which is called selective; where a is the same at all steps, the recurrence is a
-convolution.
+The state of step t is h_t = a_t · h_{t−1} + b_t, element by element, starting from 0. Mamba (Gu and
+Dao 2023) is called selective because its a_t and b_t depend on the token at t (a_t is exp(Δ_t · A),
+and Δ_t comes from the token). If a is the same at all steps, the recurrence is a convolution.
 """
 
 import torch
@@ -16,7 +15,7 @@ def scan(
 ) -> Float[Tensor, "*batch length state"]:
     """Return the states h_t = decay_t · h_{t−1} + inputs_t, computed one after the other.
 
-    The first state is the first input. The time is linear in the length.
+    The first state is the first input. The time it takes is linear in the length.
     """
     if inputs.size(-2) == 0:
         return inputs  # no step, no state
@@ -31,10 +30,11 @@ def scan(
 def parallel_scan(
     decay: Float[Tensor, "*batch length state"], inputs: Float[Tensor, "*batch length state"]
 ) -> Float[Tensor, "*batch length state"]:
-    """Return the same states as `scan`, from about log2(length) rounds over all steps at once.
+    """Return the same states as `scan`, in about log2(length) rounds that each handle all steps at once.
 
-    After a round with `reach` r, (a, b) at step t stand for the last 2r steps up to t. Two
-    stretches join as (a₁, b₁), (a₂, b₂) → (a₂ a₁, a₂ b₁ + b₂) (Hillis and Steele 1986).
+    After a round with `reach` r, the pair (a, b) at step t stands for the last 2r steps up to t.
+    Two neighbouring stretches combine as (a₁, b₁), (a₂, b₂) → (a₂ a₁, a₂ b₁ + b₂) (Hillis and
+    Steele 1986).
     """
     a, b, reach = decay, inputs, 1
     while reach < inputs.size(-2):
@@ -49,7 +49,7 @@ def parallel_scan(
 def convolution(
     decay: Float[Tensor, " state"], inputs: Float[Tensor, "*batch length state"]
 ) -> Float[Tensor, "*batch length state"]:
-    """Return the same states as `scan` for a decay that is constant over time, as a convolution.
+    """Return the same states as `scan`, computed as a convolution; the decay must be constant over time.
 
     The state at t is Σ decay^(t−s) · inputs_s over s ≤ t.
     """

@@ -1,7 +1,8 @@
-"""Attention that never holds the n × n matrix: one way is exact, two compute something else.
+"""Attention without the n × n matrix: one way is exact, the other two compute something else.
 
-No model of the course uses these; lesson 15 compares them with `attention_weights(…) @ value`.
-Time and memory grow with n² and n in the first, with n in the other two.
+No model in the course uses these; lesson 15 compares them with `attention_weights(…) @ value`. The
+first takes time that grows with n² and memory that grows with n; in the other two, both grow with
+n.
 """
 
 import math
@@ -23,13 +24,13 @@ def chunked_attention(
     mask: Bool[Tensor, "..."] | None = None,
     size: int = 128,
 ) -> Float[Tensor, "*batch query d_v"]:
-    """Compute `attention_weights(query, key, mask) @ value` from `size` keys at a time.
+    """Compute `attention_weights(query, key, mask) @ value`, `size` keys at a time.
 
-    The softmax is computed online (Milakov and Gimelshein 2018): of the keys so far it keeps the
-    largest score, the sum of the exponentials and the mix of the values, and a larger score
-    scales both down. Sums are kept in float32 at least. `mask` has the last dimension of the
-    keys; a query that may see nothing gets 0. Backward keeps every block, as FlashAttention does
-    not: it computes them again.
+    The softmax is computed online (Milakov and Gimelshein 2018): for the keys seen so far we keep
+    the largest score, the sum of the exponentials and the weighted sum of the values. When a larger
+    score turns up, both sums are scaled down. Sums use at least float32. The last dimension of
+    `mask` is that of the keys; a query that may attend to nothing gets 0. The backward pass keeps
+    every block, whereas FlashAttention computes them again.
     """
     check("size", size, "an integer of at least 1", size >= 1)
     wide = torch.promote_types(query.dtype, torch.float32)  # half precision loses long sums
@@ -52,9 +53,9 @@ def chunked_attention(
 
 
 def with_fitting_mask(attend: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Wrap `chunked_attention`, so that it checks its mask as `attention_weights` does.
+    """Wrap `chunked_attention`, so that it checks the mask just as `attention_weights` does.
 
-    A mask with a single column for all keys is expanded to one column for each key.
+    A mask with one column for all keys is expanded to one column per key.
     """
 
     @wraps(attend)
@@ -76,7 +77,7 @@ chunked_attention = with_fitting_mask(chunked_attention)
 def local_mask(
     query: int, key: int | None = None, *, window: int, device: torch.device | str | None = None
 ) -> Bool[Tensor, "query key"]:
-    """Return a mask that is True where query and key are at most `window` places apart."""
+    """Return a mask that is True where query and key are at most `window` positions apart."""
     check("window", window, "an integer of at least 0", window >= 0)
     rows = torch.arange(query, device=device)[:, None]
     columns = torch.arange(query if key is None else key, device=device)
@@ -91,10 +92,10 @@ def strided_mask(
     stride: int,
     device: torch.device | str | None = None,
 ) -> Bool[Tensor, "query key"]:
-    """Return a mask that is True up to `window` places away, and at every multiple of `stride`.
+    """Return a mask that is True up to `window` positions away, and at every multiple of `stride`.
 
-    With a window of at least half the stride, two layers connect any two positions. Source: Child
-    et al. 2019, who give the window and the stride to different heads.
+    If the window is at least half the stride, two layers connect any two positions. Source: Child
+    et al. 2019, who use the window in some heads and the stride in others.
     """
     check("stride", stride, "an integer of at least 1", stride >= 1)
     near = local_mask(query, key, window=window, device=device)
@@ -109,9 +110,10 @@ def local_attention(
     value: Float[Tensor, "*batch key d_v"],
     window: int = 64,
 ) -> Float[Tensor, "*batch n d_v"]:
-    """Return self-attention under `local_mask`, computing only the band of scores that it allows.
+    """Return self-attention under `local_mask`, computing only the scores inside the window.
 
-    Each block of `window` queries reads the 3 · window keys around it: 3 · n · window scores.
+    Each block of `window` queries reads the 3 · window keys around it, which takes 3 · n · window
+    scores.
     """
     check("window", window, "an integer of at least 1", window >= 1)
     n = query.size(-2)
@@ -136,9 +138,9 @@ def linear_attention(
 ) -> Float[Tensor, "*batch query d_v"]:
     """Return attention with weights φ(q)·φ(k) / Σ φ(q)·φ(k), φ = elu + 1, instead of softmax.
 
-    φ(K)ᵀ V is d_k × d_v and is computed first, so no matrix has n × n entries (Katharopoulos et al.
+    φ(K)ᵀ V is d_k × d_v and is computed first, so there is no n × n matrix (Katharopoulos et al.
     2020, *Transformers are RNNs*, without a mask). The output is NaN where all features of a query
-    are so negative that their exponentials are 0, and 0 where there are no keys.
+    are so negative that their exponentials are 0, and it is 0 if there are no keys.
     """
     if key.size(-2) == 0:  # who sees nothing gets 0, as with a softmax
         return value.new_zeros((*query.shape[:-1], value.size(-1)))

@@ -1,1 +1,1 @@
-"""Lesson 15: which models answer from a word that stands far away, and at what cost?"""
+"""Lesson 15: which models can answer from a word far away, and at what cost?"""

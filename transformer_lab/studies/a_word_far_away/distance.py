@@ -1,32 +1,33 @@
-"""Lesson 15's third study: which models answer from a word that stands far away, and at what cost?
+"""Lesson 15's third study: which models can answer from a word far away, and at what cost?
 
     python -m transformer_lab.studies.a_word_far_away.distance
 
-A sequence has 200 symbols and then a question. Most symbols are noise; among them stand pairs of a
-key and a value, each pair written as one symbol. The question names a key, and the answer is its
-value, one of four. The pair that is asked for stands 2 to 200 symbols before the question, and
-every doubling of the distance is equally likely. With one pair the value has only to be kept; with
-four pairs it must be found.
+A sequence has 200 symbols, followed by a question. Most symbols are noise. Among them are pairs of
+a key and a value, each written as one symbol. The question names a key, and the answer is that
+key's value, one of four. The pair in question is 2 to 200 symbols before the question, and every
+doubling of the distance is equally likely. With one pair, the model only has to remember the value;
+with four pairs, it must also find the right one.
 
-Five models with equally many parameters, of two layers each, learn from the same sequences: an
-LSTM, an LSTM whose last state attends to all its states, and the encoder with full, local and
-linear attention. A layer of local attention carries a word across at most one window, so two layers
-with windows of 32 do not reach beyond 64 symbols. That is a control: beyond 64 the model can only
-guess.
+Five models with two layers and equally many parameters learn from the same sequences: an LSTM, an
+LSTM whose last state attends to all its states, and the encoder with full, local and linear
+attention. One layer of local attention carries a word across at most one window, so two layers with
+windows of 32 reach no further than 64 symbols. That is a control: beyond 64 symbols, this model can
+only guess.
 
-A sixth model, with strided attention, was added later and had to meet the same conditions: each
-query sees 14 symbols to either side and every fourteenth beyond, about √200, so that two layers
-connect any two symbols with a fifth of the scores.
+A sixth model, with strided attention, was added later under the same conditions. Each query sees 14
+symbols on either side and every fourteenth beyond (14 is about √200), so two layers connect any two
+symbols with a fifth of the scores.
 
-Fixed before the first run: a model *answers* at a distance if in each of five seeds it is right in
-three of four questions; guessing is right in 1 of 4, ± 0.05 (two standard errors of `NUM_QUESTIONS`
+Fixed before the first run: a model *answers* at a distance if it gets three of four questions right
+in each of five seeds; guessing gets 1 of 4, ± 0.05 (two standard errors of `NUM_QUESTIONS`
 questions). Each kind of model gets the best of three rates, chosen with four pairs and a sixth
-seed. A training run ends after `STEPS` steps, or when the mean loss of `EVERY` steps is below
+seed. A training run ends after `STEPS` steps, or once the mean loss of `EVERY` steps is below
 `ENOUGH`.
 
-Added afterwards, because one seed had chosen badly: with the rate chosen so, some LSTMs never do
-better than guessing. After four seeds no distance was left at which that rate could still *answer*,
-so the fifth was not run. Five LSTMs with the next lower rate, `STEADY`, were run as well.
+Added afterwards, because one seed turned out to choose badly: with the rate it chose, some LSTMs
+never do better than guessing. After four seeds, there was no distance left at which that rate could
+still *answer*, so the fifth seed was not run. Five LSTMs were also run with the next lower rate,
+`STEADY`.
 """
 
 import math
@@ -58,21 +59,21 @@ KEYS, VALUES, NOISE, LENGTH = 4, 4, 8, 200
 FIRST_PAIR, FIRST_NOISE, FIRST_QUESTION = 1, 1 + KEYS * VALUES, 1 + KEYS * VALUES + NOISE
 FIRST_VALUE = FIRST_QUESTION + KEYS
 SYMBOLS = FIRST_VALUE + VALUES
-"""The ids: 0 is padding, which no sequence has; then pairs, noise, questions and values."""
+"""The ids: 0 is padding, which never occurs; then come pairs, noise, questions and values."""
 WIDTH, FEED_FORWARD, HEADS, LAYERS, WINDOW, STRIDE = 64, 128, 4, 2, 32, 14
 LSTM_WIDTH = {"LSTM": 64, "LSTM with attention": 62}
-"""The widths at which the recurrent models have as many parameters as the others, within 2%."""
+"""The widths that give the recurrent models as many parameters as the others, to within 2%."""
 BATCH, STEPS, WARMUP, EVERY, ENOUGH = 32, 1_500, 100, 50, 0.02
 DISTANCES, NUM_QUESTIONS = (2, 4, 8, 16, 32, 64, 65, 128, 200), 250
 ANSWERS = 0.75
 COST_LENGTHS, COST_BATCH, ROUNDS = (200, 800, 3_200), 4, 5
-"""The lengths at which a step of each kind is timed, the sequences of that step, and the rounds."""
+"""The lengths at which a step of each kind is timed, the sequences in that step, and the rounds."""
 
 Way = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 def strided_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """Return attention under `strided_mask`; the whole matrix is computed, so it saves no time."""
+    """Return attention under `strided_mask`; the whole matrix is computed, so this saves no time."""
     mask = strided_mask(query.size(-2), window=STRIDE, stride=STRIDE, device=query.device)
     return attention_weights(query, key, mask) @ value
 
@@ -92,14 +93,14 @@ BEST = {
     "local attention": 3e-3,
     "linear attention": 1e-2,
 }
-"""The rate of each kind whose run with seed 5 was right most often over all distances.
+"""For each kind of model, the rate whose run with seed 5 was right most often over all distances.
 
-Where several were equally often right, it is the one whose run was the shortest.
+If several were right equally often, the one whose run was shortest counts.
 """
 STEADY = 3e-3
 """The LSTM's second rate."""
 STRIDED_BEST = 3e-3
-"""The rate of strided attention, chosen as those in `BEST`."""
+"""The rate for strided attention, chosen like those in `BEST`."""
 GRID: list[Setting] = (
     [
         {"kind": kind, "pairs": 4, "rate": rate, "steps": STEPS, "seed": 5}
@@ -136,9 +137,9 @@ SMALL: list[Setting] = [
 class Recurrent(nn.Module):
     """A two-layer LSTM that predicts the answer from its last state.
 
-    With `attends`, the last state h first attends to all states M: c = softmax(h W Mᵀ / √width) M
-    (the score of Luong et al. 2015, divided by the root). Then h + c predicts the answer, so that a
-    distant symbol is one step away.
+    If `attends` is set, the last state h first attends to all states M: c = softmax(h W Mᵀ /
+    √width) M (the score of Luong et al. 2015, divided by the root). Then h + c predicts the answer,
+    so that a distant symbol is only one step away.
     """
 
     def __init__(self, width: int, attends: bool):
@@ -205,7 +206,7 @@ class Attentive(nn.Module):
 
 
 def make_model(kind: str, seed: int) -> nn.Module:
-    """Return an untrained model of one of `KINDS`, or `STRIDED`, with weights drawn with this seed."""
+    """Return an untrained model of one of `KINDS`, or `STRIDED`, with weights drawn from this seed."""
     torch.manual_seed(seed)
     if kind in LSTM_WIDTH:
         return Recurrent(LSTM_WIDTH[kind], attends=kind != "LSTM")
@@ -215,10 +216,10 @@ def make_model(kind: str, seed: int) -> nn.Module:
 def draw_sequences(
     pairs: int, distance: Int[Tensor, " batch"], generator: torch.Generator, length: int = LENGTH
 ) -> tuple[Int[Tensor, "batch length_and_1"], Int[Tensor, " batch"]]:
-    """Draw sequences and the ids of their answers.
+    """Draw sequences, and the ids of their answers.
 
-    The answer stands `distance` symbols before the question. The keys of a sequence differ; the
-    pairs that are not asked for stand at random places.
+    The answer stands `distance` symbols before the question. The keys in a sequence all differ, and
+    the pairs that are not asked about are at random positions.
     """
     batch = len(distance)
 
@@ -240,7 +241,7 @@ def draw_sequences(
 def draw_distances(batch: int, generator: torch.Generator) -> Int[Tensor, " batch"]:
     """Draw a distance from 2 to `LENGTH` for each sequence, uniform on a logarithmic scale.
 
-    About as many lie between d and 2d for each d.
+    For each d, about as many lie between d and 2d.
     """
     share = torch.rand(batch, generator=generator)
     return (2 * ((LENGTH + 1) / 2) ** share).long()
@@ -250,9 +251,9 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one model, or time all of them.
 
     Returns:
-        For a model: "parameters", their number; "steps", how many it was trained; "losses", the
-        mean loss in nats of each `EVERY` steps; and "right", the share of right answers at each of
-        `DISTANCES`. For `{"cost": length}`: what `time_training_steps` returns.
+        For a model: "parameters", their number; "steps", how long it was trained; "losses", the
+        mean loss in nats over each `EVERY` steps; and "right", the share of right answers at each
+        of `DISTANCES`. For `{"cost": length}`: the result of `time_training_steps`.
     """
     if "cost" in setting:
         return time_training_steps(setting["cost"])
@@ -285,7 +286,7 @@ def time_training_steps(length: int) -> dict[str, list[float]]:
     """Time a training step of `COST_BATCH` sequences for each kind.
 
     Returns:
-        For each kind `ROUNDS` times in seconds; in each round the kinds take turns.
+        For each kind, `ROUNDS` times in seconds; the kinds take turns in each round.
     """
     steps = {kind: make_training_step(kind, length) for kind in KINDS}
     found: dict[str, list[float]] = {kind: [] for kind in KINDS}
@@ -296,7 +297,7 @@ def time_training_steps(length: int) -> dict[str, list[float]]:
 
 
 def make_training_step(kind: str, length: int) -> Callable[[], object]:
-    """Return a function that does one training step of a new model, always on the same batch."""
+    """Return a function that takes one training step with a new model, always on the same batch."""
     model, generator = make_model(kind, seed=0), torch.Generator().manual_seed(0)
     optimizer = torch.optim.Adam(model.parameters())
     batch = draw_sequences(4, torch.full((COST_BATCH,), 2), generator, length)
@@ -305,7 +306,7 @@ def make_training_step(kind: str, length: int) -> Callable[[], object]:
 
 @torch.no_grad()
 def answer_accuracy(model: nn.Module, pairs: int, distance: int, seed: int) -> float:
-    """Return the share of right answers to `NUM_QUESTIONS` new questions at one distance, from 0 to 1."""
+    """Return the share of `NUM_QUESTIONS` new questions at one distance answered rightly, from 0 to 1."""
     generator = torch.Generator().manual_seed(1_000 * (seed + 1) + distance)
     ids, answers = draw_sequences(pairs, torch.full((NUM_QUESTIONS,), distance), generator)
     return round((model(ids).argmax(dim=-1) == answers).double().mean().item(), 4)

@@ -2,20 +2,21 @@
 
     python -m transformer_lab.studies.back_translation.back_translation
 
-The method is that of Sennrich, Haddow and Birch 2016. From `PARALLEL` pairs of Debian's
-descriptions a model learns to translate French to English. It translates `MONOLINGUAL` French
-sentences greedily, and a model of English to French trains on the pairs and on these: it reads a
-machine's English and learns to write people's French. Two controls have equal steps, tokenizer,
-start and seed: one trains on the pairs alone, the other ("real") on the same French next to the
+The method is that of Sennrich, Haddow and Birch 2016. A model learns to translate French to English
+from `PARALLEL` pairs of Debian's descriptions. It translates `MONOLINGUAL` French sentences
+greedily, and an English-to-French model trains on the pairs plus these sentences: it reads a
+machine's English and learns to write people's French. Two controls have the same steps, tokenizer,
+start and seed: one trains on the pairs alone, and the other ("real") on the same French with the
 English that people wrote.
 
-No family of packages stands in two of the parts, and everything is measured on the families that
-`debian` holds out. Sentences and models are those of `short_french`, to save time.
+No family of packages occurs in two of the parts, and everything is measured on the families that
+`debian` holds out. To save time, the sentences and models are those of `short_french`.
 
-Fixed before the first run: a gain of BLEU over the pairs alone counts if two intervals exclude 0:
-that of t over the seeds, each of which draws its own pairs and sentences, and for each seed the
-paired bootstrap over the test sentences. A gain smaller than `LEAST` BLEU is not reported as one.
-Steps and sizes follow from a pilot with seed 100, on sentences that are not among those held out.
+Fixed before the first run: a gain in BLEU over the pairs alone counts if two intervals exclude 0.
+One is Student's t over the seeds, each of which draws its own pairs and sentences; the other is,
+for each seed, the paired bootstrap over the test sentences. A gain of less than `LEAST` BLEU is not
+reported as a gain. The steps and sizes come from a pilot with seed 100, on sentences that are not
+held out.
 """
 
 import random
@@ -35,11 +36,11 @@ from transformer_lab.translator import Translator
 
 NAME = "back_translation"
 PARALLEL, MONOLINGUAL, STEPS = 2_500, 10_000, 1_300
-"""English sentences that have a translation, French ones that have none, and steps of a training run."""
+"""The number of English sentences with a translation, of French ones without, and of training steps."""
 LEAST = 1.0
 """The smallest gain that is reported, in BLEU from 0 to 100."""
 SHOWN = 3
-"""The number of back-translations that are stored."""
+"""How many back-translations are stored."""
 GRID: list[Setting] = [
     {"parallel": PARALLEL, "monolingual": MONOLINGUAL, "steps": STEPS, "seed": seed}
     for seed in range(5)
@@ -49,18 +50,18 @@ GRID: list[Setting] = [
 class Parts(NamedTuple):
     """The pairs of one run: `parallel` to train on, `monolingual` for back-translation.
 
-    The two share no family of Debian packages and no French sentence.
+    The two have no family of Debian packages and no French sentence in common.
     """
 
     parallel: list[Pair]
     monolingual: list[Pair]
-    """Pairs of which the study reads the French side; the English one serves the control."""
+    """The study reads the French side of these pairs; the English side is for the control."""
 
 
 def split_parts(rows: Sequence[Row], train: Sequence[Pair], setting: Setting) -> Parts:
-    """Draw families of packages until both parts have the number of sentences that the setting asks for.
+    """Draw families of packages until both parts have as many sentences as the setting says.
 
-    Only short pairs that are in `train` are taken.
+    Only short pairs from `train` are used.
     """
     kept = set(train)
     short = [row for row in rows if row.pair in kept and is_short(row.pair)]
@@ -80,15 +81,15 @@ def translate_greedily(translator: Translator, texts: Sequence[str]) -> list[str
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train the model that translates back, use it, train three models forward, and score them.
+    """Train the backward model, use it, train three forward models, and score them.
 
     Returns:
-        "sentences": how many held-out sentences are scored. "back": BLEU of the back-translations,
-        against the English that people wrote. "pairs", "bleu", "chrf": for each of the three models
-        its number of training pairs and its scores. "gains": for the two models with added pairs
-        the 95% bootstrap interval of their BLEU minus that of the pairs alone. "bleu_signature":
-        sacreBLEU's signature. "examples": French sentences with their back-translation and the
-        English that people wrote.
+        "sentences": how many held-out sentences are scored. "back": the BLEU of the
+        back-translations, compared with the English that people wrote. "pairs", "bleu", "chrf": the
+        number of training pairs and the scores of each of the three models. "gains": for the two
+        models with added pairs, the 95% bootstrap interval of their gain in BLEU over the pairs
+        alone. "bleu_signature": sacreBLEU's signature. "examples": French sentences with their
+        back-translation and the English that people wrote.
     """
     seed, steps = setting["seed"], setting["steps"]
     splits = debian("fr")

@@ -1,7 +1,7 @@
-"""The recipe that the first stored studies were trained with.
+"""The settings with which the first stored studies were trained.
 
-`train` has a better recipe by now (see `runs.presets.PRESETS`). A study that was measured with this
-one keeps it, so that each stored number can be computed again.
+By now `train` has better ones (see `runs.presets.PRESETS`). A study that was measured with these
+settings keeps them, so that each stored number can be computed again.
 """
 
 from transformer_lab.config import TrainingConfig, TransformerConfig

@@ -1,8 +1,8 @@
-"""The grid of runs of a study: each run is done once, stored at once, and never repeated.
+"""A study's grid of runs: each run is done once, stored at once, and never repeated.
 
     python -m transformer_lab.studies.ROOM.NAME [--workers 2] [--minutes 60]
 
-does the runs of a study that are missing. Each worker is a process with one thread.
+does the runs that a study still lacks. Each worker is a process with a single thread.
 """
 
 import argparse
@@ -24,9 +24,9 @@ from transformer_lab.config import TrainingConfig
 from transformer_lab.studies.common import store
 
 Setting = dict[str, Any]
-"""Everything that a run depends on, its seed included, as JSON values."""
+"""Everything that a run depends on, including its seed, as JSON values."""
 Run = Callable[[Setting], dict[str, Any]]
-"""A function that does one run; it stands at the top of a module, so that a worker can import it."""
+"""A function that does one run; it is at the top level of a module, so that workers can import it."""
 
 
 def make_study_config(
@@ -62,10 +62,11 @@ def run_missing(
     minutes: float = 60.0,
     folder: Path | None = None,
 ) -> dict[str, Any]:
-    """Do the runs of `grid` that are not stored yet, and return the whole result.
+    """Do the runs of `grid` that are not stored yet, and return the complete result.
 
-    Each run is stored as it ends. No run is started after `minutes`. The result has the stored runs
-    in the order of the grid; a stored run that the grid no longer has is left out.
+    Each run is stored as soon as it ends. After `minutes`, no new run is started. The result lists
+    the stored runs in the order of the grid; a stored run that is no longer in the grid is left
+    out.
     """
     settings = list(grid)
     found = {r["hash"]: r for r in load_runs(study, folder)}
@@ -95,12 +96,12 @@ def run_missing(
 
 
 def use_one_thread() -> None:
-    """Set PyTorch to one thread in a worker, because sums of floats depend on the number of threads."""
+    """Limit PyTorch to one thread in a worker, because sums of floats depend on the number of threads."""
     torch.set_num_threads(1)
 
 
 def time_run(run: Run, setting: Setting) -> dict[str, Any]:
-    """Do one run and return the entry that is stored: setting, hash, seconds and result."""
+    """Do one run and return the entry to store: setting, hash, seconds and result."""
     start = time.perf_counter()
     result = run(setting)
     seconds = round(time.perf_counter() - start, 1)
@@ -108,13 +109,13 @@ def time_run(run: Run, setting: Setting) -> dict[str, Any]:
 
 
 def load_runs(study: str, folder: Path | None = None) -> list[dict[str, Any]]:
-    """Return the stored runs of a study, or an empty list if it has no file yet."""
+    """Return a study's stored runs, or an empty list if it has no file yet."""
     is_there = store.result_path(study, folder).exists()
     return store.load(study, folder)["runs"] if is_there else []
 
 
 def describe_runs(study: str, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the content of a result file: its command, the machine, all seconds, and the runs."""
+    """Return what goes into a result file: the command, the machine, the total seconds, and the runs."""
     return {
         "command": store.study_command(study),
         "machine": {"processor": platform.machine(), "torch": torch.__version__.partition("+")[0]},

@@ -1,6 +1,6 @@
-"""Confidence intervals of 95%: bootstrap intervals over sentences, Student's t over seeds.
+"""Confidence intervals at 95%: bootstrap intervals over sentences, Student's t over seeds.
 
-The studies store them beside each mean; lessons 09 and 16 compute them from stored runs.
+The studies store them with each mean, and lessons 09 and 16 compute them from stored runs.
 """
 
 from collections.abc import Sequence
@@ -23,13 +23,13 @@ T = dict(
         start=3,
     )
 )
-"""Student's t, two-sided at 95%, by the number of values n (n − 1 degrees of freedom)."""
+"""Student's t, two-sided at 95%, by the number of values n (with n − 1 degrees of freedom)."""
 NORMAL = 1.96
-"""The same of the normal distribution, for shares."""
+"""The same for the normal distribution, for shares."""
 
 
 def mean_interval(values: Float[np.ndarray, " n"], seed: int = 0) -> tuple[float, float]:
-    """Return the bootstrap 95% interval (low, high) of the mean of these values.
+    """Return the bootstrap 95% interval (low, high) of these values' mean.
 
     The values are resampled with replacement `RESAMPLES` times, by a generator with this seed.
     """
@@ -43,8 +43,8 @@ def clustered_mean_interval(
 ) -> tuple[float, float]:
     """Return the bootstrap 95% interval (low, high) of the mean of values that come in clusters.
 
-    `cluster` has one number for each value, for example that of its sentence. Whole clusters are
-    resampled, because values of one sentence depend on each other.
+    `cluster` gives each value the number of its cluster, for example of its sentence. Whole
+    clusters are resampled, because values from the same sentence depend on each other.
     """
     names, places = np.unique(cluster, return_inverse=True)
     sums, counts = np.bincount(places, values), np.bincount(places)
@@ -55,7 +55,7 @@ def clustered_mean_interval(
 
 
 def round_interval(interval: tuple[float, float], digits: int) -> list[float]:
-    """Round both ends of an interval to so many decimals, and return them as a list, ready for JSON."""
+    """Round both ends of an interval to this many decimals, and return them as a list for JSON."""
     return [round(end, digits) for end in interval]
 
 
@@ -63,7 +63,7 @@ def t_interval(values: Sequence[float]) -> tuple[float, float]:
     """Return the 95% interval (low, high) of the mean of a few values, one per seed, by Student's t.
 
     Raises:
-        ValueError: Unless there are from 3 to 30 values.
+        ValueError: If there are fewer than 3 values, or more than 30.
     """
     check("number of values", len(values), f"from {min(T)} to {max(T)}", len(values) in T)
     mean = np.mean(values)
@@ -72,9 +72,10 @@ def t_interval(values: Sequence[float]) -> tuple[float, float]:
 
 
 def wilson_interval(hits: int, runs: int) -> tuple[float, float]:
-    """Return Wilson's 95% interval (low, high) of a share, of which `hits` of `runs` were observed.
+    """Return Wilson's 95% interval (low, high) for a share that was observed in `hits` of `runs`.
 
-    Source: Wilson 1927. Unlike the estimate plus and minus its standard error it stays within 0 and 1.
+    Source: Wilson 1927. Unlike the estimate plus or minus its standard error, it stays between 0
+    and 1.
 
     Raises:
         ValueError: If `hits` is not between 0 and `runs`, or there are no runs.
@@ -91,10 +92,10 @@ def mean_difference(
 ) -> tuple[float, tuple[float, float]]:
     """Return the mean of the paired differences `ones` − `others`, and its 95% interval by Student's t.
 
-    The values are paired by their position: both lists have the same seeds in the same order.
+    The values are paired by position, so both lists must have the same seeds in the same order.
 
     Raises:
-        ValueError: Unless there are from 3 to 30 pairs.
+        ValueError: If there are fewer than 3 pairs, or more than 30.
     """
     differences = np.array(ones) - np.array(others)
     return float(differences.mean()), t_interval(differences.tolist())
@@ -105,7 +106,7 @@ def bleu_gain_interval(
 ) -> tuple[float, float]:
     """Return the paired bootstrap 95% interval (low, high) of a gain in corpus BLEU, `other` − `base`.
 
-    Each resample takes the same sentences of both systems (Koehn 2004). BLEU is from 0 to 100.
+    Each resample takes the same sentences from both systems (Koehn 2004). BLEU is from 0 to 100.
     """
     counts = [bleu_counts(system, references) for system in (base, other)]
     random = np.random.default_rng(seed)
@@ -121,10 +122,10 @@ def bleu_gain_interval(
 def bleu_counts(
     hypotheses: Sequence[str], references: Sequence[str]
 ) -> Float[np.ndarray, "n counts"]:
-    """Return the counts that BLEU is computed from, one row for each sentence.
+    """Return the counts from which BLEU is computed, one row for each sentence.
 
-    There are ten columns: matching n-grams for n = 1 to 4, all n-grams of the hypothesis for
-    n = 1 to 4, then the number of words of the hypothesis and of the reference.
+    There are ten columns: the matching n-grams for n = 1 to 4, all n-grams of the hypothesis for n
+    = 1 to 4, and then the number of words in the hypothesis and in the reference.
     """
     metric = BLEU(effective_order=True)
     pairs = zip(hypotheses, references, strict=True)
@@ -133,7 +134,7 @@ def bleu_counts(
 
 
 def bleu_from_counts(rows: Float[np.ndarray, "n counts"]) -> float:
-    """Return the corpus BLEU, from 0 to 100, of the sentences whose `bleu_counts` these are."""
+    """Return the corpus BLEU, from 0 to 100, of sentences with these `bleu_counts`."""
     total = rows.sum(axis=0).astype(int).tolist()
     score: float = BLEU.compute_bleu(
         total[:4], total[4:8], total[8], total[9], smooth_method="exp"

@@ -1,7 +1,7 @@
-"""Measurements of memory: what a call adds to the peak of a fresh process, or of a GPU.
+"""Measuring memory: how much a call adds to the peak of a fresh process, or of a GPU.
 
-On a CPU it is memory as the system counts it. On a GPU it is what the call adds to PyTorch's own
-peak there, and no process of its own is needed.
+On a CPU, this is memory as the system counts it. On a GPU, it is what the call adds to PyTorch's
+own peak, and no separate process is needed.
 """
 
 import os
@@ -21,10 +21,10 @@ Answer = TypeVar("Answer")
 
 
 def run_in_fresh_process(run: Callable[..., Answer], *arguments: object) -> Answer:
-    """Return the result of `run(*arguments)` in a new process; `run` must be a function of a module.
+    """Return the result of `run(*arguments)` from a new process; `run` must be defined in a module.
 
-    In that process glibc gives freed blocks back to the system at once, because memory that it
-    keeps for later is no part of what an algorithm needs.
+    In that process, glibc gives freed blocks back to the system at once, because memory kept for
+    later is not something an algorithm needs.
     """
     before = os.environ.get(MMAP_THRESHOLD)
     os.environ[MMAP_THRESHOLD] = "65536"
@@ -39,10 +39,10 @@ def run_in_fresh_process(run: Callable[..., Answer], *arguments: object) -> Answ
 
 
 def measure_peak_bytes(run: Callable[[], object], device: torch.device | str = "cpu") -> int:
-    """Return the most bytes that a call adds to the memory in use before it.
+    """Return the most bytes that a call adds to the memory that was in use before.
 
-    On a CPU it is resident memory. Call it in a fresh process: an older one may hold memory that it
-    has used before, and then the call seems to need less.
+    On a CPU, this is resident memory. Call it in a fresh process, because an older one may still
+    hold memory that it used before, and then the call seems to need less.
     """
     if torch.device(device).type == "cuda":
         torch.cuda.synchronize(device)
@@ -60,7 +60,7 @@ def measure_peak_bytes(run: Callable[[], object], device: torch.device | str = "
 def reset_peak() -> None:
     """Reset the kernel's count of this process's peak memory.
 
-    Where that is not possible, nothing happens, and the peak includes what the imports needed.
+    If that is not possible, nothing happens, and the peak includes what the imports needed.
     """
     try:
         CLEAR.write_text("5")
@@ -71,7 +71,7 @@ def reset_peak() -> None:
 def resident_bytes(field: str) -> int:
     """Return the bytes of "VmRSS" (memory that is resident now) or "VmHWM" (its peak).
 
-    On systems other than Linux it returns the peak for both.
+    On systems other than Linux, both give the peak.
     """
     if STATUS.exists():
         for line in STATUS.read_text(encoding="utf-8").splitlines():
@@ -84,7 +84,7 @@ def resident_bytes(field: str) -> int:
 
 
 def available_bytes(device: torch.device | str = "cpu") -> int:
-    """Return the bytes that can be allocated on a device without pushing other programs out."""
+    """Return the bytes that can be allocated on a device without displacing other programs."""
     if torch.device(device).type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
     if MEMINFO.exists():

@@ -1,6 +1,6 @@
 """Linear probes of the encoder's vectors: for the gender behind a pronoun, and for order and distance.
 
-Lessons 12 and 18 use them, and so do the studies `coreference` and those of gender.
+Lessons 12 and 18 use them, and so do the study `coreference` and those of gender.
 """
 
 from collections.abc import Sequence
@@ -26,13 +26,14 @@ PROBE_SENTENCES = 1_000  # to learn the probe on, of combinations that training 
 
 
 def probe_accuracy(translator: Translator, pairs: Sequence[WorldPair]) -> dict[str, list[float]]:
-    """Measure how well a linear probe reads the referent's gender off the encoder, at each depth.
+    """Measure how well a linear probe reads the referent's gender from the encoder, at each depth.
 
-    The probe is fitted on sentences with combinations that training shows, and scored on `pairs`.
+    The probe is fitted on sentences with combinations that occur in training, and scored on
+    `pairs`.
 
     Returns:
-        For the vector at the pronoun ("it") and at the deciding word ("decider") the accuracies
-        from 0 to 1: after the embedding, then after each encoder layer.
+        Accuracies from 0 to 1 for the vector at the pronoun ("it") and at the deciding word
+        ("decider"): after the embedding, and then after each encoder layer.
     """
     known = draw_pronoun_pairs(PROBE_SENTENCES // len(ORDERS), unseen=False, seed=13)
     found = {}
@@ -49,17 +50,17 @@ def probe_accuracy(translator: Translator, pairs: Sequence[WorldPair]) -> dict[s
 
 
 def probe_order(translator: Translator, pairs: Sequence[WorldPair]) -> dict[str, list[float]]:
-    """Measure how well a linear probe reads off two words' vectors which comes first, and how far apart.
+    """Measure how well a linear probe reads from two words' vectors which is first, and how far apart.
 
-    The probe gets the difference of the vectors of the pronoun and the noun it stands for, and
-    predicts how many places the pronoun stands behind the noun; a negative number means before it. It
-    is fitted on sentences with combinations that training shows, and scored on `pairs`.
+    The probe gets the difference between the vectors of the pronoun and of the noun it refers to,
+    and predicts how many words after the noun the pronoun comes; a negative number means before it.
+    It is fitted on sentences with combinations that occur in training, and scored on `pairs`.
 
     Returns:
-        "order": the share of pairs whose sign is right. "distance": by how many places the number is
-        off on average. Each has one value for the words' embeddings without positions, one with the
-        positions added, and one after each encoder layer. "guess": the error of the same two, if
-        always the more frequent order and the median distance are said.
+        "order": the share of pairs for which the sign is right. "distance": how many words the
+        number is off by, on average. Each has one value for the words' embeddings without
+        positions, one with positions added, and one after each encoder layer. "guess": the error in
+        both, if you always answer with the more frequent order and the median distance.
     """
     known = draw_pronoun_pairs(PROBE_SENTENCES // len(ORDERS), unseen=False, seed=13)
     x, y = pronoun_minus_noun(translator, known)
@@ -79,9 +80,9 @@ def probe_order(translator: Translator, pairs: Sequence[WorldPair]) -> dict[str,
 def pronoun_minus_noun(
     translator: Translator, pairs: Sequence[WorldPair]
 ) -> tuple[Float[Tensor, "depth sentence d_model"], Float[Tensor, " sentence"]]:
-    """Return the difference of the two words' vectors at each depth, and of their places.
+    """Return the difference between the two words' vectors at each depth, and between their positions.
 
-    The first depth is the words' embeddings alone, without positions.
+    The first depth is the words' embeddings without positions.
     """
     at = {
         word: torch.tensor([getattr(get_coreference(pair), word) for pair in pairs])
@@ -133,9 +134,9 @@ def linear_probe(
     x_asked: Float[Tensor, "asked d_model"],
     y_asked: Tensor,
 ) -> float:
-    """Fit a ridge regression to the classes and return its accuracy on other vectors, from 0 to 1.
+    """Fit a ridge regression to the classes, and return its accuracy on other vectors, from 0 to 1.
 
-    Classes are 0 or 1 and are fitted as −1 and 1 (see `fit_ridge`).
+    Classes are 0 or 1, and are fitted as −1 and 1 (see `fit_ridge`).
 
     Args:
         x: The vectors to learn from.
@@ -152,7 +153,7 @@ def fit_ridge(
     y: Float[Tensor, " known"],
     x_asked: Float[Tensor, "asked d_model"],
 ) -> Float[Tensor, " asked"]:
-    """Fit a ridge regression of y on x and return what it predicts for `x_asked`.
+    """Fit a ridge regression of y on x, and return its predictions for `x_asked`.
 
     The features are centred, and the ridge is fixed at a hundredth of their variance.
     """

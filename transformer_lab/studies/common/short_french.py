@@ -1,6 +1,6 @@
-"""Debian's short French sentences, and a small model that learns them in some minutes of one core.
+"""Debian's short French sentences, and a small model that learns them in a few minutes on one core.
 
-Studies of lessons 09, 10 and 16 use them.
+The studies for lessons 09, 10 and 16 use them.
 """
 
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ from transformer_lab.studies.common.grid import make_study_config
 from transformer_lab.translator import Translator
 
 LONGEST = 100
-"""The most characters that a side of a short pair may have."""
+"""The most characters on either side of a short pair."""
 PIECES, BATCH = 2_000, 512
-"""The pieces of the vocabulary, and the tokens of a batch."""
+"""The number of pieces in the vocabulary, and of tokens in a batch."""
 
 
 def is_short(pair: Pair) -> bool:
@@ -30,7 +30,7 @@ def is_short(pair: Pair) -> bool:
 def train_short_french(
     pairs: Sequence[Pair], tokenizer: Tokenizer, steps: int, seed: int
 ) -> Translator:
-    """Train a pre-norm translator of the tiny size on these pairs for so many steps, and return it."""
+    """Train a pre-norm translator of the tiny size on these pairs for this many steps, and return it."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         sizes = tokenizer.vocab_size, tokenizer.vocab_size

@@ -1,7 +1,7 @@
-"""The losses of a training run as a study stores them: one mean for each group of steps.
+"""A training run's losses in the form that studies store: one mean for each group of steps.
 
-Studies that train with a loop of their own use `mean_losses`; those with the package's `Trainer`
-pass it a `StepRecord`.
+Studies with their own training loop use `mean_losses`; those with the package's `Trainer` pass it a
+`StepRecord`.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ def mean_losses(losses: Sequence[float], size: int) -> list[float]:
 
 
 class StepRecord:
-    """A callback for a trainer's `on_step` that collects the loss and gradient norm of every step."""
+    """A callback for a trainer's `on_step` that collects the loss and gradient norm of each step."""
 
     def __init__(self) -> None:
         self.losses: list[float] = []

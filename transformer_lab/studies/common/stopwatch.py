@@ -1,4 +1,4 @@
-"""The seconds of a call, on a CPU or a GPU. The studies of costs and the benchmarks use it."""
+"""How many seconds a call takes, on a CPU or a GPU. The studies of costs and the benchmarks use it."""
 
 import time
 from collections.abc import Callable
@@ -11,7 +11,7 @@ AT_LEAST = 0.05  # seconds that a quick call is repeated for
 def time_fastest_call(call: Callable[[], object], device: torch.device | str = "cpu") -> float:
     """Return the seconds of the fastest of several calls, rounded to four significant digits.
 
-    It calls at least twice, and as often as fills `AT_LEAST` seconds.
+    The function is called at least twice, and as often as it takes to fill `AT_LEAST` seconds.
     """
     times: list[float] = []
     while len(times) < 2 or sum(times) < AT_LEAST:
@@ -24,6 +24,6 @@ def time_fastest_call(call: Callable[[], object], device: torch.device | str = "
 
 
 def synchronize(device: torch.device | str) -> None:
-    """Wait until a GPU has finished its work; otherwise a clock would time only the request."""
+    """Wait until a GPU has finished its work; otherwise a clock would only time the request."""
     if torch.device(device).type == "cuda":
         torch.cuda.synchronize(device)

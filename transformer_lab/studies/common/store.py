@@ -1,7 +1,7 @@
-"""Results of studies, stored as JSON beside the module that found them.
+"""Results of studies, stored as JSON next to the module that found them.
 
-Studies write them; lessons, tests and the list of findings read them, so that a page can show at
-once what took hours.
+Studies write them; lessons, tests and the list of findings read them, so a page can show at once
+what took hours to compute.
 """
 
 import json
@@ -19,10 +19,10 @@ def load(name: str, folder: Path | None = None) -> dict[str, Any]:
 
     Args:
         name: The study's name, for example "distance".
-        folder: Where the JSON file lies; by default beside the study's module.
+        folder: The folder of the JSON file; by default that of the study's module.
 
     Raises:
-        ValueError: If there is no stored result of this name; the message lists the names.
+        ValueError: If there is no stored result with this name; the message lists the names.
     """
     names = sorted(
         path.stem for path in (folder or STUDIES).glob("*.json" if folder else "*/*.json")
@@ -33,13 +33,13 @@ def load(name: str, folder: Path | None = None) -> dict[str, Any]:
 
 
 def save(name: str, result: dict[str, Any], folder: Path | None = None) -> None:
-    """Write the result of a study atomically: the file is either whole or not there."""
+    """Write a study's result atomically: either the file is complete or it is not there."""
     text = json.dumps(result, ensure_ascii=False)
     write_atomically(result_path(name, folder), f"{text}\n".encode())
 
 
 def result_path(name: str, folder: Path | None = None) -> Path:
-    """Return the path of a study's JSON file: in `folder`, or by default beside the study's module."""
+    """Return the path of a study's JSON file, in `folder` or by default next to the study's module."""
     if folder is not None:
         return folder / f"{name}.json"
     (module,) = STUDIES.glob(f"*/{name}.py")

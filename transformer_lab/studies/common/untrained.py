@@ -1,4 +1,4 @@
-"""A translator as it was before its first training step: the control of lessons 12 and 18.
+"""A translator as it was before its first training step: the control in lessons 12 and 18.
 
 The studies of pronouns and of gender compare a trained model's numbers with those of this one.
 """
@@ -10,9 +10,9 @@ from transformer_lab.translator import Translator
 
 
 def untrained_translator(trained: Translator, seed: int) -> Translator:
-    """Return a new translator of the same sizes and vocabularies, with random weights drawn with `seed`.
+    """Return a new translator of the same sizes and vocabularies, with random weights from `seed`.
 
-    It is in evaluation mode; the global random state stays as it was.
+    It is in evaluation mode, and the global random state is left as it was.
     """
     with torch.random.fork_rng():
         torch.manual_seed(seed)

@@ -1,10 +1,11 @@
-"""Lesson 14's third study: which depth and which peak rate can post-norm and pre-norm stand?
+"""Lesson 14's third study: which depths and peak rates can post-norm and pre-norm stand?
 
     python -m transformer_lab.studies.depth_and_rate.stability
 
-Short runs on the bilingual world: 1 to 6 layers on each side, three peak rates, with and without
-warm-up. Lesson 09's `training_variants` has longer runs of a wider model at fewer rates. The study
-does not ask whether the runs that learn slowly here would catch up in longer training.
+The runs are short ones on the bilingual world: 1 to 6 layers on each side, three peak rates, with
+and without warm-up. Lesson 09's `training_variants` has longer runs of a wider model at fewer
+rates. The study does not ask whether the runs that learn slowly here would catch up with longer
+training.
 """
 
 from dataclasses import replace
@@ -19,11 +20,11 @@ from transformer_lab.training.trainer import LossIsNaNError
 NAME = "stability"
 STEPS = 400
 EVERY = 20
-"""The number of steps whose losses are stored as one mean."""
+"""How many steps share one stored mean loss."""
 DEPTHS = (1, 3, 6)
 RATES = (5e-4, 2e-3, 8e-3)
 WARM_UPS = (100, 1)
-"""Steps until the peak rate is reached; 1 means no warm-up."""
+"""How many steps it takes to reach the peak rate; 1 means no warm-up."""
 
 # A run sees most sentences twice: there is nothing to regularise yet.
 SHAPE = ablations.dropout_setting()
@@ -49,10 +50,10 @@ def run(setting: Setting) -> dict[str, Any]:
 
     Returns:
         "losses" and "largest_gradient_norms": the mean smoothed loss in nats and the largest
-        gradient norm of each `EVERY` steps. "test_loss" and "next_word": on the test sentences the
-        cross-entropy of the next word in nats and the share of next words that are right. If the
-        loss became NaN or infinite, "stopped" stands in their place: how many steps had been done
-        when the trainer noticed.
+        gradient norm over each `EVERY` steps. "test_loss" and "next_word": the cross-entropy of the
+        next word in nats on the test sentences, and the share of next words that are right. If the
+        loss became NaN or infinite, "stopped" takes their place: the number of steps done when the
+        trainer noticed.
     """
     whole = {**ablations.BASE, **SHAPE, **setting}
     splits = ablations.draw_splits(whole)

@@ -1,1 +1,1 @@
-"""Lesson 10: what does it cost to read one's own words after a training that showed the right ones?"""
+"""Lesson 10: what does it cost to read your own words after training on the right ones?"""

@@ -1,10 +1,10 @@
-"""Lesson 10: what does it cost to read one's own words, after a training that showed the right ones?
+"""Lesson 10: what does it cost to read your own words after training on the right ones?
 
     python -m transformer_lab.studies.exposure_bias.exposure
 
-In training each word is predicted after the words of the reference (teacher forcing); in use it is
-predicted after the model's own. The study asks four states of the shipped model's training, and
-Debian's model on real text.
+In training, each word is predicted from the words of the reference (teacher forcing); in use, it is
+predicted from the model's own. The study measures four stages of the training of the translator
+that comes with the package, and Debian's model on real text.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ from transformer_lab.translator import Translator
 NAME = "exposure"
 BATCH_SIZE = 100
 WORDS_AFTER_ERROR = 6
-"""The number of words after an error that are looked at."""
+"""How many words after an error are compared."""
 PLACES = ((0, 2), (3, 5), (6, 8), (9, 11), (12, 14))
 """The first and last position of each group of positions in a translation, counted from 0."""
 SNAPSHOTS = ("step_00200", "step_00500", "step_01000", "model")
@@ -40,8 +40,7 @@ def run(setting: Setting) -> dict[str, Any]:
     """Return the error rates of one model on test sentences.
 
     Returns:
-        What `error_rates_after_error` returns, and under "places" what `error_rates_by_place`
-        returns.
+        The result of `error_rates_after_error`, and under "places" that of `error_rates_by_place`.
     """
     toy = setting["model"] == TOY
     translator = (
@@ -60,14 +59,14 @@ def run(setting: Setting) -> dict[str, Any]:
 def error_rates_by_place(
     translator: Translator, pairs: Sequence[SentencePair]
 ) -> list[dict[str, Any]]:
-    """Measure the share of wrong words at each of `PLACES`, groups of positions in a sentence.
+    """Measure the share of wrong words in each of `PLACES`, groups of positions in a sentence.
 
     Returns:
         For each group of positions that has words: "words", their number; "gold", the share of
-        wrong words after the reference's words; "own", the share after what greedy decoding wrote.
-        There a word is right if the reference has the same word at the same position, so one extra
-        word makes all later ones wrong. "gold bag" and "own bag" ask only whether the reference has
-        the word anywhere.
+        wrong words after the reference's words; and "own", the share after what greedy decoding
+        wrote. A word counts as right if the reference has the same word at the same position, so
+        one extra word makes all later ones wrong. "gold bag" and "own bag" only ask whether the
+        reference has the word anywhere.
     """
     counts = np.zeros((len(PLACES), 5))
     for batch, gold in predict_after_reference(translator, pairs):
@@ -99,17 +98,17 @@ def error_rates_by_place(
 def error_rates_after_error(
     translator: Translator, pairs: Sequence[SentencePair]
 ) -> dict[str, Any]:
-    """Measure how a translation goes on after its first wrong word, and after that word is corrected.
+    """Measure how a translation continues after its first wrong word, and after that word is corrected.
 
     Returns:
         "right": the share of sentences without a wrong word, which is the same whether each word is
-        predicted after the reference's words or after the model's own. "first": the share of words
-        that are wrong among those with only right words before them. "own" and "corrected": after a
-        sentence's first wrong word, as written and with the reference's word in its place, the
-        share of the reference's next `WORDS_AFTER_ERROR` words that are missing from as many
-        of the model's (as bags of words, so that an extra word shifts nothing). "difference": the
-        95% bootstrap interval of the mean of "own" − "corrected" over sentences. "sentences": how many
-        of them have words after a first error.
+        predicted after the reference's words or after the model's own. "first": the share of wrong
+        words among those with only right words before them. "own" and "corrected": how many of the
+        reference's next `WORDS_AFTER_ERROR` words are missing from the model's next words after its
+        first wrong word, as a share, when that word is left as it is and when it is corrected. The
+        words are compared as bags, so that an extra word shifts nothing. "difference": the 95%
+        bootstrap interval of the mean of "own" − "corrected" over sentences. "sentences": how many
+        sentences have words after a first error.
     """
     rights: list[bool] = []
     own: list[float] = []
@@ -147,7 +146,7 @@ def error_rates_after_error(
 def predict_after_reference(
     translator: Translator, pairs: Sequence[SentencePair]
 ) -> Iterator[tuple[Batch, Int[Tensor, "batch target"]]]:
-    """Yield each batch with the likeliest id at each position after the reference's words."""
+    """Yield each batch with the likeliest id at each position, given the reference's words before it."""
     examples = encode_pairs(pairs, translator.source_tokenizer, translator.target_tokenizer)
     for start in range(0, len(examples), BATCH_SIZE):
         batch = collate(examples[start : start + BATCH_SIZE])
@@ -160,12 +159,12 @@ def continue_greedily(
     begun: Sequence[Sequence[int]],
     count: int = WORDS_AFTER_ERROR,
 ) -> list[list[int]]:
-    """Return the ids that greedy decoding writes after each beginning, at most `count`, up to eos.
+    """Return the ids that greedy decoding writes after each beginning, up to eos or `count` ids.
 
     Args:
         translator: The translator that writes.
         source: The padded source ids.
-        begun: The target ids so far of each sentence, of any lengths.
+        begun: The target ids so far for each sentence, of any lengths.
         count: The most ids to write.
     """
     lengths = torch.tensor([len(ids) for ids in begun])
@@ -187,7 +186,7 @@ def continue_greedily(
 def missing_share(reference: Sequence[int], written: Sequence[int]) -> float:
     """Return the share of the reference's next words that the written ones lack, as bags of words.
 
-    Of both only the first `WORDS_AFTER_ERROR` words count.
+    Only the first `WORDS_AFTER_ERROR` words of each count.
     """
     rest = list(written[:WORDS_AFTER_ERROR])
     missing = 0

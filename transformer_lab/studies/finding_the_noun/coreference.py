@@ -3,7 +3,7 @@
     python -m transformer_lab.studies.finding_the_noun.coreference
 
 Translators with 1 to 4 encoder layers and 1 to 4 decoder layers are trained on the bilingual world.
-Then all heads of each are examined on sentences with combinations that training never showed.
+Then all their heads are examined on sentences with combinations that never occur in training.
 """
 
 from typing import Any
@@ -61,9 +61,9 @@ def run(setting: Setting) -> dict[str, Any]:
         "exact_match": the share of validation sentences translated exactly. "pronouns": the share
         of right pronouns, by clause order. "differences" and "chance": the means of
         `referent_differences`, and `permutation_threshold` for each row. "cross_weight", "without",
-        "pointed", "rollout", "distance" and "probe": what `cross_weights`,
+        "pointed", "rollout", "distance" and "probe": the results of `cross_weights`,
         `pronoun_accuracy_without_head`, `pronouns_changed_by_pointing`, `rollout_differences`,
-        `attention_distances` and `probe_accuracy` return. "distance_untrained": the distances of an
+        `attention_distances` and `probe_accuracy`. "distance_untrained": the distances in an
         untrained model.
     """
     translator, exact_match = train_translator(setting)

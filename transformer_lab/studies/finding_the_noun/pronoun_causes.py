@@ -23,15 +23,15 @@ def predict_pronouns(
     mute: Sequence[Head] = (),
     patch: Mapping[Head, np.ndarray] | None = None,
 ) -> tuple[AttentionCapture, list[str]]:
-    """Return the attention of one pass over the true translations, and the word written for each pronoun.
+    """Return one pass's attention over the right translations, and the word written for each pronoun.
 
-    That word is the most probable one at the pronoun's step, after the true words before it.
+    That word is the most probable one at the pronoun's step, given the right words before it.
 
     Args:
         translator: The translator to examine.
         pairs: Sentences with a pronoun.
         mute: The heads to mute.
-        patch: For some heads the weights, (sentence, query, key), that replace their own.
+        patch: For some heads, the weights (sentence, query, key) that replace their own.
     """
     batch = make_batch(translator, pairs)
     translator.model.eval()
@@ -43,7 +43,7 @@ def predict_pronouns(
 
 
 def are_pronouns_right(written: Sequence[str], pairs: Sequence[WorldPair]) -> np.ndarray:
-    """Return for each written word whether it is the pronoun of its pair's reference, (sentence,)."""
+    """Return, for each written word, whether it is the pronoun of its pair's reference, (sentence,)."""
     right = [pair.target_tokens[get_coreference(pair).target_pronoun] for pair in pairs]
     return np.array(written) == np.array(right)
 
@@ -73,10 +73,10 @@ def pronoun_accuracy_without_head(
 def pronouns_changed_by_pointing(
     translator: Translator, pairs: Sequence[WorldPair], row: str
 ) -> list[list[float]]:
-    """Return the share of pronouns that change if a row of one head looks at the wrong noun.
+    """Return the share of pronouns that change if one head's row looks at the wrong noun.
 
     All weight of the encoder row at "it" or at the "decider" goes to the noun that is not the
-    referent. Where both nouns have the same gender, no pronoun has a reason to change.
+    referent. If both nouns have the same gender, no pronoun has a reason to change.
 
     Returns:
         The shares for each encoder head, [layer][head].
@@ -106,9 +106,9 @@ def pronouns_changed_by_pointing(
 def point(
     weights: Float[np.ndarray, "query key"], query: int, key: int
 ) -> Float[np.ndarray, "query key"]:
-    """Return a copy of an attention map in which row `query` has all its weight on `key`.
+    """Return a copy of an attention map in which row `query` puts all its weight on `key`.
 
-    The other rows stay.
+    The other rows are unchanged.
     """
     pointed = np.array(weights)
     pointed[query] = 0

@@ -1,4 +1,7 @@
-"""Sentences with another deciding word: does a translator read its meaning? Lesson 12 uses them."""
+"""Sentences with a different deciding word, to ask whether a translator reads its meaning.
+
+Lesson 12 uses them.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,9 +14,9 @@ from transformer_lab.studies.finding_the_noun.pronoun_sentences import get_coref
 
 
 def adjectives_by_noun(pairs: Iterable[WorldPair]) -> dict[str, set[str]]:
-    """Return for each English noun the adjectives that decide for it in these sentences.
+    """Return, for each English noun, the adjectives that decide in its favour in these sentences.
 
-    A deciding adjective shows which noun the pronoun stands for.
+    A deciding adjective shows which noun the pronoun refers to.
     """
     found: dict[str, set[str]] = defaultdict(set)
     for pair in pairs:
@@ -26,17 +29,17 @@ def adjectives_by_noun(pairs: Iterable[WorldPair]) -> dict[str, set[str]]:
 def replace_deciders(
     pairs: Sequence[WorldPair], said_of: Mapping[str, set[str]], *, of: str, seed: int = 0
 ) -> list[WorldPair | None]:
-    """Replace the deciding adjective of each pair by another one; nothing else changes.
+    """Replace each pair's deciding adjective by another one, and change nothing else.
 
     Args:
         pairs: Sentences with a pronoun and two nouns.
-        said_of: What `adjectives_by_noun` found.
-        of: Which adjective is put in: "referent" for one that is said of the referent and never of
-            the other noun, "other" the other way round, "neither" for one said of neither.
-        seed: Chooses among several.
+        said_of: The result of `adjectives_by_noun`.
+        of: Which adjective to put in: "referent" for one that is used for the referent and never
+            for the other noun, "other" for the reverse, and "neither" for one used for neither.
+        seed: Chooses if there are several.
 
     Returns:
-        For each pair the new one, with the French sentence left as it was; None where no adjective
+        The new pair for each pair, with the French sentence unchanged, or None if no adjective
         fits.
     """
     choose = Random(seed)

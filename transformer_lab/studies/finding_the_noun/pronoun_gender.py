@@ -1,12 +1,13 @@
-"""Lesson 12's second question: if a row looks at a noun, does the pronoun take the gender of that noun?
+"""Lesson 12's second question: if a row looks at a noun, does the pronoun take that noun's gender?
 
     python -m transformer_lab.studies.finding_the_noun.pronoun_gender
 
-If a pronoun changes, the row held something that the model needs. Only if it takes the gender of
-the noun that the row is made to look at, and keeps the right one if that is the referent, did the
-row name a noun. Four settings of the study `coreference` are trained again and asked this: the two
-whose row of *it* moved most above layer 1, the one that preferred the referent within layer 1, and
-one that was right nearly always. Another processor trains other models from the same settings.
+If a pronoun changes, the row held something that the model needs. But the row named a noun only if
+the pronoun takes the gender of whichever noun the row is made to look at, and stays right if that
+noun is the referent. Four settings of the study `coreference` are trained again for this question:
+the two whose row of *it* moved most above layer 1, the one that preferred the referent within layer
+1, and one that was right nearly always. Another processor trains other models from the same
+settings.
 """
 
 from collections.abc import Sequence
@@ -43,18 +44,17 @@ COLUMNS = ("referent", "other", "pronoun", "decider", "eos")
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train one translator, and make one encoder head of each layer look at each word in turn.
+    """Train one translator, and make one encoder head in each layer look at each word in turn.
 
-    The head is the one that changes most pronouns when its row looks at the wrong noun.
+    It is the head that changes most pronouns when its row looks at the wrong noun.
 
     Returns:
         "exact_match": the share of validation sentences translated exactly. "pronouns": the share
-        of right pronouns, by clause order. "pointed": what `pronouns_changed_by_pointing` returns,
-        for the rows "it" and "decider", and "heads" the chosen head of each layer. "written": the
-        gender of each sentence's pronoun as one letter (see `encode_genders`), and "asked" the same
-        for each row, layer and word of `COLUMNS` that the head looks at. "preference": in the
-        chosen heads, for each sentence, the weight on the referent minus the weight on the other
-        noun.
+        of right pronouns, by clause order. "pointed": the result of `pronouns_changed_by_pointing`
+        for the rows "it" and "decider". "heads": the chosen head of each layer. "written": the
+        gender of each sentence's pronoun as one letter (see `encode_genders`). "asked": the same
+        for each row, layer and word of `COLUMNS` that the head looks at. "preference": for each
+        sentence, the weight on the referent minus the weight on the other noun in the chosen heads.
     """
     translator, exact_match = train_translator(setting)
     pairs = draw_pronoun_pairs(SENTENCES)
@@ -100,7 +100,7 @@ def predict_with_pointed_row(
     row: str,
     column: str,
 ) -> list[str]:
-    """Return the word written for each pronoun when a row of one encoder head looks at one word alone."""
+    """Return the word written for each pronoun when one encoder head's row looks only at one word."""
     maps = capture.encoder[head.layer][:, head.head]
     patch = [
         point(weights, getattr(get_coreference(pair), ROWS[row]), find_place(pair, column))
@@ -110,7 +110,7 @@ def predict_with_pointed_row(
 
 
 def find_place(pair: WorldPair, column: str) -> int:
-    """Return the position in the source of one of `COLUMNS`."""
+    """Return the source position of one of `COLUMNS`."""
     if column == "eos":
         return len(pair.source_tokens)
     found: int = getattr(get_coreference(pair), column)

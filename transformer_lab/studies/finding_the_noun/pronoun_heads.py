@@ -29,10 +29,10 @@ def referent_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) 
     """Return the weight on the true referent minus that on the other noun, for four kinds of rows.
 
     Returns:
-        Arrays (sentence, layer, head) from −1 to 1. "it" and "decider": in the encoder, the row of
-        the pronoun and that of the word that decides. "cross": in cross-attention, the step that
-        writes the pronoun. "decoder": in decoder self-attention, the same step, on the French nouns
-        that are written already (0 where they come later).
+        Arrays (sentence, layer, head) from −1 to 1. "it" and "decider": the encoder's rows for the
+        pronoun and for the word that decides. "cross": the row of cross-attention for the step that
+        writes the pronoun. "decoder": the same step in decoder self-attention, on the French nouns
+        that are already written (0 if they come later).
     """
     layers = {"it": capture.encoder, "decider": capture.encoder, "cross": capture.cross}
     found: Rows = {
@@ -58,7 +58,7 @@ def referent_preferences(maps: np.ndarray, pairs: Sequence[WorldPair], row: str)
     Args:
         maps: Weights, (sentence, …, query, key).
         pairs: The sentences.
-        row: The field of `Coreference` that says which query row is read.
+        row: The field of `Coreference` that says which query row to read.
 
     Returns:
         The differences, (sentence, …).
@@ -72,9 +72,9 @@ def referent_preferences(maps: np.ndarray, pairs: Sequence[WorldPair], row: str)
 
 
 def weight_on_translations(row: np.ndarray, pair: WorldPair, source: int) -> np.ndarray:
-    """Return the weight that rows of decoder self-attention have on the translations of one source word.
+    """Return the weight of decoder self-attention's rows on the translations of one source word.
 
-    `row` is (…, key). The decoder's inputs are shifted by one place, because bos stands first.
+    `row` is (…, key). The decoder's inputs are shifted by one position, because bos comes first.
     """
     return row[..., [t + 1 for s, t in pair.alignment if s == source]].sum(axis=-1)
 
@@ -84,8 +84,8 @@ def permutation_threshold(
 ) -> float:
     """Return the threshold above which a head's mean preference for a noun is more than chance (95%).
 
-    In each of `FLIPS` rounds the two nouns change places in a random half of the sentences, and the
-    largest |mean| of all heads is taken: the largest, because that is the head one would pick. The
+    In each of `FLIPS` rounds, the two nouns are swapped in a random half of the sentences, and the
+    largest |mean| of all heads is taken, because the largest is the head that you would pick. The
     threshold is the 95th percentile of these.
     """
     flat = differences.reshape(len(differences), -1)
@@ -114,9 +114,9 @@ def rollout_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) -
     """Return the weight on the referent minus that on the other noun in attention rollout.
 
     Returns:
-        The mean for each clause order, for the rows "it" and "decider" of the encoder's rollout,
-        and for "cross", the step that writes the pronoun: the last decoder layer's cross-attention,
-        averaged over heads, times the encoder's rollout.
+        The mean for each clause order: for the rows "it" and "decider" of the encoder's rollout,
+        and for "cross", the step that writes the pronoun (the last decoder layer's cross-attention,
+        averaged over heads, times the encoder's rollout).
     """
     rolled = attention_rollout(capture.encoder)
     maps = {"it": rolled, "decider": rolled, "cross": capture.cross[-1].mean(axis=1) @ rolled}
@@ -129,7 +129,7 @@ def rollout_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) -
 def attention_distances(
     capture: AttentionCapture, pairs: Sequence[WorldPair]
 ) -> dict[str, list[float]]:
-    """Return the mean attention distance of each layer in tokens, over its heads and the sentences.
+    """Return each layer's mean attention distance in tokens, over its heads and the sentences.
 
     "encoder without eos" leaves out the weight on <eos>, where heads rest that have nothing to
     fetch.
@@ -154,6 +154,6 @@ def attention_distances(
 
 
 def drop_last_token(weights: Float[np.ndarray, "head n n"]) -> Float[np.ndarray, "head m m"]:
-    """Return the maps without their last token, with each row rescaled so that it sums to 1."""
+    """Return the maps without their last token, with each row rescaled to sum to 1."""
     rest = weights[:, :-1, :-1]
     return rest / np.maximum(rest.sum(axis=-1, keepdims=True), 1e-9)

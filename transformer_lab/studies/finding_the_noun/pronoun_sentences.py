@@ -1,4 +1,4 @@
-"""The sentences that lesson 12 asks a translator, each with a pronoun and two nouns it may stand for.
+"""The sentences that lesson 12 asks a translator, each with a pronoun that could refer to two nouns.
 
 The studies of pronouns draw from them, and so does the linear probe.
 """
@@ -16,13 +16,13 @@ from transformer_lab.data.world.grammar import Coreference, WorldPair, is_held_o
 from transformer_lab.translator import Translator
 
 ORDERS = ("because_last", "because_first")
-"""The two clause orders: the clause with the pronoun stands after the nouns, or before them."""
+"""The two clause orders: the clause with the pronoun comes after the nouns, or before them."""
 
 
 def iterate_pronoun_pairs(order: str, unseen: bool = True, seed: int = 12) -> Iterator[WorldPair]:
-    """Yield sentences of one clause order with a pronoun, of held-out combinations if `unseen`.
+    """Yield sentences of one clause order with a pronoun, with held-out combinations if `unseen` is set.
 
-    Otherwise only sentences of combinations that training shows are yielded.
+    Otherwise only sentences with combinations that occur in training are yielded.
     """
     for pair in sentences(seed=seed):
         if pair.construction == order and pair.coreference and is_held_out(pair) == unseen:
@@ -52,7 +52,7 @@ def make_batch(translator: Translator, pairs: Sequence[WorldPair]) -> Batch:
 def mean_by_order(values: np.ndarray) -> list[Any]:
     """Return the mean over the sentences of each clause order.
 
-    Axis 0 of `values` is the sentences, equally many of each order, in the order of `ORDERS`.
+    Axis 0 of `values` is the sentences, with equally many of each order, in the order of `ORDERS`.
     """
     return [
         np.round(part.mean(axis=0, dtype=np.float64), 4).tolist()

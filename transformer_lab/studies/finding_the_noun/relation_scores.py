@@ -1,4 +1,4 @@
-"""Scores of heads against relations of grammar: every encoder head beside the best fixed offset.
+"""Scores for heads on grammatical relations: every encoder head against the best fixed offset.
 
 The studies `heads` (lesson 18) and `emergence` use them.
 """
@@ -29,9 +29,9 @@ Maps = Float[np.ndarray, "layer head word word"]
 def encoder_word_maps(
     translator: Translator, texts: Sequence[tuple[str, Sequence[str]]]
 ) -> list[Maps | None]:
-    """Return for each text the encoder's attention weights between its words, with eos last.
+    """Return, for each text, the encoder's attention weights between its words, with eos last.
 
-    It is None for a text whose pieces do not spell its words.
+    This is None for a text whose pieces do not spell its words.
     """
     found: list[Maps | None] = []
     for start in range(0, len(texts), BATCH_SIZE):
@@ -51,11 +51,11 @@ def encoder_word_maps(
 
 
 def score_relations(translator: Translator, sentences: Sequence[MarkedSentence]) -> dict[str, Any]:
-    """Find the best encoder head and the best fixed offset for each relation of grammar and direction.
+    """Find the best encoder head and the best fixed offset for each grammatical relation and direction.
 
-    A head is right where the largest weight of its row, eos left out, lies on the other word. Head
-    and offset are chosen on the even sentences and measured on the odd ones. Keys such as
-    "nsubj to head" lead to what `compare_with_offset` returns.
+    A head is right if the largest weight in its row, leaving out eos, is on the other word. The
+    head and the offset are chosen on even sentences and measured on odd ones. Keys such as "nsubj
+    to head" hold the results of `compare_with_offset`.
     """
     maps = encoder_word_maps(translator, [(m.text, m.words) for m in sentences])
     together: dict[str, Any] = {}
@@ -87,15 +87,16 @@ def compare_with_offset(
     Both are chosen on even sentences and measured on odd ones.
 
     Args:
-        sentence: The number of each link's sentence, (link,).
+        sentence: For each link, the number of its sentence, (link,).
         right: Whether each head finds each link.
         offsets: Whether each of `OFFSETS` finds each link.
 
     Returns:
-        "links": their number. "head", as [layer, head], and "offset": those chosen. "right" and "by
-        offset": the share of links that each finds on the odd sentences. "better": the 95% interval
-        of the difference of the two, over resampled sentences. "all" and "offsets": the share that
-        each head, [layer][head], and each offset finds on all sentences.
+        "links": the number of links. "head", as [layer, head], and "offset": the ones chosen.
+        "right" and "by offset": the share of links that each finds on the odd sentences. "better":
+        the 95% interval of the difference between these two, over resampled sentences. "all" and
+        "offsets": the share of links on all sentences that each head, [layer][head], and each
+        offset finds.
     """
     even, odd = sentence % 2 == 0, sentence % 2 == 1
     shares = right[even].mean(axis=0)

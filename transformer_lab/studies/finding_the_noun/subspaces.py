@@ -17,8 +17,8 @@ PROJECTIONS = ("query", "key", "value", "output")
 def subspace_overlap(a: Float[np.ndarray, "d_model m"], b: Float[np.ndarray, "d_model n"]) -> float:
     """Return the mean squared cosine of the principal angles between the column spaces of two matrices.
 
-    It is 1 if the smaller space lies within the other, 0 if they are orthogonal, and about
-    max(m, n) / d_model for random spaces.
+    It is 1 if the smaller space lies inside the other, 0 if they are orthogonal, and about max(m,
+    n) / d_model for random spaces.
     """
     (q_a, _), (q_b, _) = np.linalg.qr(a), np.linalg.qr(b)
     cosines = np.linalg.svd(q_a.T @ q_b, compute_uv=False)
@@ -28,9 +28,9 @@ def subspace_overlap(a: Float[np.ndarray, "d_model m"], b: Float[np.ndarray, "d_
 def head_overlaps(model: Transformer) -> dict[str, list[float]]:
     """Return how much the subspaces of an encoder layer's heads overlap, for each projection.
 
-    For "query", "key", "value" and "output" the list has one number for each layer: the mean of
+    For "query", "key", "value" and "output", the list has one number per layer: the mean of
     `subspace_overlap` over all pairs of its heads. The first three are the subspaces of d_model
-    that a head reads from, "output" the one that it writes to.
+    that a head reads from, and "output" is the one it writes to.
     """
     found: dict[str, list[float]] = {name: [] for name in PROJECTIONS}
     heads = model.config.num_heads

@@ -1,1 +1,1 @@
-"""The playground: does each of its guided experiments show what it says?"""
+"""The playground: does each of its guided experiments show what it claims?"""

@@ -1,12 +1,13 @@
-"""The playground's guided experiments with ten seeds: does each show what it says, and how often?
+"""The playground's guided experiments with ten seeds: does each show what it claims, and how often?
 
     python -m transformer_lab.studies.in_the_playground.guided_experiments
 
-The models are trained where the reader trains them, in the page, so a run needs Chromium. A run's
-result has the share of 512 unseen examples that are right as the model writes them (`written`), the
-share that are right when it's told the tokens so far (`exact`), the last batch's `loss`, and
-`learned_at`, the first step at which 98% of 64 unseen examples were right, if there was one.
-WebAssembly computes the same on every processor, so another machine repeats the runs.
+The models are trained in the page, where the reader trains them, so a run needs Chromium. Each run
+stores the share of 512 unseen examples that are right as the model writes them (`written`), and the
+share that are right when it is told the tokens so far (`exact`). It also stores the last batch's
+`loss`, and `learned_at`, the first step at which 98% of 64 unseen examples were right, if there was
+one. WebAssembly computes the same on every processor, so the runs can be repeated on another
+machine.
 """
 
 import json
@@ -45,7 +46,7 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
 }
 """The experiments of `page/playground/experiments.js`.
 
-Each has a task, the settings of both models, and what the second one changes.
+Each has a task, settings for both models, and what the second one changes.
 """
 OTHERS: list[tuple[str, dict[str, Any]]] = [
     ("reverse", {"norm": "none"}),
@@ -58,11 +59,11 @@ OTHERS: list[tuple[str, dict[str, Any]]] = [
     ("brackets", {}),
     ("brackets", {"heads": 1}),
 ]
-"""What the experiments say of other settings, which the reader may try next."""
+"""What the experiments say about other settings, which the reader may try next."""
 
 
 def list_models() -> list[tuple[str, dict[str, Any]]]:
-    """List the models to train, as (task, changed settings), each of them once."""
+    """List the models to train, as (task, changed settings), each one once."""
     models: list[tuple[str, dict[str, Any]]] = []
     for task, settings, change in EXPERIMENTS.values():
         for model in ((task, settings), (task, {**settings, **change})):
@@ -90,11 +91,11 @@ CHANGES = {
     "residual": "no residual connections (both models have four layers on each side)",
     "french": "one model, on the world's sentences",
 }
-"""What the second model of each experiment has of its own, in words."""
+"""How the second model of each experiment differs, in words."""
 SMALL: list[Setting] = [
     {"task": "reverse", "changes": {"width": 16, "steps": 30}, "seed": seed} for seed in range(2)
 ]
-"""Runs of a moment; the tests repeat one of them."""
+"""Very short runs; the tests repeat one of them."""
 LEARN = """async ({ task, changes, seed }) => {
     const moments = [];
     const watch = ({ step, written }) => moments.push([step, written]);
@@ -104,7 +105,7 @@ LEARN = """async ({ task, changes, seed }) => {
 
 @contextmanager
 def open_playground() -> Iterator[Any]:
-    """Open the playground in Chromium, as a page of Playwright's; a RuntimeError without a browser."""
+    """Open the playground in Chromium, as a Playwright page; raise a RuntimeError without a browser."""
     # Imported here because only who repeats the study needs it.
     from playwright.sync_api import sync_playwright
 
@@ -131,14 +132,14 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def find_results(task: str, changes: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the stored results of one model, a seed each."""
+    """Return the stored results of one model, one for each seed."""
     wanted = [{"task": task, "changes": changes, "seed": seed} for seed in SEEDS]
     stored = {run["hash"]: run["result"] for run in load_runs(NAME)}
     return [stored[name] for name in map(hash_setting, wanted) if name in stored]
 
 
 def describe_results(results: list[dict[str, Any]]) -> list[str]:
-    """Return what stands in a table of ten seeds: the share that's right, and when 98% were."""
+    """Return the table entry for ten seeds: the share that is right, and when 98% were."""
     shares = [result["written"] for result in results]
     learned = sorted(result["learned_at"] for result in results if result["learned_at"] is not None)
     spread = f"{mean(shares):.1%} ({min(shares):.1%} to {max(shares):.1%})"
@@ -148,7 +149,7 @@ def describe_results(results: list[dict[str, Any]]) -> list[str]:
 
 
 def markdown_table() -> str:
-    """Return the outcome of every experiment as a table: right answers, and when they came."""
+    """Return the outcome of every experiment as a table: the share right, and when they were."""
     lines = [
         "| what's different | without the change | 98% at | with the change | 98% at |",
         "| --- | --- | --- | --- | --- |",

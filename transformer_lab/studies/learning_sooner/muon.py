@@ -1,8 +1,8 @@
 """Muon, an optimizer that moves a matrix equally far in every direction (Jordan et al. 2024).
 
-Adam looks at each number of a matrix alone. Muon takes the momentum of the whole matrix and
+Adam looks at each number of a matrix on its own. Muon takes the momentum of the whole matrix and
 replaces its singular values by numbers near 1, so that directions in which the gradient is rarely
-large get steps of the same size. It is only for the matrices between layers; Adam does the rest.
+large get equally large steps. It is only for the matrices between layers; Adam updates the rest.
 The study `sooner` uses it.
 """
 
@@ -22,7 +22,7 @@ def orthogonalize(
 ) -> Float[Tensor, "rows columns"]:
     """Return about U Vᵀ for a matrix U S Vᵀ, by a Newton–Schulz iteration.
 
-    Its singular values become 0.7 to 1.2; those that were below 0.01 become less.
+    Its singular values become 0.7 to 1.2, except that those below 0.01 end up smaller.
     """
     a, b, c = NEWTON_SCHULZ
     tall = matrix.size(0) > matrix.size(1)

@@ -2,14 +2,16 @@
 
     python -m transformer_lab.studies.learning_sooner.sooner
 
-One change at a time to a recipe, on the bilingual world, with one thread. The pronoun is learnt
-last; how late decides whether a run of a given length gets there at all. Runs are repeated with
-other seeds and with the instructions of another processor, because rounding acts as a seed, too:
+It tries one change at a time to a set of training settings, on the bilingual world, with one
+thread. The pronoun is learnt last; how late decides whether a run of a given length gets there at
+all. Runs are repeated with other seeds and with another processor's instructions, because rounding
+acts like a seed too:
 
     ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2 python -m …
 
-A run takes one to four minutes. A call does only the runs of the instructions that it has itself.
-The machine was busy with other things, so the stored seconds are too high for a time measurement.
+A run takes one to four minutes. A call only does the runs for the instructions that its own
+processor has. The machine was busy with other things, so the stored seconds are too high to be used
+as timings.
 """
 
 from collections.abc import Sequence
@@ -59,9 +61,9 @@ CHANGES: dict[str, Setting] = {
     "short, then one gender": {"order": "taught"},
     "the last two together": {"order": "taught", "embedding_rate": 3.0},
 }
-"""The changes that are tried, one thing each and the last one two.
+"""The changes to try: one thing each, except that the last one changes two.
 
-All have 1,000 steps, after which the unchanged recipe has half learnt the pronoun.
+All of them train for 1,000 steps, after which the unchanged settings have half learnt the pronoun.
 """
 TWICE = ("as it is", "embeddings' rate × 3", "short, then one gender", "the last two together")
 """The changes that are run with a second seed."""
@@ -69,9 +71,9 @@ RECIPES: dict[str, dict[str, float]] = {
     "without decay": {"weight_decay": 0.0, "beta2": 0.98},
     "with decay": {"weight_decay": 0.3, "beta2": 0.95},
 }
-"""The two recipes of the repeated runs.
+"""The two sets of settings for the repeated runs.
 
-The changes above are tried without weight decay; `train` has had the recipe with decay since.
+The changes above are tried without weight decay; `train` has had decay since then.
 """
 REPEATED: dict[tuple[str, int, str], int] = {
     ("without decay", 1_500, "AVX512"): 2,
@@ -87,7 +89,7 @@ REPEATED: dict[tuple[str, int, str], int] = {
 }
 """The number of seeds for each (recipe, steps, instructions), in the order in which they were tried.
 
-The 2,000 steps without decay were given up when two of seventeen runs ended below 98%.
+The 2,000 steps without decay were abandoned when two of seventeen runs ended below 98%.
 """
 LOOKS = {("without decay", 1_500, "AVX512"): 100}  # the others every 250 steps
 GRID: list[Setting] = [
@@ -112,7 +114,7 @@ GRID: list[Setting] = [
 
 
 def get_run_key(setting: Setting) -> tuple[str, int, str]:
-    """Return the recipe, steps and processor instructions of a run: its key in `REPEATED`."""
+    """Return a run's recipe, steps and processor instructions, which are its key in `REPEATED`."""
     recipe = "with decay" if setting["training"] else "without decay"
     return recipe, setting["steps"], setting["instructions"]
 
@@ -131,10 +133,10 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one model, score it during training, and test it.
 
     Returns:
-        "rows": for each of the scored steps the step, and on 1,000 validation sentences, with the
-        averaged weights, the share of sentences that greedy decoding writes exactly and the share
-        of right pronouns. "test": the same two shares of the finished model on the test set; half
-        of its sentences combine words as training never does.
+        "rows": for each scored step, its number, and the results on 1,000 validation sentences with
+        the averaged weights: the share of sentences that greedy decoding writes exactly, and the
+        share of right pronouns. "test": the same two shares for the finished model on the test set,
+        where half of the sentences combine words in ways that never occur in training.
     """
     splits = find_corpus("world").splits()
     preset = PRESETS["tiny"]
@@ -179,11 +181,12 @@ def score_accuracy(translator: Translator, pairs: Sequence[WorldPair]) -> tuple[
 def judge_pairs(
     translator: Translator, pairs: Sequence[WorldPair]
 ) -> tuple[list[bool], list[bool]]:
-    """Return for each sentence, and for each pronoun, whether the translator gets it right.
+    """Return, for each sentence and for each pronoun, whether the translator gets it right.
 
-    One pass with teacher forcing decides it. Greedy decoding writes the reference exactly if each
-    of its words is the best one after those before it, so whole sentences need not be written. A
-    pronoun is judged after the reference's own words; pairs without one add nothing to that list.
+    A single pass with teacher forcing is enough. Greedy decoding writes the reference exactly if
+    each of its words is the best one after those before it, so whole sentences need not be written.
+    A pronoun is judged after the reference's own words; pairs without a pronoun add nothing to that
+    list.
     """
     model: Transformer = translator.model.eval()
     exact, pronouns = [], []

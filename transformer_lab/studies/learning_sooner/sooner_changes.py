@@ -1,4 +1,4 @@
-"""The changes of the study `sooner` that no configuration has: start, optimizer, order of sentences."""
+"""Changes for the study `sooner` that no configuration has: start, optimizer, order of sentences."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -32,12 +32,13 @@ def rescale_parameters(model: nn.Module, factors: Mapping[str, float]) -> None:
 
 
 class AdamWithFactors(torch.optim.Adam):
-    """Adam whose parameter groups multiply the learning rate by their own factor, `times`."""
+    """An Adam whose parameter groups multiply the learning rate by a factor of their own, `times`."""
 
     def step(self, closure: Any = None) -> Any:
         """Multiply each group's learning rate by its factor `times`, then take one Adam step.
 
-        The trainer sets the same rate for all groups before every step, so factors do not accumulate.
+        The trainer sets the same rate for all groups before every step, so the factors do not
+        accumulate.
         """
         for group in self.param_groups:
             group["lr"] *= group["times"]
@@ -67,7 +68,7 @@ class JointOptimizer:
 
 
 def make_adam_with_embedding_rate(trainer: Trainer, times: float) -> AdamWithFactors:
-    """Return the trainer's Adam with `times` the rate for embeddings and the output tied to them."""
+    """Return the trainer's Adam with `times` the rate for embeddings and for an output tied to them."""
     names = dict(trainer.model.named_parameters())
     embeddings = [p for name, p in names.items() if is_embedding(name)]
     rest = [p for name, p in names.items() if not is_embedding(name)]
@@ -76,7 +77,7 @@ def make_adam_with_embedding_rate(trainer: Trainer, times: float) -> AdamWithFac
 
 
 def make_muon_and_adam(trainer: Trainer) -> Any:
-    """Return an optimizer: Muon for the matrices between the layers, the trainer's Adam for the rest."""
+    """Return an optimizer: Muon for the matrices between layers, the trainer's Adam for the rest."""
     names = dict(trainer.model.named_parameters())
     between = [p for name, p in names.items() if p.dim() == 2 and not is_embedding(name)]
     rest = [p for name, p in names.items() if p.dim() != 2 or is_embedding(name)]
@@ -86,12 +87,12 @@ def make_muon_and_adam(trainer: Trainer) -> Any:
 
 
 def is_embedding(name: str) -> bool:
-    """Return whether this parameter belongs to an embedding, or to the output that is tied to one."""
+    """Return whether this parameter belongs to an embedding, or to an output that is tied to one."""
     return "embedding" in name or name.startswith("output")
 
 
 def get_adam_settings(trainer: Trainer) -> dict[str, Any]:
-    """Return the arguments of the trainer's Adam, without its rate, which is set at each step."""
+    """Return the arguments of the trainer's Adam, except its rate, which is set at each step."""
     return {key: trainer.optimizer.defaults[key] for key in ("betas", "eps", "fused")}
 
 
@@ -100,8 +101,8 @@ class CurriculumBatches(Batches):
 
     Until step 150, batches hold sentences of at most 8 tokens without a pronoun to resolve. From
     then until step 380, they hold 15,000 sentences without such a pronoun, and four copies of each
-    because-sentence whose two nouns have one gender: there the pronoun's gender can be copied from
-    either noun. After that, they hold all examples.
+    because-sentence whose two nouns have the same gender, so that the pronoun's gender can be
+    copied from either noun. After that, they hold all examples.
     """
 
     def __init__(self, batches: Batches, pairs: Sequence[WorldPair]):
@@ -127,7 +128,7 @@ class CurriculumBatches(Batches):
 
 
 def has_one_gender(pair: WorldPair) -> bool:
-    """Return whether a pair's pronoun could stand for two nouns that have the same gender in French."""
+    """Return whether both nouns that a pair's pronoun could refer to have the same gender in French."""
     found = pair.coreference
     if found is None:
         return False

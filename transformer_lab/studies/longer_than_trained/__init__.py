@@ -1,1 +1,1 @@
-"""Lesson 13: what becomes of a model on inputs longer than any it was trained on?"""
+"""Lesson 13: what happens to a model on inputs longer than any in its training?"""

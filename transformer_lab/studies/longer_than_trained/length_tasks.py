@@ -1,6 +1,6 @@
 """The four tasks of lesson 13's study: examples of any length, with the origin of each target word.
 
-The study `lengths` trains on them and asks them.
+The study `lengths` trains and tests on them.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,15 +22,15 @@ WORLD_PAIRS = 20_000
 
 
 class TaskExample(NamedTuple):
-    """One example without bos and eos, and what is known about each word of its target.
+    """One example without bos and eos, with what is known about each word of its target.
 
     Attributes:
         source: The source ids.
         target: The target ids.
-        origin: For each target word the source position that it is read from, −1 where there is
-            none.
-        part: For each target word the part of the target that it belongs to: its position, or in
-            the bilingual world the number of its sentence.
+        origin: For each target word, the source position it is copied or translated from, or −1 if
+            there is none.
+        part: For each target word, the part of the target it belongs to: its position, or in the
+            bilingual world the number of its sentence.
     """
 
     source: list[int]
@@ -44,7 +44,7 @@ class TaskExample(NamedTuple):
 
 
 class Task:
-    """A task: it draws examples of any length, and knows the sizes of its two vocabularies."""
+    """A task, which draws examples of any length and knows the sizes of its two vocabularies."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Task:
         self.draw = draw
 
     def batch(self, random: Random) -> list[Example]:
-        """Draw a batch of examples whose lengths lie between 1 and the longest of training."""
+        """Draw a batch of examples with lengths from 1 to the longest in training."""
         lengths = [random.randint(1, self.longest) for _ in range(self.batch_size)]
         return [self.draw(length, random).example() for length in lengths]
 
@@ -94,12 +94,12 @@ def draw_copy(length: int, random: Random) -> TaskExample:
 
 
 def draw_reverse(length: int, random: Random) -> TaskExample:
-    """Draw an example whose target has its letters from the last to the first."""
+    """Draw an example whose target has its letters in reverse order."""
     return make_permutation(draw_letters(length, random), range(length - 1, -1, -1))
 
 
 def draw_sort(length: int, random: Random) -> TaskExample:
-    """Draw an example of different numbers whose target has them in ascending order.
+    """Draw an example of distinct numbers whose target has them in ascending order.
 
     Each number is a word whose id is its sorting key.
     """
@@ -108,7 +108,7 @@ def draw_sort(length: int, random: Random) -> TaskExample:
 
 
 def world_task(longest: int, seed: int) -> Task:
-    """Return the task of translating sentences of the bilingual world that are chained by and / et.
+    """Return the task of translating sentences of the bilingual world joined by "and" / "et".
 
     None of its sentences has a held-out combination.
     """
@@ -129,7 +129,7 @@ def world_task(longest: int, seed: int) -> Task:
 def encode_pair(pair: WorldPair, english: WordTokenizer, french: WordTokenizer) -> TaskExample:
     """Encode one sentence pair as a task example.
 
-    A target word with several gold links has the first as its origin.
+    If a target word has several gold links, the first one is its origin.
     """
     source, target = english.encode(pair.source), french.encode(pair.target)
     first = {step: place for place, step in reversed(pair.alignment)}
@@ -138,7 +138,7 @@ def encode_pair(pair: WorldPair, english: WordTokenizer, french: WordTokenizer) 
 
 
 def chain_sentences(sentences: Sequence[TaskExample], and_id: int, et_id: int) -> TaskExample:
-    """Join sentences by and / et; each joining word belongs to the sentence that follows it."""
+    """Join sentences with "and" / "et"; each joining word belongs to the sentence that follows it."""
     whole = TaskExample([], [], [], [])
     for number, one in enumerate(sentences):
         if number:

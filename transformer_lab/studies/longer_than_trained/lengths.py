@@ -1,10 +1,10 @@
-"""Lesson 13's study: what becomes of a model on inputs longer than any it was trained on?
+"""Lesson 13's study: what happens to a model on inputs longer than any in its training?
 
     python -m transformer_lab.studies.longer_than_trained.lengths
 
-Encoder-decoders with each kind of positions learn four tasks on lengths up to L and are tested on
-lengths up to 4 L: copy, reverse, sort by key, and the bilingual world with sentences chained by
-"and".
+Encoder-decoders with each kind of positions learn four tasks at lengths up to L, and are tested at
+lengths up to 4 L: copying, reversing, sorting by key, and translating sentences of the bilingual
+world joined by "and".
 """
 
 from collections import Counter
@@ -46,8 +46,9 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one model and score it at every length.
 
     Returns:
-        "lengths": those that were tested. "found": for each what `failures` returns. "parts": what
-        `score_by_part` returns at the longest length of training and at three greater lengths.
+        "lengths": the lengths that were tested. "found": for each of them, the result of
+        `failures`. "parts": the result of `score_by_part` at the longest length in training and at
+        three greater lengths.
     """
     task = make_task(setting["task"], setting["seed"])
     model = train_model(setting, task)
@@ -63,7 +64,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def list_lengths(longest: int) -> list[int]:
-    """Return the lengths that are tested, up to `LONGEST_FACTOR` the longest length of training."""
+    """Return the lengths to test, up to `LONGEST_FACTOR` times the longest length in training."""
     if longest <= 4:
         return list(range(1, LONGEST_FACTOR * longest + 1))
     near = range(longest, longest + 5)
@@ -71,7 +72,7 @@ def list_lengths(longest: int) -> list[int]:
 
 
 def train_model(setting: Setting, task: Task) -> Transformer:
-    """Train a post-norm model of two layers a side without dropout, with new examples in each step."""
+    """Train a post-norm model with two layers per side, without dropout, on new examples at each step."""
     torch.manual_seed(setting["seed"])
     source, target = task.vocabularies
     model = Transformer(
@@ -113,8 +114,9 @@ def failures(written: Sequence[list[int]], right: Sequence[list[int]]) -> dict[s
 
     Returns:
         "exact": right to the end. The others are counted by their first wrong word: "stopped" if
-        eos was written there, "went on" if another word stands where eos should, "word" if one word
-        stands for another. "reached": the mean share of the target before the first wrong word.
+        eos was written there, "went on" if there is another word where eos should be, and "word" if
+        one word was written instead of another. "reached": the mean share of the target before the
+        first wrong word.
     """
     kinds: Counter[str] = Counter()
     reached = 0.0
@@ -138,11 +140,11 @@ def failures(written: Sequence[list[int]], right: Sequence[list[int]]) -> dict[s
 
 @torch.no_grad()
 def read_targets(model: Transformer, drawn: Sequence[TaskExample]) -> tuple[np.ndarray, np.ndarray]:
-    """Let a model read the right answers (teacher forcing); return what it predicts and where it looks.
+    """Let a model read the right answers (teacher forcing); return its predictions and where it looks.
 
     Returns:
-        The most probable word of each step, (example, step), and the source position with the
-        largest weight for each head of cross-attention, (layer, head, example, step).
+        The most probable word at each step, (example, step), and the source position with the
+        largest weight for each cross-attention head, (layer, head, example, step).
     """
     batch = collate([one.example() for one in drawn])
     with capture_attention(model) as capture:
@@ -154,18 +156,18 @@ def read_targets(model: Transformer, drawn: Sequence[TaskExample]) -> tuple[np.n
 def score_by_part(
     model: Transformer, task: Task, lengths: Sequence[int], random: Random
 ) -> list[dict]:
-    """Find out which part of the target fails at some lengths, the first of them the longest of training.
+    """Find out which part of the target fails at some lengths, starting with the longest in training.
 
-    The model reads the right words, so that a mistake has no consequences. One head of
-    cross-attention is followed: the one that looks at the origin most often at the first length.
+    The model reads the right words, so that a mistake has no consequences. One cross-attention head
+    is followed: the one that looks at the origin most often at the first length.
 
     Returns:
-        For each length "length", and for each part (see `TaskExample`):
+        For each length: "length", and for each part (see `TaskExample`):
         "right": the share of words that are the most probable at their step.
-        "eos": the share of steps at which eos is the most probable, though a word is due.
+        "eos": the share of steps at which eos is the most probable, although a word is due.
         "looked": the share of steps at which the head looks at the word's origin.
-        "off": how many positions too far to the right it looks; the three quartiles.
-        And "end": the share of examples with eos where it is due.
+        "off": how many positions too far to the right it looks, as three quartiles.
+        There is also "end": the share of examples with eos where it is due.
     """
     found: list[dict] = []
     best = (0, 0)

@@ -3,13 +3,13 @@
     python -m transformer_lab.studies.minimum_bayes_risk.mbr
 
 It compares greedy decoding, a beam of 4 (α = 0.6), one sample, and minimum Bayes risk among 4, 16
-and 64 samples with chrF as utility. It asks three states of the shipped model's training, and a
-model of Debian's texts that the run trains on short sentences (see
-`short_french.train_short_french`; it is not kept).
+and 64 samples with chrF as the utility. It tests three stages of the training of the translator
+that comes with the package, and a model of Debian's texts that the run trains on short sentences
+(see `short_french.train_short_french`; the model is not kept).
 
 Fixed before the first run: a gain over the beam counts if its 95% bootstrap interval over sentences
-excludes 0; one in twenty such intervals does so by chance. Each way to draw is repeated with three
-seeds. chrF both chooses and measures, which favours this choice, so BLEU is reported as well.
+excludes 0; one in twenty such intervals does so by chance. Each way of drawing is repeated with
+three seeds. chrF both chooses and measures, which favours its choice, so BLEU is reported as well.
 """
 
 from collections import Counter
@@ -37,7 +37,7 @@ NAME = "mbr"
 COUNTS = (4, 16, 64)
 BASE = "beam 4"
 WAYS = {"as the model says": None, "top-p 0.9": 0.9}
-"""The ways to draw samples, at a temperature of 1, each with its top-p."""
+"""The ways of drawing samples at a temperature of 1, each with its top-p."""
 WORLD, REAL = "world", "debian:fr"
 SEEDS = [0, 1, 2]
 GRID: list[Setting] = [
@@ -53,7 +53,7 @@ def run(setting: Setting) -> dict[str, Any]:
     """Compare greedy decoding, beam search, sampling and MBR on one corpus.
 
     Returns:
-        What `compare_decoders` returns, for each way to draw samples that the setting names.
+        The result of `compare_decoders`, for each way of drawing samples that the setting names.
     """
     if setting["corpus"] == WORLD:
         translator = Translator.load(weights=setting["weights"], device="cpu")
@@ -78,10 +78,10 @@ def compare_decoders(
     """Return the scores of greedy decoding, beam search, one sample and MBR, one value per seed.
 
     Returns:
-        For each choice "chrf", the mean chrF of a sentence; "bleu", that of the corpus; "exact",
-        the share of sentences that are right to the letter; and the 95% intervals of its gains over
-        the beam: "chrf gain" of the mean over the seeds, and "bleu gain" of each seed. Greedy and
-        the beam have one value, because nothing is drawn.
+        For each choice: "chrf", the mean chrF of a sentence; "bleu", that of the corpus; "exact",
+        the share of sentences that are exactly right; and the 95% intervals of its gains over the
+        beam: "chrf gain" for the mean over the seeds, and "bleu gain" for each seed. Greedy and the
+        beam have one value, because nothing is drawn.
     """
     sources, references = [p.source for p in pairs], [p.target for p in pairs]
     chosen = {
@@ -114,7 +114,7 @@ def compare_decoders(
 def draw_samples(
     translator: Translator, sources: Sequence[str], top_p: float | None, seed: int
 ) -> list[list[str]]:
-    """Return for each source `COUNTS[-1]` sampled translations, in the order of sampling."""
+    """Return `COUNTS[-1]` sampled translations for each source, in the order of sampling."""
     count = COUNTS[-1]
     repeated = [source for source in sources for _ in range(count)]
     drawn = [t.translation for t in translator.sample(repeated, seed=seed, top_p=top_p)]
@@ -122,7 +122,7 @@ def draw_samples(
 
 
 def choose_by_agreement(texts: Sequence[str]) -> dict[int, str]:
-    """Return for each of `COUNTS` the best of the first so many samples by mean chrF (MBR)."""
+    """Return, for each of `COUNTS`, the best of that many samples by mean chrF (MBR)."""
     different = [*dict.fromkeys(texts)]
     place = {text: i for i, text in enumerate(different)}
     table = chrf_table(different)
@@ -142,9 +142,9 @@ ORDERS, BETA = range(1, 7), 2
 
 
 def chrf_table(texts: Sequence[str]) -> Float[np.ndarray, "n n"]:
-    """Return the chrF of each text (row) against each other as the reference (column), from 0 to 100.
+    """Return the chrF of each text (row) with each other one as the reference (column), from 0 to 100.
 
-    It computes what `sentence_chrf` does for all pairs at once, and so cuts each text into letter
+    It computes what `sentence_chrf` does, for all pairs at once, so each text is cut into letter
     n-grams only once: sixty-four texts have 4,096 pairs.
     """
     precision, recall, orders = np.zeros((3, len(texts), len(texts)))
@@ -168,7 +168,7 @@ def chrf_table(texts: Sequence[str]) -> Float[np.ndarray, "n n"]:
 
 
 def count_letter_ngrams(text: str, order: int) -> Counter[str]:
-    """Count the letter n-grams of this order in a text, without its spaces."""
+    """Count the letter n-grams of this order in a text, ignoring its spaces."""
     letters = "".join(text.split())
     return Counter(letters[i : i + order] for i in range(len(letters) - order + 1))
 

@@ -3,9 +3,9 @@
     python -m transformer_lab.studies.more_data_or_width.scaling
 
 The base model of the ablations is trained with 250 to 32,000 pairs, and with a d_model of 16 to 128
-on 8,000 of them. All runs take as many steps: 250 pairs are seen over a hundred times, 32,000 once.
-The study leaves out depth, longer training for larger models, and any size beyond a minute of one
-core.
+on 8,000 pairs. All runs take the same number of steps, so 250 pairs are seen over a hundred times
+and 32,000 once. The study leaves out depth, longer training for larger models, and anything that
+takes more than a minute on one core.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ from transformer_lab.studies.table_3 import ablations
 NAME = "scaling"
 PAIRS = (250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000)
 WIDTHS = (16, 32, 96, 128)
-"""The values of d_model besides the base model's 64; d_ff is four times as much."""
+"""The values of d_model other than the base model's 64; d_ff is four times as large."""
 WIDTH_PAIRS = 8_000
 
 GRID: list[Setting] = [
@@ -34,7 +34,7 @@ SMALL: list[Setting] = [
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train one translator and return its scores, which are those of `table_3.ablations.run`."""
+    """Train one translator, and return the same scores as `table_3.ablations.run`."""
     return ablations.run(setting)
 
 

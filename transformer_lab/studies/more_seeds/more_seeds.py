@@ -1,14 +1,14 @@
-"""The small trainings of lessons 03 and 05 again, with more seeds than a lesson has time for.
+"""The small training runs of lessons 03 and 05 again, with more seeds than a lesson has time for.
 
     python -m transformer_lab.studies.more_seeds.more_seeds
 
-Three tasks, each trained as its lesson trains it. In "heads" one attention has to find four of twelve
-words (lesson 03). In "parts" one encoder layer, from which a part may be missing, adds a digit to the
-one before. In "norms" deeper encoders name the letter before, with LayerNorm in one of its two places
-(both lesson 05).
+There are three tasks, each trained as its lesson trains it. In "heads", one attention has to find
+four of twelve words (lesson 03). In "parts", one encoder layer, possibly with a part missing, adds
+each digit to the one before it. In "norms", deeper encoders name the previous letter, with
+LayerNorm in one of its two places (both lesson 05).
 
-Seed 7 is left out. The translator that comes with the course has it and was chosen for what one of
-its heads does, so the course counts it nowhere.
+Seed 7 is left out. The translator that comes with the course has this seed, and it was chosen for
+what one of its heads does, so the course never counts it.
 """
 
 from collections.abc import Callable
@@ -26,20 +26,20 @@ from transformer_lab.studies.common.grid import Setting, run_study_command
 
 NAME = "more_seeds"
 SEEDS = tuple(seed for seed in range(31) if seed != 7)
-"""Thirty seeds; most settings take the first `FEW` of them."""
+"""Thirty seeds; most settings use only the first `FEW` of them."""
 FEW = 10
 NAMES, WORDS, ASKED, NUMBERS, WIDTH = 16, 12, 4, 4, 64
-"""In "heads": how many names there are, words in a text, names in a query, numbers a word carries."""
+"""In "heads": how many names, words in a text, names in a query, and numbers per word."""
 LENGTH, FIRST_ID = 12, 4
-"""In the other two: symbols in a sequence, and the id of the first symbol."""
+"""In the other two: the number of symbols in a sequence, and the id of the first symbol."""
 PARTS = ("nothing", "attention", "feed-forward", "positions")
 CELLS = ((2, 1e-2), (6, 3e-3))
-"""The layers and the rates at which both norms are trained."""
+"""The depths and rates at which both norms are trained."""
 WANTED: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "sum": lambda before, own: FIRST_ID + (before + own - 2 * FIRST_ID) % 10,
     "letter before": lambda before, own: before,
 }
-"""What is wanted at each place, from the symbol before it and its own."""
+"""What is wanted at each position, computed from the symbol before it and its own."""
 GRID: list[Setting] = [
     *({"task": "heads", "heads": 4, "steps": 600, "seed": seed} for seed in SEEDS),
     *({"task": "heads", "heads": 8, "steps": 600, "seed": seed} for seed in SEEDS[:FEW]),
@@ -63,10 +63,10 @@ SMALL: list[Setting] = [
 
 
 class Nothing(nn.Module):
-    """A sub-layer that has been taken away: its output is 0."""
+    """A sub-layer that has been removed: its output is 0."""
 
     def forward(self, x: Tensor, *rest: Tensor) -> Tensor:
-        """Return zeros of the shape of x."""
+        """Return zeros with the shape of x."""
         return torch.zeros_like(x)
 
 
@@ -74,8 +74,8 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one model of one of the three tasks.
 
     Returns:
-        "error": in "heads" the mean squared error of the last 50 steps, where always answering 0
-        gives 1. "right": in the other two the share of right answers over the last 20 batches.
+        "error": in "heads", the mean squared error over the last 50 steps; always answering 0 gives
+        1. "right": in the other two, the share of right answers over the last 20 batches.
     """
     if setting["task"] == "heads":
         error = train_heads(setting["heads"], setting["steps"], setting["seed"])
@@ -96,7 +96,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def build_encoder(layers: int, **changes: Any) -> Transformer:
-    """Build a model of which only the encoder and the output projection are used."""
+    """Build a model whose decoder is not used: only its encoder and its output projection are."""
     return Transformer(
         TransformerConfig(
             source_vocab_size=24,
@@ -113,7 +113,7 @@ def build_encoder(layers: int, **changes: Any) -> Transformer:
 
 
 def build_without(part: str) -> Transformer:
-    """Build an encoder of one layer from which a part of `PARTS` has been taken away."""
+    """Build a one-layer encoder without one of its `PARTS`."""
     model = build_encoder(1, positions="none" if part == "positions" else "sinusoidal")
     layer: Any = model.encoder.layers[0]
     if part == "attention":
@@ -165,7 +165,7 @@ def draw_queries(
 
 
 def train_heads(num_heads: int, steps: int, seed: int) -> float:
-    """Train one attention with so many heads; return the mean error of the last 50 steps."""
+    """Train one attention with this many heads; return the mean error over the last 50 steps."""
     generator = torch.Generator().manual_seed(seed)
     torch.manual_seed(seed)
     ask = nn.Linear(ASKED * NAMES, WIDTH)

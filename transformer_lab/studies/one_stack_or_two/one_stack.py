@@ -1,23 +1,23 @@
-"""Lesson 16's study: does a translator need an encoder? One stack against two.
+"""Lesson 16's study: does a translator need an encoder? It compares one stack with two.
 
     python -m transformer_lab.studies.one_stack_or_two.one_stack
 
-Two stacks are the course's small translator, two layers a side. One stack of five such layers has
-as many parameters. It reads the source before the translation: either to the left alone, as a GPT
-does, or with the source read both ways. A layer of one stack reads the words of both sides, where a
-layer of two stacks reads those of one. So a step costs more, and the GPT is trained three times:
-for as many steps, for as much arithmetic, and for as much time.
+The two stacks are the course's small translator, with two layers per side. One stack of five such
+layers has as many parameters. It reads the source before the translation: either only to the left,
+as a GPT does, or with the source read both ways. A layer of one stack reads the words of both
+sides, while a layer of two stacks reads those of one side. So each step costs more, and the GPT is
+trained three times: for as many steps, for as much arithmetic, and for as much time.
 
 Fixed before these runs: five seeds, and a difference counts if the 95% interval of its mean over
-the seeds (Student's t, pairs of equal seeds) excludes 0. Each kind has the best of four rates on
-each corpus, chosen with a sixth seed and fewer steps. Where that is not the best rate of two
-stacks, one stack at the latter is the control. All are pre-norm, because post-norm suffers from
+the seeds (Student's t, pairs of equal seeds) excludes 0. Each kind gets the best of four rates on
+each corpus, chosen with a sixth seed and fewer steps. If that is not the best rate for two stacks,
+one stack with the latter rate is the control. All are pre-norm, because post-norm suffers from
 depth, and have no dropout, because no sentence is read often. The corpora are the bilingual world
-and the short sentences of Debian's package descriptions, which need apt.
+and the short sentences from Debian's package descriptions, which need apt.
 
-A first series had 400 steps on the world, 250 in the choice of rates, and only the beginning of a
-training run on Debian's text. In it one stack was ahead after 250 steps and behind after 400. So
-these runs are longer. Nothing else was changed but the sentences of Debian, which are now the short
+An earlier series had 400 steps on the world, 250 for choosing the rates, and only the beginning of
+a training run on Debian's text. In it, one stack was ahead after 250 steps and behind after 400, so
+these runs are longer. Nothing else was changed, except that Debian's sentences are now the short
 ones.
 """
 
@@ -50,16 +50,16 @@ NAME = "one_stack"
 TWO, ONE, BOTH = KINDS
 STEPS = {WORLD: 1_200, DEBIAN: 1_800}
 RATES, TRIED = (1.5e-3, 3e-3, 6e-3, 1.2e-2), 600
-"""The rates that were tried with seed 5, and the number of steps of those runs."""
+"""The rates tried with seed 5, and the number of steps in those runs."""
 BEST = {
     WORLD: {TWO: 3e-3, ONE: 6e-3, BOTH: 6e-3},
     DEBIAN: {TWO: 6e-3, ONE: 6e-3},
 }
-"""For each corpus and kind the rate with the smallest loss on unseen sentences."""
+"""For each corpus and kind, the rate with the smallest loss on unseen sentences."""
 ARITHMETIC = {WORLD: 626, DEBIAN: 1_021}
-"""The steps of one stack that take as much arithmetic as `STEPS` of two stacks."""
+"""How many steps of one stack take as much arithmetic as `STEPS` steps of two stacks."""
 TIME = {WORLD: 744, DEBIAN: 1_104}
-"""The steps of one stack that take as long as `STEPS` of two stacks, by the median of the rounds."""
+"""How many steps of one stack take as long as `STEPS` of two stacks, by the median of the rounds."""
 NUM_TRANSLATED, NUM_ALIGNED = 1_000, 200
 """The number of test sentences that are translated, and of those whose attention is scored."""
 
@@ -70,7 +70,7 @@ def make_setting(corpus: str, kind: str, rate: float, steps: int, seed: int) -> 
 
 
 def list_comparisons(corpus: str) -> list[tuple[str, int]]:
-    """Return the (kind of model, number of training steps) that are compared on a corpus."""
+    """Return the (kind of model, number of training steps) combinations compared on a corpus."""
     whole = STEPS[corpus]
     return [
         *((kind, whole) for kind in BEST[corpus]),
@@ -112,9 +112,9 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one translator and score it, or measure what all of them cost.
 
     Returns:
-        For a translator its "parameters", the "loss" on unseen sentences in nats, and what
-        `score_greedy` and, in the bilingual world, `score_attention` return. For a setting with
-        "cost" what `measure_costs` returns.
+        For a translator: its "parameters", the "loss" on unseen sentences in nats, and the results
+        of `score_greedy` and, in the bilingual world, of `score_attention`. For a setting with
+        "cost": the result of `measure_costs`.
     """
     if "cost" in setting:
         return measure_costs(setting)

@@ -1,4 +1,4 @@
-"""The costs of lesson 16's translators: to train, to read a source, to write a translation.
+"""The costs of lesson 16's translators: to train, to read a source, and to write a translation.
 
 The study `one_stack` uses them.
 """
@@ -29,7 +29,7 @@ from transformer_lab.studies.one_stack_or_two.one_stack_translator import StackT
 from transformer_lab.training.step import build_adam, training_step
 
 COSTED, LENGTH, SENTENCES, ROUNDS = 10, 16, (1, 64), 7
-"""The number of training batches, of words read and written, of sentences at once, and of rounds."""
+"""The number of training batches, of words read and written, of sentences at a time, and of rounds."""
 
 
 def measure_costs(setting: Setting) -> dict[str, Any]:
@@ -45,8 +45,8 @@ def measure_training_costs(corpus: str) -> dict[str, Any]:
     """Measure what `COSTED` training batches cost for each kind of model.
 
     Returns:
-        For each kind the arithmetic, "flops", and the "seconds", as `ROUNDS` values; in each round
-        the kinds take turns.
+        For each kind, the arithmetic ("flops") and the "seconds", as `ROUNDS` values; the kinds
+        take turns in each round.
     """
     splits, tokenizers = load_corpus(corpus, seed=0)
     costed = list(islice(iterate_batches(splits.train, tokenizers, seed=0), COSTED))
@@ -75,11 +75,11 @@ def measure_training_costs(corpus: str) -> dict[str, Any]:
 
 
 def measure_writing_costs() -> dict[str, Any]:
-    """Measure the seconds to read `LENGTH` words, and to read them and write as many.
+    """Measure the seconds it takes to read `LENGTH` words, and to read them and write as many.
 
     Returns:
-        For each number of sentences, then for each kind, `ROUNDS` values of "read" and of "write",
-        with the KV cache; in each round the kinds take turns.
+        For each number of sentences and each kind: `ROUNDS` values of "read" and of "write", with
+        the KV cache; the kinds take turns in each round.
     """
     tokenizers = load_corpus(WORLD, seed=0)[1]
     found: dict[str, Any] = {}

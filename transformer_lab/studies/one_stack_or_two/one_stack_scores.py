@@ -1,4 +1,4 @@
-"""Scores of lesson 16's trained translators: their loss, their translations, and where they look.
+"""Scores for lesson 16's trained translators: their loss, their translations, and where they look.
 
 The study `one_stack` uses them.
 """
@@ -27,7 +27,7 @@ from transformer_lab.studies.one_stack_or_two.one_stack_translator import (
 
 @torch.inference_mode()
 def held_out_loss(translator: StackTranslator, examples: Sequence[Example]) -> float:
-    """Return the mean cross-entropy of the target words of these examples, in nats."""
+    """Return the mean cross-entropy of these examples' target words, in nats."""
     total, words = 0.0, 0
     for group in buckets(examples, 4 * RECIPE.batch_tokens):
         logits, right = translator.logits(group)
@@ -39,9 +39,9 @@ def held_out_loss(translator: StackTranslator, examples: Sequence[Example]) -> f
 def score_greedy(
     translator: StackTranslator, tokenizers: Tokenizers, pairs: Sequence[SentencePair]
 ) -> dict[str, float]:
-    """Return exact match (0 to 1) and BLEU (0 to 100) of greedy translations.
+    """Return the exact match (0 to 1) and the BLEU (0 to 100) of greedy translations.
 
-    Pairs of the bilingual world give "pronouns" as well, the pronoun accuracy (0 to 1).
+    For pairs of the bilingual world, it also returns "pronouns", the pronoun accuracy (0 to 1).
     """
     source_tokenizer, tokenizer = tokenizers
     written = write_greedily(
@@ -65,8 +65,9 @@ def score_attention(
     """Find the head that aligns words best, and measure the attention on the source.
 
     Returns:
-        "aligner" and "alignment_error": what `find_best_aligner` returns. "on_source": for each
-        layer the mean weight of a target word's row on all source words together, from 0 to 1.
+        "aligner" and "alignment_error": the result of `find_best_aligner`. "on_source": for each
+        layer, the mean weight that a target word's row puts on all source words together, from 0 to
+        1.
     """
     maps = [translator.looks(example) for example in encode_pairs(pairs, *tokenizers)]
     errors = np.array(

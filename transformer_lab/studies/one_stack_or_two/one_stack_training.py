@@ -27,7 +27,10 @@ from transformer_lab.studies.one_stack_or_two.one_stack_translator import (
 )
 
 LAYERS = 5
-"""The layers of one stack: as many parameters as two layers a side, of which the decoder's are larger."""
+"""The layers that give one stack as many parameters as two layers per side.
+
+The decoder's layers are larger.
+"""
 KINDS: dict[str, Callable[..., StackTranslator]] = {
     "two stacks": TwoStacks,
     "one stack": partial(OneStack, GPT, LAYERS),
@@ -39,10 +42,10 @@ WORLD, DEBIAN = "world", "debian:fr, short"
 
 @lru_cache(maxsize=1)
 def load_corpus(corpus: str, seed: int) -> tuple[Splits[Any], Tokenizers]:
-    """Return the splits of a corpus and its tokenizers.
+    """Return a corpus's splits and its tokenizers.
 
-    Debian's splits are always the same, by package. The last corpus is cached, because runs of one
-    seed follow each other.
+    Debian's splits are always the same, and they are made by package. The last corpus is cached,
+    because runs with the same seed follow each other.
     """
     if corpus == WORLD:
         known = find_corpus(corpus)
@@ -66,12 +69,12 @@ def make_translator(kind: str, tokenizers: Tokenizers, seed: int) -> StackTransl
 def iterate_batches(
     pairs: Sequence[SentencePair], tokenizers: Tokenizers, seed: int
 ) -> Iterator[list[Example]]:
-    """Yield one batch of examples after the other, epoch after epoch, without end."""
+    """Yield one batch of examples after another, epoch after epoch, without end."""
     source = Batches(encode_pairs(pairs, *tokenizers), RECIPE.batch_tokens, seed)
     for number in count():
         yield from source.epoch(number)
 
 
 def translation_loss(translator: StackTranslator, examples: Sequence[Example]) -> Tensor:
-    """Return the mean cross-entropy over the target words of these examples, in nats."""
+    """Return the mean cross-entropy over these examples' target words, in nats."""
     return F.cross_entropy(*translator.logits(examples))

@@ -1,7 +1,7 @@
 """Two translators with the same methods: the paper's two stacks, and one stack.
 
-One stack reads one sequence: the words of the source, `<eos>`, `<bos>`, the words of the
-translation. It predicts the next word, and learns from those of the translation alone. The study
+One stack reads a single sequence: the words of the source, `<eos>`, `<bos>`, and the words of the
+translation. It predicts the next word, but learns only from the words of the translation. The study
 `one_stack` compares the two.
 """
 
@@ -28,9 +28,9 @@ LogitsAndIds = tuple[Float[Tensor, "words vocabulary"], Int[Tensor, " words"]]
 
 
 class PrefixGPT(GPT):
-    """A GPT that reads what stands before `<bos>` both ways, as an encoder does.
+    """A GPT that reads everything before `<bos>` in both directions, as an encoder does.
 
-    Raffel et al. 2020 call it a prefix language model.
+    Raffel et al. 2020 call this a prefix language model.
     """
 
     def mask(self, ids: Int[Tensor, "batch length"]) -> Bool[Tensor, "batch 1 length length"]:
@@ -46,7 +46,7 @@ class TwoStacks:
         self.model = Transformer(TransformerConfig.tiny(source_words, target_words, **changes))
 
     def logits(self, examples: Sequence[Example]) -> LogitsAndIds:
-        """Return the logits of each target word, `<eos>` included, and the ids of these words."""
+        """Return the logits of each target word, including `<eos>`, and the ids of these words."""
         batch = collate(examples)
         asked = batch.target_output != PAD_ID
         features = self.model.features(batch.source, batch.target_input)[asked]
@@ -69,8 +69,8 @@ class TwoStacks:
 class OneStack:
     """A GPT or a `PrefixGPT`, as a translator.
 
-    Its one vocabulary has the target's words and behind them the source's. Two vocabularies of the
-    same size are taken to be one, as in `TransformerConfig.tiny`.
+    Its single vocabulary has the target's words, followed by the source's. Two vocabularies of the
+    same size are assumed to be one, as in `TransformerConfig.tiny`.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class OneStack:
         self.model = kind(TransformerConfig.tiny(words, words, **sizes, **changes))
 
     def logits(self, examples: Sequence[Example]) -> LogitsAndIds:
-        """Return the logits of each target word, `<eos>` included, and the ids of these words."""
+        """Return the logits of each target word, including `<eos>`, and the ids of these words."""
         ids, answers = self.sequences(examples)
         asked = answers != PAD_ID
         features = self.model.stack(self.model.embed(ids), self.model.mask(ids))[asked]
@@ -94,7 +94,7 @@ class OneStack:
     ) -> tuple[Int[Tensor, "batch length"], Int[Tensor, "batch length"]]:
         """Return the padded input ids (source, then target), and the target id after each position.
 
-        Padding stands on the right, and in the second tensor wherever no target word is to be
+        Padding is on the right; in the second tensor it is wherever no target word has to be
         predicted.
         """
         rows = [[i + self.offset for i in e.source] + e.target[:-1] for e in examples]
@@ -103,7 +103,7 @@ class OneStack:
     def target_logits(
         self, features: Float[Tensor, "rows d_model"]
     ) -> Float[Tensor, "rows target_words"]:
-        """Return the logits of the target's words alone; those of source words could never be right."""
+        """Return the logits of target words only, because source words could never be right."""
         output = self.model.output
         return F.linear(
             features, output.weight[: self.target_words], output.bias[: self.target_words]
@@ -140,7 +140,7 @@ StackTranslator = TwoStacks | OneStack
 def write_greedily(
     translator: StackTranslator, sources: Sequence[Sequence[int]]
 ) -> list[list[int]]:
-    """Return greedy translations without `<eos>`, of at most 50 words more than the source (§6.1)."""
+    """Return greedy translations without `<eos>`, at most 50 words longer than the source (§6.1)."""
     written: list[list[int]] = [[] for _ in sources]
     for places, source in group_by_length(sources):
         cache: Any = translator.read(source)
@@ -167,7 +167,7 @@ def record_weights(cores: Iterable[nn.Module], run: Callable[[], object]) -> lis
 def group_by_length(
     sources: Sequence[Sequence[int]],
 ) -> Iterator[tuple[list[int], Int[Tensor, "batch source"]]]:
-    """Yield the positions and ids of sources of equal length, which need no padding."""
+    """Yield the positions and ids of sources with equal length, which need no padding."""
     places = defaultdict(list)
     for place, source in enumerate(sources):
         places[len(source)].append(place)

@@ -1,9 +1,10 @@
-"""Lesson 12's second study: which heads choose the pronoun, when only the seed of `train` differs?
+"""Lesson 12's second study: which heads choose the pronoun, if only the seed of `train` differs?
 
     python -m transformer_lab.studies.other_seeds.recipe_seeds
 
-Ten seeds train on the sentences of the shipped model, and nine on sentences of their own, as
-`transformer-lab train --seed N` draws them. A run takes two to five minutes.
+Ten seeds train on the same sentences as the translator that comes with the package, and nine on
+sentences of their own, as `transformer-lab train --seed N` draws them. A run takes two to five
+minutes.
 """
 
 from typing import Any
@@ -33,12 +34,12 @@ SMALL: Setting = {"seed": 0, "sentences": 0, "steps": 20}
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train one translator and examine its heads on 200 sentences of unseen combinations.
+    """Train one translator and examine its heads on 200 sentences with unseen combinations.
 
     Returns:
         "exact_match": the share of test sentences translated exactly, with a beam of 4. "pronouns":
-        the share of right pronouns. "without": that share with each head muted, by kind, then
-        [layer][head]. "pointed": the share of pronouns that change when all weight of an encoder
+        the share of right pronouns. "without": the same share with each head muted, by kind, then
+        [layer][head]. "pointed": the share of pronouns that change when all weight in an encoder
         row, of "it" or of the "decider", goes to the wrong noun, by row, then [layer][head].
     """
     preset = PRESETS["tiny"]

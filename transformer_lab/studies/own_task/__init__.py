@@ -1,1 +1,1 @@
-"""Lesson 09: which small translation tasks a reader can train in two minutes, with three seeds each."""
+"""Lesson 09: which small translation tasks can a reader train in two minutes? Three seeds each."""

@@ -2,10 +2,10 @@
 
     python -m transformer_lab.studies.own_task.own_tasks
 
-Each task of `data.own_task`, with three seeds. A seed draws the pairs, divides them and draws the
-weights. A run is what `train FILE --preset tiny --max-steps 1000` does, with one thread. Then it
-translates at most 1,000 sources of the test split, greedily; none of them is in the training pairs.
-A task is offered to readers if at least 95% of these are right to the letter with every seed.
+Each task of `data.own_task` is run with three seeds. A seed draws the pairs, splits them and draws
+the weights. A run does the same as `train FILE --preset tiny --max-steps 1000` with one thread.
+Then it greedily translates up to 1,000 sources of the test split, none of which are in the training
+pairs. A task is offered to readers if, with every seed, at least 95% of these are exactly right.
 """
 
 import calendar
@@ -26,21 +26,21 @@ from transformer_lab.translator import Translator
 
 NAME = "own_tasks"
 LETTERS = 260
-"""The size of vocabulary with which each letter is a piece."""
+"""The vocabulary size at which each letter is a piece."""
 NUMBER_WORDS = 340
-"""The size with which number words become pieces, while digits, which repeat less often, stay alone."""
+"""The size at which number words become pieces, while digits, which repeat less often, stay single."""
 PIECES = 4_000
-"""The size that `train` takes for the preset if none is said."""
+"""The size that `train` uses for this preset by default."""
 STEPS = 1_000
 SEEDS = 3
 SENTENCES = 1_000
-"""The most unseen inputs that a model is asked."""
+"""The most unseen inputs that a model has to translate."""
 EXAMPLE = 110
-"""The seed of the pair that the table shows."""
+"""The seed of the pair shown in the table."""
 LOOKED_AT = 300
-"""Of so many unseen dates the maps are looked at."""
+"""How many unseen dates have their maps examined."""
 ENOUGH = 0.95
-"""The share of unseen inputs that must be right, with each seed, for a task to be offered."""
+"""The share of unseen inputs that must be right, with every seed, for a task to be offered."""
 SIZES = {
     "dates": PIECES,
     "times": PIECES,
@@ -58,7 +58,7 @@ SIZES = {
     "sums": LETTERS,
     "heights": LETTERS,
 }
-"""The tasks, each with its size of vocabulary."""
+"""The tasks, each with its vocabulary size."""
 GRID: list[Setting] = [
     {"task": task, "vocab_size": size, "steps": STEPS, "seed": seed}
     for task, size in SIZES.items()
@@ -73,13 +73,13 @@ def find_task(name: str) -> Task:
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train on one task and translate inputs that training never had.
+    """Train on one task, and translate inputs that were not in training.
 
     Returns:
-        "pairs" and "unseen": how many were trained on, and how many sources were asked.
+        "pairs" and "unseen": the number of training pairs, and of unseen sources translated.
         "exact_match": the share of these that is right. "wrong": the first three that are not, with
-        source, what is written, and what is right. "month", of dates alone: what `looks_at_month`
-        returns.
+        the source, what was written, and what is right. "month", only for dates: the result of
+        `looks_at_month`.
     """
     seed = setting["seed"]
     with tempfile.TemporaryDirectory() as folder:
@@ -122,10 +122,10 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def looks_at_month(translator: Translator, sources: Sequence[str]) -> list[list[float]]:
-    """Return how often each head of cross-attention looks most at the month while writing it.
+    """Return how often each cross-attention head looks most at the month while writing it.
 
-    Of sources with the month as a word, whose date is written in five pieces: year, month and day
-    with a sign between them. The shares stand layer by layer.
+    It uses sources with the month as a word, whose date is written in five pieces: year, month and
+    day, separated by signs. The shares are listed layer by layer.
     """
     names = {*calendar.month_name, *calendar.month_abbr} - {""}
     hits: list[np.ndarray] = []
@@ -141,7 +141,7 @@ def looks_at_month(translator: Translator, sources: Sequence[str]) -> list[list[
 
 
 def summarize() -> dict[str, list[float]]:
-    """Return the exact match of each seed's run, by task, of the tasks with all their runs stored."""
+    """Return each seed's exact match, by task, for tasks with all their runs stored."""
     shares: dict[str, list[float]] = {}
     for stored in load_runs(NAME):
         name = stored["setting"]["task"]
@@ -150,12 +150,12 @@ def summarize() -> dict[str, list[float]]:
 
 
 def find_offered() -> dict[str, list[float]]:
-    """Return what `summarize` does, of the tasks that were learnt well enough with every seed."""
+    """Return the result of `summarize` for the tasks that were learnt well enough with every seed."""
     return {name: shares for name, shares in summarize().items() if min(shares) >= ENOUGH}
 
 
 def markdown_table() -> str:
-    """Return the table of docs/own_task.md: the tasks it offers, those learnt best first."""
+    """Return the table for docs/own_task.md: the tasks it offers, best learnt first."""
     lines = [
         "| task | for example | `--vocab-size` | right, by seed |",
         "| --- | --- | --- | --- |",

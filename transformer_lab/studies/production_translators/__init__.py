@@ -1,1 +1,1 @@
-"""Lesson 18's studies: the same questions put to a production translator and to two of our own."""
+"""Lesson 18's studies: the same questions for a production translator and for two of our own."""

@@ -1,8 +1,8 @@
-"""Word alignment without gold links: two statistical models of translation, and the links both find.
+"""Word alignment without gold links: two statistical models, and the links that both find.
 
-Each is IBM Model 1 (Brown et al. 1993) with a fixed preference for the diagonal (Dyer et al. 2013),
-one from source to target, one back; a link counts if both choose it. They are trained by
-expectation maximisation on the texts to align and on a corpus next to them. The study `heads`
+Each is an IBM Model 1 (Brown et al. 1993) with a fixed preference for the diagonal (Dyer et al.
+2013), one from source to target and one back; a link counts if both choose it. They are trained by
+expectation maximisation, on the texts to be aligned and on an additional corpus. The study `heads`
 compares attention with these links.
 """
 
@@ -15,18 +15,18 @@ Words = Sequence[str]
 Link = tuple[int, int]
 ROUNDS = 6
 DIAGONAL = 4.0
-"""How strongly a word prefers one at the same fraction of the sentence; with 0 it is Model 1."""
+"""How strongly a word prefers one at the same fraction of the sentence; with 0, this is Model 1."""
 NULL_PROBABILITY = 0.08
 """The prior probability that a target word translates no source word."""
 
 
 def split_words(text: str) -> list[str]:
-    """Split a text into words, which may have apostrophes within them, and single other characters."""
+    """Split a text into words, which may contain apostrophes, and other single characters."""
     return re.findall(r"\w+(?:['’]\w+)*|[^\w\s]", text)
 
 
 def align_words(pairs: Sequence[tuple[Words, Words]]) -> list[tuple[Link, ...]]:
-    """Return for each pair of word lists the links that both directions find.
+    """Return, for each pair of word lists, the links that both directions find.
 
     A link is (source position, target position).
     """
@@ -39,7 +39,7 @@ def align_words(pairs: Sequence[tuple[Words, Words]]) -> list[tuple[Link, ...]]:
 
 
 def align_one_way(pairs: Sequence[tuple[Words, Words]]) -> list[list[Link]]:
-    """Return for each pair the links from each target word to its likeliest source word.
+    """Return, for each pair, the links from each target word to its likeliest source word.
 
     A link is (source position, target position).
     """
@@ -72,10 +72,10 @@ def align_one_way(pairs: Sequence[tuple[Words, Words]]) -> list[list[Link]]:
 def likeliest_links(
     source_ids: Sequence[np.ndarray], target_ids: Sequence[np.ndarray], share: np.ndarray
 ) -> list[list[Link]]:
-    """Return a link from each target word to its likeliest source word, unless that is no word.
+    """Return a link from each target word to its likeliest source word, unless that is "no word".
 
-    `share` holds for each pair (target word, 1 + source words) probabilities, all in one row;
-    column 0 stands for no word.
+    `share` holds, for each pair, the probabilities (target word, 1 + source words), all in one row;
+    column 0 stands for "no word".
     """
     links: list[list[Link]] = []
     start = 0
@@ -88,7 +88,7 @@ def likeliest_links(
 
 
 def number_words(texts: Iterable[Words]) -> list[np.ndarray]:
-    """Return each text as an array of numbers, one for each different word, whatever its capitals."""
+    """Return each text as an array of numbers, one for each different word, ignoring case."""
     known: dict[str, int] = {}
     return [
         np.array([known.setdefault(word.lower(), len(known)) for word in text]) for text in texts

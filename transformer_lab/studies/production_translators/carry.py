@@ -1,8 +1,8 @@
-"""Lesson 18: what does a recurrence carry along instead of the decoder's self-attention, and how far?
+"""Lesson 18: what does a recurrence carry along in place of self-attention, and how far?
 
     python -m transformer_lab.studies.production_translators.carry
 
-The study asks how far back written words matter in the three translators, how long the numbers of
+The study asks how far back written words matter in the three translators, how long the numbers in
 the production model's state last, and whether small decoders of both kinds can repeat what they
 have read.
 """
@@ -36,7 +36,7 @@ from transformer_lab.translator import Translator
 NAME = "carry"
 SENTENCES = 300
 BACK = (1, 2, 3, 5, 8)
-"""How many positions before the next word the changed one was written."""
+"""How many positions before the next word the replaced word was written."""
 KINDS = ("attention", "recurrence")
 LENGTHS = (2, 4, 8, 16)
 SYMBOLS, FIRST, GO, SOURCE = 10, 4, 14, 15
@@ -63,8 +63,8 @@ GRID: list[Setting] = (
 def run(setting: Setting) -> dict[str, Any]:
     """Do the part of the study that the setting names by its key.
 
-    "reach" leads to `measure_reach`, "gates" to `measure_half_lives`, and "repeat" to the result of
-    `train_to_repeat`, under "right".
+    "reach" gives the result of `measure_reach`, "gates" that of `measure_half_lives`, and "repeat"
+    that of `train_to_repeat`, under "right".
     """
     if "reach" in setting:
         return measure_reach(setting["reach"])
@@ -87,10 +87,10 @@ def run(setting: Setting) -> dict[str, Any]:
 def measure_reach(name: str) -> dict[str, Any]:
     """Measure how much the next piece's probabilities change when an earlier written piece is replaced.
 
-    The piece put in its place is drawn from all that were written; the source stays as it is.
+    The replacement is drawn from all the pieces that were written, and the source stays the same.
 
     Returns:
-        For each of `BACK` "nats", the mean Kullback–Leibler divergence; "interval", its 95%
+        For each of `BACK`: "nats", the mean Kullback–Leibler divergence; "interval", its 95%
         interval over sentences; and "moved", the share of sentences whose likeliest next piece
         changes.
     """
@@ -140,10 +140,10 @@ def next_word_log_probabilities(
 
 @torch.no_grad()
 def measure_half_lives(known: Translator, translator: Translator) -> dict[str, Any]:
-    """Return, for each decoder layer, the half-lives of the numbers of the recurrent state, sorted.
+    """Return, for each decoder layer, the half-lives of the numbers in the recurrent state, sorted.
 
-    They are counted in pieces. A number fades by the gate f at each step. Its half-life is
-    log ½ / log f, with the mean of log f over all steps of the translations that `known` writes and
+    They are counted in pieces. At each step, a number fades by the gate f. Its half-life is log ½ /
+    log f, where log f is averaged over all steps of the translations that `known` writes and
     `translator` reads.
     """
     sources = load_real_sentences(PRODUCTION, SENTENCES)
@@ -164,7 +164,7 @@ def measure_half_lives(known: Translator, translator: Translator) -> dict[str, A
 def record_log_gates(
     translator: Translator, units: Sequence[SSRU], source: str, read: Int[Tensor, "1 place"]
 ) -> list[Float[Tensor, "place feature"]]:
-    """Return for each recurrence the logarithm of its gate at each position of what was written."""
+    """Return, for each recurrence, the logarithm of its gate at each position of what was written."""
     decoder, inputs = translator.model.decoder, list[Tensor]()
     # Each recurrence comes first in its layer, and the norm last: it gets what enters the layer.
     modules: list[nn.Module] = [decoder, *decoder.layers[:-1]]
@@ -174,7 +174,7 @@ def record_log_gates(
 
 
 def half_lives(log_gates: Float[Tensor, "step feature"]) -> list[float]:
-    """Return the half-life of each feature, in steps, the shortest first."""
+    """Return the half-life of each feature, in steps, shortest first."""
     mean = log_gates.mean(dim=0).clamp(max=-1e-6)
     return [round(float(h), 2) for h in (np.log(0.5) / mean).sort().values]
 
@@ -183,10 +183,10 @@ def half_lives(log_gates: Float[Tensor, "step feature"]) -> list[float]:
 
 
 def train_to_repeat(length: int, kind: str, steps: int, seed: int) -> float:
-    """Train a small decoder to repeat symbols; return the share it repeats rightly in 20 new batches.
+    """Train a small decoder to repeat symbols; return the share repeated rightly in 20 new batches.
 
-    It reads `length` random symbols and a sign, and has to write the symbols again. The source says
-    nothing. `kind` is "attention" or "recurrence".
+    It reads `length` random symbols and a sign, and must then write the symbols again. The source
+    contains no information. `kind` is "attention" or "recurrence".
     """
     config = TransformerConfig(
         source_vocab_size=16,

@@ -2,8 +2,8 @@
 
     python -m transformer_lab.studies.production_translators.gender
 
-It asks three translators (see `models`) and their untrained copies. The questions are in
-`gender_sentences`; `gender_detection` reads a gender off a translation, and `gender_interventions`
+It examines three translators (see `models`) and untrained copies of them. The questions are in
+`gender_sentences`; `gender_detection` reads a gender from a translation, and `gender_interventions`
 changes something inside the model.
 """
 
@@ -64,7 +64,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
     The part is "pairs" (`score_pairs`), "agreement" (`score_agreement`), "patching"
     (`score_patching`), "heads" (`score_muted_heads`), "pointing" (`score_pointed_rows`) or "probes"
-    (`score_probes`). The result is what that function returns.
+    (`score_probes`). It returns the result of that function.
     """
     model, part = setting["model"], setting["part"]
     translator, language = load_translator(model), get_language(model)
@@ -89,13 +89,13 @@ def get_language(model: str) -> str:
 
 
 def make_questions(model: str) -> list[Pair]:
-    """Return the pairs of questions that one of `MODELS` is asked."""
+    """Return the pairs of questions for one of `MODELS`."""
     return draw_world_pairs(WORLD_PAIRS) if model == TOY else make_pairs(get_language(model))
 
 
 @cache
 def translate_pairs(model: str) -> list[tuple[Reading, Reading]]:
-    """Return the readings of both sentences of each pair of which the model knows every word."""
+    """Return the readings of both sentences in each pair whose words the model all knows."""
     couples = make_questions(model)
     readings = translate_questions(
         load_translator(model), [q for pair in couples for q in pair], get_language(model)
@@ -105,7 +105,7 @@ def translate_pairs(model: str) -> list[tuple[Reading, Reading]]:
 
 
 def filter_usable_pairs(model: str) -> list[tuple[Reading, Reading]]:
-    """Return the translated pairs of which both sentences have log-odds (see `GenderBatch`)."""
+    """Return the translated pairs in which both sentences have log-odds (see `GenderBatch`)."""
     couples = translate_pairs(model)
     kept = set(
         GenderBatch(load_translator(model), [one for couple in couples for one in couple]).readings
@@ -117,13 +117,13 @@ def score_pairs(model: str, bare: list[Translator]) -> dict[str, Any]:
     """Measure which genders are written for the pairs of questions, and what moves the log-odds.
 
     Returns:
-        "asked", "known" and "usable": the number of pairs, of pairs with known words only, and of
-        those usable in both sentences. "no_gender" and "nouns_otherwise": why pairs are not usable.
-        "written": what `score_written_genders` returns. "effects": what `estimate_effects` returns,
-        and "untrained" the same for each untrained model in `bare`. "moves_rightly": the share of
-        pairs whose log-odds move to the right gender, with its interval. "rows": for each pair both
-        nouns, their genders, both adjectives, the genders written, and both log-odds. "examples":
-        some sources and translations.
+        "asked", "known" and "usable": the number of pairs, of pairs with only known words, and of
+        pairs usable in both sentences. "no_gender" and "nouns_otherwise": why pairs are not usable.
+        "written": the result of `score_written_genders`. "effects": the result of
+        `estimate_effects`, and "untrained" the same for each untrained model in `bare`.
+        "moves_rightly": the share of pairs whose log-odds move to the right gender, with its
+        interval. "rows": for each pair both nouns, their genders, both adjectives, the genders
+        written, and both log-odds. "examples": some sources and translations.
     """
     all_pairs = translate_pairs(model)
     couples = [(a, b) for a, b in all_pairs if a.usable and b.usable]
@@ -171,9 +171,9 @@ def score_agreement(translator: Translator, language: str) -> dict[str, Any]:
     """Measure how often a translator gives an adjective the gender of its noun.
 
     Returns:
-        "m" and "f": what `summarize_readings` returns for questions of this gender, and "frames"
-        the same by gender and frame. "known": the number of questions of which the model knows
-        every word. "wrong": every twentieth translation with the wrong gender.
+        "m" and "f": the result of `summarize_readings` for questions of this gender, and "frames"
+        the same by gender and frame. "known": the number of questions whose words the model all
+        knows. "wrong": every twentieth translation with the wrong gender.
     """
     readings = translate_questions(translator, make_agreement_questions(language), language)
     result: dict[str, Any] = {"known": len(readings), "frames": {}}
@@ -189,11 +189,11 @@ def score_agreement(translator: Translator, language: str) -> dict[str, Any]:
 
 
 def summarize_readings(readings: list[Reading]) -> dict[str, Any]:
-    """Return the number of questions and how often their translations show the right gender.
+    """Return the number of questions, and how often their translations show the right gender.
 
     Returns:
-        "asked": the number of readings. "usable": how many of them are. "right": the share of
-        usable ones that show the right gender, as [mean, low, high].
+        "asked": the number of readings. "usable": how many of them are usable. "right": the share
+        of usable ones that show the right gender, as [mean, low, high].
     """
     usable = [r for r in readings if r.usable]
     return {

@@ -1,8 +1,8 @@
-"""The gender that a translation shows, read from its text by rules, and the model's log-odds of it.
+"""The gender that a translation shows, found by rules, and the model's log-odds for it.
 
-What a model could have written instead is one text with another ending: "a casa é velha" against "a
-casa é velho". Both begin alike, so their log-probabilities differ by those of one step. The study
-`gender` uses it.
+What a model could have written instead is the same text with another ending: "a casa é velha"
+instead of "a casa é velho". Both begin the same way, so their log-probabilities differ only at one
+step. The study `gender` uses it.
 """
 
 import re
@@ -87,10 +87,10 @@ FORMS = _forms()
 
 
 class GenderedWord(NamedTuple):
-    """The first word of a translation that shows the gender of what is spoken about."""
+    """The first word of a translation that shows the gender of what is being talked about."""
 
     before: str
-    """The text up to that word."""
+    """The text before that word."""
     masculine: str
     feminine: str
     gender: str
@@ -119,7 +119,7 @@ def find_gendered_word(text: str, adjective: str, language: str) -> GenderedWord
 
 
 def find_article_genders(text: str, language: str) -> str:
-    """Return the genders of a text's articles in their order, such as "mf".
+    """Return the genders of a text's articles in order, such as "mf".
 
     Elided articles are left out.
     """
@@ -128,7 +128,7 @@ def find_article_genders(text: str, language: str) -> str:
 
 
 class Reading(NamedTuple):
-    """A question with a model's translation and the gender that it shows."""
+    """A question, with a model's translation and the gender that it shows."""
 
     question: Question
     text: str
@@ -138,19 +138,19 @@ class Reading(NamedTuple):
 
     @property
     def usable(self) -> bool:
-        """Whether the translation shows a gender, and the nouns have theirs."""
+        """Whether the translation shows a gender, and its nouns have the expected ones."""
         return self.shown is not None and self.nouns_as_expected
 
     @property
     def right(self) -> bool:
-        """Whether the translation shows the gender of the noun that the adjective is said of."""
+        """Whether the translation shows the gender of the noun that the adjective describes."""
         return self.shown is not None and self.shown.gender == self.question.gender
 
 
 def translate_questions(
     translator: Translator, questions: Sequence[Question], language: str
 ) -> list[Reading]:
-    """Translate greedily the questions of which the model knows every word, and return their readings."""
+    """Translate the questions whose words the model all knows, greedily, and return their readings."""
     known = [q for q in questions if not translator.source_tokenizer.unknown(q.source)]
     written = translator.translate([q.source for q in known], beam_size=1) if known else []
     return [
@@ -165,18 +165,18 @@ def translate_questions(
 
 
 class GenderChoice(NamedTuple):
-    """One step at which a model writes one gender or the other."""
+    """A step at which a model writes one gender or the other."""
 
     source: list[int]
     """The source ids with eos."""
     prefix: list[int]
-    """The target ids before that step, bos first."""
+    """The target ids before that step, starting with bos."""
     masculine: int
     feminine: int
 
 
 def find_choice(translator: Translator, source: str, seen: GenderedWord) -> GenderChoice | None:
-    """Return the step at which the masculine and the feminine translation begin to differ.
+    """Return the step at which the masculine and the feminine translation start to differ.
 
     `seen` has both forms of the gendered word. The result is None unless the two differ in exactly
     one piece.
@@ -202,7 +202,8 @@ def log_odds(
 ) -> Float[Tensor, " choices"]:
     """Return the log-probability of the masculine piece minus that of the feminine one, in nats.
 
-    All choices are one batch. The softmax's sum is the same for both pieces and cancels.
+    All choices are computed as one batch. The softmax's sum is the same for both pieces, so it
+    cancels.
     """
     model = translator.model.eval()
     ids, mask = translator.batch([c.source for c in choices])
@@ -222,9 +223,9 @@ def log_odds(
 def text_log_odds(
     translator: Translator, readings: Sequence[Reading]
 ) -> Float[np.ndarray, " readings"]:
-    """Return the log-odds masculine − feminine, in nats, of the whole text up to the gendered word.
+    """Return the log-odds, masculine − feminine in nats, of the whole text up to the gendered word.
 
-    Every reading has to show a gender.
+    Every reading must show a gender.
     """
     begin, texts = translator.model.eval().config.bos_id, []
     for reading in readings:
@@ -238,7 +239,7 @@ def text_log_odds(
 
 
 def find_pieces(translator: Translator, source: str, word: str) -> list[int]:
-    """Return the positions of the pieces of a word, where it first occurs in a source."""
+    """Return the positions of a word's pieces, where it first occurs in a source."""
     found = re.search(rf"\b{re.escape(word)}\b", source)
     assert found is not None, f"{word!r} does not stand in {source!r}"
     begin = len("".join(source[: found.start()].split()))

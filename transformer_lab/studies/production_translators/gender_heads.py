@@ -1,4 +1,4 @@
-"""Scores of what single heads do to a gender, when they are muted or made to look at a noun (lesson 18).
+"""Scores for what single heads do to a gender if they are muted or made to look at a noun (lesson 18).
 
 The study `gender` uses them.
 """
@@ -27,7 +27,7 @@ from transformer_lab.studies.production_translators.gender_scores import (
 from transformer_lab.translator import Translator
 
 LIMIT = 0.25
-"""The smallest change that the study reports, in nats: its whole interval lies beyond it."""
+"""The smallest change that the study reports, in nats; the whole interval must lie beyond it."""
 SET, RANDOM_SETS = 4, 20
 POINTED = 32  # pairs
 
@@ -37,12 +37,12 @@ def score_muted_heads(translator: Translator, language: str) -> dict[str, Any]:
 
     Returns:
         "sentences": their number. "limit": the smallest change that is reported. "right_margin":
-        the unmuted log-odds of the right gender. "heads": for each head kind, layer, head, the mean
-        change towards the right gender with its interval (mean, low, high), and the mean change
-        towards masculine. "with_it": the same without that last number, only for the sentences that
-        contain "it". "four": the four heads whose muting costs most in half of the pairs, and the
-        change when they are muted together in the other half. "random_fours": the mean change for
-        random fours of the others.
+        the unmuted log-odds of the right gender. "heads": for each head its kind, layer and number,
+        the mean change towards the right gender with its interval (mean, low, high), and the mean
+        change towards masculine. "with_it": the same without that last number, only for sentences
+        that contain "it". "four": the four heads that cost most when muted in half of the pairs,
+        and the change when they are muted together in the other half. "random_fours": the mean
+        change for random groups of four among the other heads.
     """
     base = GenderBatch(translator, make_minimal_pairs(translator, language)[0])
     before, signs = batch_log_odds(base), base.signs
@@ -90,12 +90,13 @@ def score_pointed_rows(
     """Measure how each encoder head's row of "it" changes the log-odds in pairs of sentences.
 
     Returns:
-        "heads": for each head layer, head, the weight of its row on the right noun and on the other
-        one, how far the log-odds move towards the right gender when the row looks at the right noun
-        instead of the other (mean, low, high), and the `referent` effect of `estimate_effects` when
-        the head is muted (mean, low, high). "unmuted": that effect with all heads. "layers": the
-        same move with all heads of a layer. "deciders": layer, head, and the same move for the row
-        of the word that decides. "pairs": their number. "limit": the size of move that counts.
+        "heads": for each head its layer and number, the weight of its row on the right noun and on
+        the other one, how far the log-odds move towards the right gender when the row looks at the
+        right noun instead of the other (mean, low, high), and the `referent` effect of
+        `estimate_effects` when the head is muted (mean, low, high). "unmuted": that effect with all
+        heads active. "layers": the same move with all heads of a layer. "deciders": layer, head,
+        and the same move for the row of the deciding word. "pairs": their number. "limit": how
+        large a move must be to count.
     """
     drawn = Random(18).sample(couples, len(couples))
     couples = [

@@ -1,7 +1,7 @@
 """Interventions where a translator chooses a gender: patched states, prefixes, redirected rows.
 
-Two sentences that differ in one noun, and whose pieces stand at the same positions, are a base and
-a donor. Each state of the base's encoder may be replaced by the donor's (activation patching). The
+Two sentences that differ in one noun, with their pieces at the same positions, are called base and
+donor. Each state of the base's encoder may be replaced by the donor's (activation patching). The
 study `gender` uses them.
 """
 
@@ -27,11 +27,11 @@ from transformer_lab.studies.production_translators.gender_detection import (
 from transformer_lab.translator import Translator
 
 PLACES = ("noun", "it", "adjective", "elsewhere", "everywhere")
-"""The groups of positions that are replaced; "elsewhere" is everywhere but at the three words."""
+"""The groups of positions that are replaced; "elsewhere" is everywhere except at the three words."""
 
 
 class GenderBatch:
-    """A batch of the usable readings with the step at which each writes its gender.
+    """A batch of the usable readings, with the step at which each one writes its gender.
 
     Readings without such a step (see `find_choice`) are left out.
     """
@@ -50,7 +50,7 @@ class GenderBatch:
 
     @property
     def signs(self) -> Float[np.ndarray, " sentences"]:
-        """1 for each sentence whose right gender is masculine, −1 where it is feminine."""
+        """1 for each sentence whose right gender is masculine, and −1 if it is feminine."""
         return np.array([1.0 if r.question.gender == "m" else -1.0 for r in self.readings])
 
     def sources(self) -> tuple[Tensor, Tensor]:
@@ -58,9 +58,10 @@ class GenderBatch:
         return self.translator.batch([c.source for c in self.choices])
 
     def at(self, word: str) -> Bool[Tensor, "sentences source"]:
-        """Mark where the pieces of a word stand: "it", "adjective", "noun" or "other noun".
+        """Mark the positions of a word's pieces: "it", "adjective", "noun" or "other noun".
 
-        "noun" is the one that the adjective is said of. A sentence without the word has no mark.
+        "noun" is the one that the adjective describes. If a sentence lacks the word, nothing is
+        marked.
         """
         ids, _ = self.sources()
         marked = torch.zeros(ids.shape, dtype=torch.bool)
@@ -78,7 +79,7 @@ class GenderBatch:
 
 
 def spell_as_in(word: str, source: str) -> str:
-    """Return the word as the source spells it: with a capital where a sentence begins with it."""
+    """Return the word in the source's spelling: with a capital if a sentence begins with it."""
     return word if f" {word}" in source else word.capitalize()
 
 
@@ -94,9 +95,9 @@ def patch_states(
     where: Bool[Tensor, "sentences source"],
     donor: Float[Tensor, "sentences source d_model"],
 ) -> Iterator[None]:
-    """Replace the encoder's residual stream after `depth` layers by `donor` inside the block.
+    """Inside the block, replace the encoder's residual stream after `depth` layers by `donor`.
 
-    It is replaced at the positions where `where` is True. Depth 0 is the input of the first layer.
+    Only the positions where `where` is True are replaced. Depth 0 is the input of the first layer.
     """
     encoder = batch.translator.model.encoder
     module = encoder if depth == 0 else encoder.layers[depth - 1]
@@ -116,9 +117,9 @@ def measure_patching(
 ) -> dict[str, Float[np.ndarray, "depth sentences"]]:
     """Return how far patching the source's states moves the log-odds, in nats, for each place.
 
-    For each sentence of `base` the encoder's states at a place ("noun", "it", "adjective",
-    "elsewhere" or "everywhere") are replaced by those of `donor` after each number of layers. Moves
-    towards the gender other than the base's are positive.
+    For each sentence of `base`, the encoder's states at a place ("noun", "it", "adjective",
+    "elsewhere" or "everywhere") are replaced by those of `donor`, after each number of layers.
+    Moves away from the base's gender are positive.
     """
     from_donor, before = batch_states(donor), batch_log_odds(base)
     marks = {place: base.at(place) | donor.at(place) for place in ("noun", "it", "adjective")}
@@ -138,10 +139,11 @@ def measure_patching(
 def cross_source_and_prefix(
     base: GenderBatch, donor: GenderBatch
 ) -> Float[np.ndarray, "2 2 sentences"]:
-    """Return the log-odds of each sentence for all four mixtures of a source and a prefix.
+    """Return the log-odds of each sentence for all four combinations of source and prefix.
 
-    The first axis says whose source the model reads, the second whose prefix (the words written so
-    far): that of `base` or of `donor`. The model chooses between the two forms that fit the prefix.
+    The first axis says whose source the model reads, and the second whose prefix (the words written
+    so far): that of `base` or of `donor`. The model chooses between the two forms that fit the
+    prefix.
     """
     table = []
     for sources in (base, donor):
@@ -186,7 +188,7 @@ def encoder_weights(batch: GenderBatch) -> list[Float[np.ndarray, "sentences hea
 def weights_on_nouns(batch: GenderBatch) -> Float[np.ndarray, "layer head 2"]:
     """Return the mean weight of the row of "it" on the right noun and on the wrong one, for each head.
 
-    The weights on the pieces of a word are summed; "it" is one piece.
+    The weights on a word's pieces are summed; "it" is one piece.
     """
     it = batch.at("it").numpy()
     nouns = [batch.at(word).numpy() for word in ("noun", "other noun")]
@@ -200,12 +202,12 @@ def weights_on_nouns(batch: GenderBatch) -> Float[np.ndarray, "layer head 2"]:
 def log_odds_with_pointed_row(
     batch: GenderBatch, heads: Sequence[Head], word: str, row: str = "it"
 ) -> Float[np.ndarray, " sentences"]:
-    """Return the log-odds when a row of these encoder heads has all its weight on one word.
+    """Return the log-odds when a row in these encoder heads puts all its weight on one word.
 
     Args:
         batch: The sentences.
         heads: The heads whose row is changed.
-        word: The word that the row looks at, as in `GenderBatch.at`.
+        word: The word that the row looks at, named as in `GenderBatch.at`.
         row: The word whose row is changed.
     """
     maps, asking = encoder_weights(batch), batch.at(row).numpy()

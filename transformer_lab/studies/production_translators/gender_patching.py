@@ -1,4 +1,4 @@
-"""Scores of where a gender is decided: parts of one sentence are put into another (lesson 18).
+"""Scores for where a gender is decided: parts of one sentence are put into another (lesson 18).
 
 The study `gender` uses them.
 """
@@ -40,9 +40,9 @@ def make_minimal_pairs(
 ) -> tuple[list[Reading], list[Reading], list[Reading]]:
     """Return readings of sentences, of those with a noun of the other gender, and of the same gender.
 
-    All three lists have the same frames and their pieces at the same positions. The sentences come
-    in pairs, a masculine one and then a feminine one; in the second list the two have changed
-    places.
+    All three lists have the same frames, with their pieces at the same positions. The sentences
+    come in pairs, a masculine one followed by a feminine one; in the second list these two are
+    swapped.
     """
     base, other, same = [], [], []
     for frame in CAUSE_FRAMES:
@@ -73,16 +73,16 @@ def score_patching(
 ) -> dict[str, Any]:
     """Measure what moves a gender: states of the source, the whole source, or the prefix.
 
-    Both sentences of a pair are base and donor in turn, so intervals are over pairs.
+    Both sentences of a pair act as base and donor in turn, so intervals are over pairs.
 
     Returns:
-        "sentences", by frame, and "pairs": their numbers. "moved": for each place and depth the
-        mean move towards the donor's gender as [mean, low, high]. "moved_by_frame": the means
-        alone. "same_gender": the control, with a donor of the base's gender. "right_before": the
-        share of sentences with the right gender unpatched; "donors_gender": the share with the
-        donor's gender when all states after the last layer are replaced. "prefix": what
-        `compare_source_and_prefix` returns for each frame, for "all", and for the controls "same
-        gender" and "untrained".
+        "sentences", by frame, and "pairs": their numbers. "moved": for each place and depth, the
+        mean move towards the donor's gender as [mean, low, high]. "moved_by_frame": only the means.
+        "same_gender": the control, with a donor of the base's gender. "right_before": the share of
+        sentences with the right gender before patching. "donors_gender": the share with the donor's
+        gender when all states after the last layer are replaced. "prefix": the result of
+        `compare_source_and_prefix` for each frame, for "all", and for the controls "same gender"
+        and "untrained".
     """
     base, other, same = (
         GenderBatch(translator, r) for r in make_minimal_pairs(translator, language)
@@ -134,14 +134,14 @@ def score_patching(
 def compare_source_and_prefix(
     base: GenderBatch, donor: GenderBatch, kept: np.ndarray
 ) -> dict[str, list[float]]:
-    """Measure how far the source's gender moves the log-odds, and how far the prefix's, in nats.
+    """Measure how far the source's gender moves the log-odds, and how far the prefix's does, in nats.
 
-    `kept` marks the sentences that are counted.
+    `kept` marks the sentences that count.
 
     Returns:
-        Each as [mean, low, high]: "source" and "prefix", the moves; and "follows_prefix", the share
+        Each as [mean, low, high]: the moves "source" and "prefix"; and "follows_prefix", the share
         of sentences with a source of one gender and a prefix of the other whose log-odds have the
-        prefix's gender. Each sentence of a pair is base and donor in turn.
+        prefix's gender. Each sentence of a pair acts as base and as donor.
     """
     table = base.signs * cross_source_and_prefix(
         base, donor

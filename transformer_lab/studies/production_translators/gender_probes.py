@@ -37,11 +37,12 @@ def score_probes(
     """Measure how well a linear probe reads the gender of nouns that it was not fitted on.
 
     Returns:
-        "accuracy", "shuffled" and "untrained": for each word and depth the accuracy over `FOLDS`
-        folds of held-out nouns; of the model, of the model with shuffled genders, and of untrained
-        models. "pairs": the probe learnt at "it" in sentences with one noun is applied at "it" of
-        the pairs; how often it gives the right noun's gender, and the first noun's. "frame" and
-        "nouns": the sentence that was used, and how many nouns there are of each gender.
+        "accuracy", "shuffled" and "untrained": for each word and depth, the accuracy over `FOLDS`
+        folds of held-out nouns, for the model, for the model with shuffled genders, and for
+        untrained models. "pairs": a probe fitted at "it" in sentences with one noun is applied at
+        "it" in the pairs; how often it gives the right noun's gender, and how often the first
+        noun's. "frame" and "nouns": the sentence that was used, and the number of nouns of each
+        gender.
     """
     readings = [
         r
@@ -95,7 +96,7 @@ def mean_word_states(batch: GenderBatch, word: str) -> torch.Tensor:
 
 
 def cross_validate_probe(x: torch.Tensor, y: torch.Tensor) -> float:
-    """Return the accuracy of a linear probe on nouns it has not learnt on; each noun is asked once."""
+    """Return a linear probe's accuracy on nouns it was not fitted on; each noun is tested once."""
     number = torch.arange(len(x)) % FOLDS
     right = [
         linear_probe(x[number != k], y[number != k], x[number == k], y[number == k])

@@ -13,7 +13,7 @@ from transformer_lab.studies.production_translators.models import MODELS
 
 
 class PointedHead(NamedTuple):
-    """The scores of one encoder head on pairs of sentences, of its row of "it" and of muting it."""
+    """One encoder head's scores on pairs of sentences, for its row of "it" and for muting it."""
 
     layer: int
     head: int
@@ -22,12 +22,13 @@ class PointedHead(NamedTuple):
     on_other: float
     """The weight of that row on the other noun."""
     pointed: list[float]
-    """How far the log-odds move to the right gender when the row looks at the right noun, not the other.
+    """How far the log-odds move to the right gender if the row looks at the right noun, not the other.
 
     An interval in nats.
+
     """
     referent_muted: list[float]
-    """The `referent` effect when the head is muted: an interval."""
+    """The `referent` effect when the head is muted, as an interval."""
 
 
 def load_part(name: str, model: str, folder: Path | None = None) -> dict[str, Any]:
@@ -46,7 +47,7 @@ def load_part(name: str, model: str, folder: Path | None = None) -> dict[str, An
 
 
 def load_pointed_heads(model: str, folder: Path | None = None) -> list[PointedHead]:
-    """Return the encoder heads of a model, sorted by the weight of their row of "it" on both nouns.
+    """Return a model's encoder heads, sorted by the weight of their row of "it" on both nouns.
 
     The head with the largest weight comes first.
     """

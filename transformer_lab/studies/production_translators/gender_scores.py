@@ -1,4 +1,4 @@
-"""Scores of translations in the study of gender: genders written, genders right, pairs switched.
+"""Scores for translations in the study of gender: genders written, genders right, pairs switched.
 
 The study `gender` and its parts use them.
 """
@@ -13,7 +13,7 @@ from transformer_lab.studies.production_translators.gender_detection import Read
 
 
 def mean_and_interval(values: Sequence[float | int] | np.ndarray) -> list[float]:
-    """Return [mean, low, high] with the 95% bootstrap interval, or an empty list for no values."""
+    """Return [mean, low, high] with the 95% bootstrap interval, or an empty list without values."""
     values = np.asarray(values, dtype=np.float64)
     if not len(values):
         return []
@@ -21,12 +21,12 @@ def mean_and_interval(values: Sequence[float | int] | np.ndarray) -> list[float]
 
 
 def mean_per_pair(values: np.ndarray) -> np.ndarray:
-    """Return the mean of each two neighbouring values: both sentences of a pair are one observation."""
+    """Return the mean of each two neighbours, because both sentences of a pair are one observation."""
     return np.asarray(values, dtype=np.float64).reshape(-1, 2).mean(axis=1)
 
 
 def score_written_genders(pairs: Sequence[tuple[Reading, Reading]]) -> dict[str, list[float]]:
-    """Return what is written for pairs of which both sentences are usable, as [mean, low, high].
+    """Return what is written for pairs with two usable sentences, as [mean, low, high].
 
     Intervals are over the pairs. A translator that always writes the masculine, or the gender of
     the first noun, is right in half of the sentences and switches in no pair. One that draws a
@@ -65,19 +65,19 @@ def estimate_effects(
 ) -> dict[str, list[float]]:
     """Estimate what moves the log-odds when the first noun is masculine or feminine, in nats.
 
-    With s = 1 for a masculine first noun, else −1, and r = 1 where the adjective is said of the
-    first noun, else −1: odds = masculine + noun·s + adjective·r + referent·s·r. `referent` is what
-    understanding would move; `adjective` is what an adjective prefers, whatever it is said of. The
-    two groups of pairs weigh the same, however many pairs each has.
+    With s = 1 for a masculine first noun, else −1, and r = 1 if the adjective describes the first
+    noun, else −1: odds = masculine + noun·s + adjective·r + referent·s·r. `referent` is what
+    understanding would move; `adjective` is what an adjective prefers, whatever it describes. The
+    two groups of pairs have the same weight, however many pairs each has.
 
     Args:
-        odds: For each pair the log-odds of the sentence about the first noun and of that about the
-            second.
+        odds: For each pair, the log-odds of the sentence about the first noun and of the one about
+            the second.
         first_is_masculine: Whether the first noun of each pair is masculine, (pairs,).
 
     Returns:
-        For "masculine", "first noun", "adjective" and "referent" [mean, low, high]; empty if one of
-        the groups has no pair.
+        [mean, low, high] for "masculine", "first noun", "adjective" and "referent"; empty if one of
+        the groups has no pairs.
     """
     sums, differences = odds.mean(axis=1), (odds[:, 0] - odds[:, 1]) / 2
     rng = np.random.default_rng(18)

@@ -1,9 +1,9 @@
-"""Our own English sentences whose translation has to show a gender, with the genders of their nouns.
+"""Our own English sentences whose translation must show a gender, with the genders of their nouns.
 
-There are two kinds. In an *agreement* question one adjective is said of one noun: "The house is
-old." In a *pair* (Levesque et al. 2012) "it" may stand for two nouns of different gender and one
-word decides which: "The trophy doesn't fit in the suitcase because it is too wide / narrow." Each
-frame has as many masculine nouns before a feminine one as the other way round, so that what an
+There are two kinds. In an *agreement* question, one adjective describes one noun: "The house is
+old." In a *pair* (Levesque et al. 2012), "it" could refer to two nouns of different gender, and one
+word decides: "The trophy doesn't fit in the suitcase because it is too wide / narrow." In each
+frame, a masculine noun comes before a feminine one as often as the other way round, so that what an
 adjective prefers, or what the first noun does, cannot pass for an answer. The study `gender` asks
 them.
 """
@@ -14,24 +14,24 @@ PORTUGUESE, FRENCH = LANGUAGES = ("pt", "fr")
 
 
 class Question(NamedTuple):
-    """A sentence, its nouns with their genders ("m", "f"), and the adjective said of one noun."""
+    """A sentence, its nouns with their genders ("m", "f"), and the adjective that describes one."""
 
     source: str
     nouns: tuple[str, ...]
     genders: tuple[str, ...]
     adjective: str
     right: int
-    """The number of the noun that the adjective is said of."""
+    """The number of the noun that the adjective describes."""
     frame: str
 
     @property
     def gender(self) -> str:
-        """The gender of the noun that the adjective is said of."""
+        """The gender of the noun that the adjective describes."""
         return self.genders[self.right]
 
 
 Pair = tuple[Question, Question]
-"""Two questions: the first has an adjective said of the first noun, the second of the second noun."""
+"""Two questions: in the first the adjective describes the first noun, and in the second the second."""
 
 # The genders of the usual translation: Portuguese, then French.
 _NOUNS = """
@@ -71,9 +71,9 @@ FRAMES = {
     "because": "I like the {noun} because it is {adjective}.",
     "two sentences": "This is my {noun}. It is {adjective}.",
 }
-"""Frames of sentences with one noun, further and further from the adjective.
+"""Frames of sentences with one noun, further and further away from the adjective.
 
-In the last two "it" stands between them.
+In the last two, "it" comes between them.
 """
 SAID = ("new", "old", "beautiful", "expensive", "small", "perfect", "clean", "ready")
 NOT_ASKED = {"church", "hotel"}  # they stand in two of the frames
@@ -129,7 +129,7 @@ The {0} cannot read the {1} because it is too {2}. | slow | long
 def make_pairs(language: str) -> list[Pair]:
     """Return the pairs of questions whose two nouns differ in gender in this language.
 
-    The two questions of a pair differ in the adjective alone: each is said of another noun.
+    The two questions of a pair differ only in the adjective, which describes another noun in each.
     """
     found = []
     rows = " ".join(_PAIRS.split()).replace(" The {0}", "\nThe {0}").replace(" I ", "\nI ")
@@ -148,7 +148,7 @@ def make_pairs(language: str) -> list[Pair]:
 
 
 def make_agreement_questions(language: str) -> list[Question]:
-    """Return `SENTENCES` questions of each frame and gender, with every noun about equally often."""
+    """Return `SENTENCES` questions for each frame and gender, with every noun about equally often."""
     found = []
     for gender in "mf":
         nouns = [n for n in NOUNS if NOUNS[n][language] == gender and n not in NOT_ASKED]
@@ -161,7 +161,7 @@ def make_agreement_questions(language: str) -> list[Question]:
 
 
 def make_noun_questions(language: str, frame: str, adjective: str) -> list[Question]:
-    """Return the questions of one frame and adjective with every noun."""
+    """Return the questions for one frame and adjective, with every noun."""
     return [
         Question(
             FRAMES[frame].format(noun=noun, adjective=adjective),

@@ -1,6 +1,6 @@
-"""Pairs of the bilingual world for the shipped translator, which knows no other words.
+"""Pairs from the bilingual world for the package's own translator, which knows no other words.
 
-Its because-sentences give a reason of the subject or of the object; here both are said of one
+Its because-sentences give a reason about the subject or about the object; here both are said of one
 event. The study `gender` asks them.
 """
 
@@ -17,7 +17,7 @@ Event = tuple[Scene, Noun, Noun, Adjective, Adjective]  # the subject's reason, 
 
 
 def list_events() -> list[Event]:
-    """Return each event whose nouns differ in gender and whose two reasons fit one noun each."""
+    """Return each event whose nouns differ in gender, with two reasons that fit one noun each."""
     found = []
     for scene in SCENES:
         things = [
@@ -54,7 +54,7 @@ def draw_world_pairs(number: int, seed: int = 18) -> list[Pair]:
 
 
 def make_question(event: Event, right: int) -> Question:
-    """Return the question about an event with the reason that fits its subject (0) or its object (1)."""
+    """Return the question about an event, with the reason that fits its subject (0) or its object (1)."""
     scene, subject, thing, *reasons = event
     cast: Cast = (subject, thing, reasons[right])
     nouns = [

@@ -15,13 +15,13 @@ from transformer_lab.hooks import Hook, use_hooks
 from transformer_lab.translator import Translator
 
 Replacement = Callable[[Tensor], Tensor]
-"""A function of the outputs of some heads (batch, heads, query, d_v) that returns what replaces them."""
+"""A function from the outputs of some heads (batch, heads, query, d_v) to their replacement."""
 Place = tuple[Kind, int]
 """One attention of the model: its kind and its layer, counted from 0."""
 
 
 def make_direction(seed: int) -> Replacement:
-    """Return a replacement by one random direction for each head, with the length of the output kept."""
+    """Return a replacement by one random direction for each head, which keeps the output's length."""
 
     def replace_rows(heads: Tensor) -> Tensor:
         generator = torch.Generator().manual_seed(seed)
@@ -32,7 +32,7 @@ def make_direction(seed: int) -> Replacement:
 
 
 class ReplaceHeads(Hook):
-    """A hook that replaces the outputs of some heads of one attention before W_O."""
+    """A hook that replaces the outputs of some heads in one attention, before W_O."""
 
     def __init__(self, heads: Sequence[int], replacement: Replacement = torch.zeros_like):
         super().__init__(output=self.replace)

@@ -2,8 +2,8 @@
 
     python -m transformer_lab.studies.production_translators.heads
 
-Each model is examined as it is, and untrained with three seeds. Pieces are joined to words
-throughout.
+Each model is examined as it is, and untrained with three seeds. Pieces are always joined into
+words.
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ SENTENCES = 360
 REAL = 320
 CORPUS = {PRODUCTION: "debian:pt_BR", DEBIAN: "debian:fr", TOY: "world"}
 NUM_EXTRA_PAIRS = 12_000
-"""The number of pairs of the corpus that the aligner learns from, in addition to the texts to align."""
+"""How many pairs the aligner learns from, in addition to the texts to be aligned."""
 GRID: list[Setting] = [{"model": name, "trained": True} for name in MODELS] + [
     {"model": name, "trained": False, "seed": seed} for name in MODELS for seed in (0, 1, 2)
 ]
@@ -56,9 +56,9 @@ def run(setting: Setting) -> dict[str, Any]:
     """Score all heads of one model.
 
     Returns:
-        "heads": what `score_positions` returns. "relations": what `score_relations` returns on
+        "heads": the result of `score_positions`. "relations": the result of `score_relations` on
         sentences of the bilingual world, and "hand", except for the toy model, on sentences marked
-        by hand. "cross": what `score_alignments` returns. In the first run also "aligner", from
+        by hand. "cross": the result of `score_alignments`. The first run also has "aligner", from
         `score_aligner`.
     """
     name = setting["model"]
@@ -82,14 +82,14 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def score_positions(translator: Translator, texts: Sequence[str]) -> dict[str, Any]:
-    """Measure the mean attention of each encoder head between words, as lists [layer][head].
+    """Measure each encoder head's mean attention between words, as lists [layer][head].
 
     Returns:
-        The mean weight that a word's row has: "previous", "next" and "same": on the word before, on
-        the word after, and on the word itself. "end": on eos. "stop": on the last word or
-        punctuation mark of the sentence. "shuffled previous" and so on: the first three with the
-        words in another order. "entropy": the entropy of a row as a share of its maximum.
-        "sentences": how many were read.
+        The mean weight in a word's row: "previous", "next" and "same" are on the word before, the
+        word after, and the word itself. "end" is on eos. "stop" is on the last word or punctuation
+        mark of the sentence. "shuffled previous" and so on: the first three with the words in
+        another order. "entropy": the entropy of a row as a share of its maximum. "sentences": how
+        many were read.
     """
     sums: dict[str, list[np.ndarray]] = {}
     mixed = [shuffle_words(text, number) for number, text in enumerate(texts)]
@@ -118,11 +118,11 @@ def score_positions(translator: Translator, texts: Sequence[str]) -> dict[str, A
 def score_alignments(name: str, translator: Translator, known: Translator) -> dict[str, Any]:
     """Compare each cross-attention head with word alignments, as lists [layer][head].
 
-    The texts are the trained model's own translations, and the links are those of `align_words`.
+    The texts are the trained model's own translations, and the links come from `align_words`.
 
     Returns:
         "aligned": the share of linked target words whose largest weight is on the source word they
-        are linked to; "before" and "after": the share whose largest weight is on the word before or
+        are linked to. "before" and "after": the share whose largest weight is on the word before or
         after it. "links" and "sentences": how many there are.
     """
     pairs = align_translations(name, known)
@@ -145,9 +145,9 @@ def score_alignments(name: str, translator: Translator, known: Translator) -> di
 def cross_word_maps(
     record: AttentionRecord, source: str, target: str
 ) -> Float[np.ndarray, "layer head word word"] | None:
-    """Return cross-attention weights of written words on source words, eos last on both axes.
+    """Return the cross-attention weights of written words on source words, with eos last on both axes.
 
-    It is None if the pieces of one side do not spell its words.
+    This is None if the pieces of one side do not spell its words.
     """
     written, read = split_words(target), split_words(source)
     rows, columns = (

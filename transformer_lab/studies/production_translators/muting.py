@@ -1,8 +1,8 @@
-"""Lesson 18: which heads does a translation need, and can one see it by looking at their maps?
+"""Lesson 18: which heads does a translation need, and do their maps show it?
 
     python -m transformer_lab.studies.production_translators.muting
 
-For each of the three translators the study measures the properties of every head's maps, mutes
+For each of the three translators, the study measures the properties of every head's maps, mutes
 every head alone, mutes heads together in whole orders, and replaces heads by a fixed direction of
 equal length or by their mean output.
 """
@@ -36,11 +36,11 @@ from transformer_lab.studies.production_translators.texts import load_real_sente
 NAME = "muting"
 SENTENCES = 500
 LOOKED_AT = 200
-"""The number of sentences whose maps are measured."""
+"""How many sentences have their maps measured."""
 STEPS = (1, 2, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48, 56, 64)
 """How many heads of an order are muted together."""
 REPLACED = 4
-"""How many of the most harmful, and of the least harmful, heads are replaced."""
+"""How many of the most harmful heads, and of the least harmful ones, are replaced."""
 ALL, EVEN, ODD = slice(None), slice(0, None, 2), slice(1, None, 2)
 """Slices of the sentences: the even ones choose an order, and the odd ones measure it."""
 DEPTHS = {"production": (6, 0, 2), "debian": (3, 3, 3), "toy": (2, 2, 2)}
@@ -77,10 +77,10 @@ def run(setting: Setting) -> dict[str, Any]:
     """Do one part of the study with one model.
 
     Returns:
-        "heads": for a setting with "maps" what `measure_maps` returns, for one with "kind" what
-        `score_one_head` returns for each head of a layer, and otherwise the same for the most and
-        the least harmful heads, replaced by their mean or by a direction. For a setting with
-        "order" instead "steps": what `score_in_order` returns.
+        "heads": with "maps" in the setting, the result of `measure_maps`; with "kind", the result
+        of `score_one_head` for each head of a layer; and otherwise the same for the most and the
+        least harmful heads, replaced by their mean or by a direction. With "order" in the setting,
+        there is "steps" instead: the result of `score_in_order`.
     """
     name = setting["model"]
     if "maps" in setting:
@@ -135,7 +135,7 @@ def translate_with_replaced(
 def make_replacement(
     name: str, place: Place, heads: Sequence[int], instead: Instead
 ) -> Replacement:
-    """Return the function that replaces the outputs of these heads of one attention of a model."""
+    """Return the function that replaces the outputs of these heads in one attention of a model."""
     if instead is None:
         return torch.zeros_like
     if instead == "mean":
@@ -146,7 +146,7 @@ def make_replacement(
 
 @cache
 def load_mean_outputs(name: str) -> dict[Place, Float[Tensor, "heads d_v"]]:
-    """Return the mean output of each head over sentences on which its muting is not measured."""
+    """Return each head's mean output over sentences on which its muting is not measured."""
     return mean_head_outputs(
         load_translator(name), load_real_sentences(name, SENTENCES)[EVEN][:LOOKED_AT]
     )
@@ -168,7 +168,7 @@ def score_one_head(name: str, head: Head, instead: Instead = None) -> dict[str, 
 
     Returns:
         "head"; "chrf", the mean; "interval", at 95%; "even" and "odd", the means of the two halves;
-        and "changed", the share of sentences that come out otherwise.
+        and "changed", the share of sentences that come out differently.
     """
     texts = translate_with_replaced(name, [head], instead)
     scores = sentence_chrfs(texts, translate_unmuted(name))
@@ -184,12 +184,12 @@ def score_one_head(name: str, head: Head, instead: Instead = None) -> dict[str, 
 
 
 def score_in_order(name: str, order: Sequence[Head]) -> list[dict[str, Any]]:
-    """Measure translations with the first k heads of an order muted, for each k of `STEPS` and all.
+    """Measure translations with the first k heads of an order muted, for each k of `STEPS` and for all.
 
-    The odd sentences are translated, by which no order was chosen.
+    Only the odd sentences are translated, because the orders were chosen on the even ones.
 
     Returns:
-        For each k "muted", k itself; "chrf", the mean chrF against the unmuted translation; and
+        For each k: "muted", which is k; "chrf", the mean chrF against the unmuted translation; and
         "interval", its 95% interval.
     """
     found = []
@@ -208,7 +208,7 @@ def score_in_order(name: str, order: Sequence[Head]) -> list[dict[str, Any]]:
 
 
 def round_score(number: float) -> float:
-    """Round to three decimals, which are enough for a mean of hundreds."""
+    """Round to three decimals, which is enough for a mean over hundreds of values."""
     return round(float(number), 3)
 
 
@@ -222,9 +222,9 @@ def load_heads(name: str, part: str) -> dict[Head, dict[str, Any]]:
 
 
 def sort_by_damage(name: str) -> list[Head]:
-    """Return a model's heads sorted by the damage of muting them alone, most harmful first.
+    """Return a model's heads sorted by the damage done by muting each alone, most harmful first.
 
-    The even sentences decide.
+    The damage is measured on the even sentences.
     """
     found = load_heads(name, "kind")
     return sorted(found, key=lambda head: found[head]["even"])
@@ -233,10 +233,10 @@ def sort_by_damage(name: str) -> list[Head]:
 def order_heads(name: str, order: str, seed: int) -> list[Head]:
     """Return a model's heads in the order in which they are muted.
 
-    "damage": the head that does least harm when muted alone goes first. "rest": by looking alone,
-    the head that puts most weight on eos, or in the decoder on the first word, goes first.
-    "random": in an order drawn with the seed. "encoder": the same, but the encoder's heads before
-    all others.
+    "damage": the head that does least harm when muted alone goes first. "rest": the head that puts
+    most weight on eos (in the decoder, on the first word) goes first, judged only by looking.
+    "random": the order is drawn with the seed. "encoder": the same, but the encoder's heads come
+    before all others.
     """
     if order == "damage":
         return sort_by_damage(name)[::-1]
@@ -249,13 +249,13 @@ def order_heads(name: str, order: str, seed: int) -> list[Head]:
 
 
 def main() -> None:
-    """Do the runs that are not stored yet, first those whose results others need."""
+    """Do the runs that are not stored yet, starting with those whose results others need."""
     run_missing(NAME, run, [*FIRST, *list_stored_second()])
     run_missing(NAME, run, GRID)
 
 
 def list_stored_second() -> list[Setting]:
-    """Return the settings of `SECOND` that are stored already, so that the first pass keeps them."""
+    """Return the settings of `SECOND` that are already stored, so that the first pass keeps them."""
     done = [r["setting"] for r in load_runs(NAME)]
     return [s for s in SECOND if s in done]
 

@@ -1,4 +1,4 @@
-"""The sentences that the three translators read, and functions that merge subword pieces to words.
+"""The sentences that the three translators read, and functions that join subword pieces into words.
 
 The studies of production translators use them; `emergence` uses the sentences' links.
 """
@@ -17,7 +17,7 @@ from transformer_lab.studies.production_translators.alignments import split_word
 from transformer_lab.studies.production_translators.models import TOY
 
 WORDS = range(6, 15)
-"""How many words the real sentences have."""
+"""The fewest and the most words in the real sentences."""
 
 
 class MarkedSentence(NamedTuple):
@@ -41,7 +41,7 @@ def load_grammatical_sentences(name: str, count: int) -> list[MarkedSentence]:
 def mark_world_sentence(name: str, pair: WorldPair) -> MarkedSentence:
     """Return a sentence of the bilingual world with its relations.
 
-    Models other than the toy get it with a capital and a full stop.
+    Models other than the toy get it with a capital letter and a full stop.
     """
     links, words = find_relations(pair), pair.source_tokens
     if name != TOY:
@@ -54,7 +54,8 @@ def mark_world_sentence(name: str, pair: WorldPair) -> MarkedSentence:
 def load_real_sentences(name: str, count: int) -> list[str]:
     """Return `count` sentences that the model never saw in training.
 
-    They are Debian's with 6 to 14 words, or for the toy model those of the bilingual world.
+    They are Debian's sentences with 6 to 14 words, or for the toy model those of the bilingual
+    world.
     """
     if name == TOY:
         return [pair.source for pair in world(20_000, seed=0).test[:count]]
@@ -64,15 +65,15 @@ def load_real_sentences(name: str, count: int) -> list[str]:
 
 
 def shuffle_words(text: str, seed: int) -> str:
-    """Return the words of a text in a random order; its last word or punctuation mark stays last."""
+    """Return a text's words in random order; its last word or punctuation mark stays last."""
     *words, last = split_words(text)
     return " ".join([*np.random.default_rng(seed).permutation(words), last])
 
 
 def find_word_numbers(pieces: Sequence[str], words: Sequence[str]) -> np.ndarray | None:
-    """Return for each piece the number of its word, from 0, and −1 for special tokens such as eos.
+    """Return the number of each piece's word, from 0, or −1 for special tokens such as eos.
 
-    It is None if the pieces do not spell the words, for example where a tokenizer normalises a
+    This is None if the pieces do not spell the words, for example if a tokenizer normalises a
     character.
     """
     owner = [number for number, word in enumerate(words) for _ in word]
@@ -95,16 +96,16 @@ def merge_pieces(
     queries: tuple[np.ndarray, int],
     keys: tuple[np.ndarray, int],
 ) -> Float[np.ndarray, "head row column"]:
-    """Return weights between words: summed over a word's pieces as keys, averaged as queries.
+    """Return the weights between words: summed over a word's pieces as keys, averaged as queries.
 
     Args:
         weights: The weights between pieces.
-        queries: What `find_word_numbers` returns for the rows, and the number of their words.
+        queries: The result of `find_word_numbers` for the rows, and the number of their words.
         keys: The same for the columns.
 
     Returns:
-        The weights between words; the last row and column are those of eos. A word that begins
-        inside a piece of the word before it, as a full stop may, has zeros.
+        The weights between words, with eos in the last row and column. A word that begins inside a
+        piece of the previous word, as a full stop may, has zeros.
     """
     rows, columns = (
         (places == np.array([*range(words), -1])[:, None]).astype(float)

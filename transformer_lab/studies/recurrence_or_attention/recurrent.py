@@ -3,8 +3,9 @@
     python -m transformer_lab.studies.recurrence_or_attention.recurrent
 
 All three have about as many parameters and train on the same batches of the bilingual world. The
-recurrent ones are PyTorch's LSTM: a bidirectional encoder, a decoder that begins at its last state,
-and between them nothing more, or attention from every decoder state to all encoder states.
+recurrent ones use PyTorch's LSTM: a bidirectional encoder, and a decoder that starts from the
+encoder's last state. One of them has nothing else between the two; the other has attention from
+every decoder state to all encoder states.
 """
 
 from bisect import bisect_left
@@ -46,7 +47,7 @@ WARMUP_STEPS, PEAK_RATE = 200, 2e-3  # those of the course's small translator, f
 BATCH_TOKENS = 320
 NUM_TEST_SENTENCES = 400  # test sentences; half of them say a combination that training lacks
 LONGEST_GROUPS = (8, 11)
-"""The most source words of a sentence that counts as short, and as of middle length."""
+"""The most source words in a sentence that counts as short, and in one of middle length."""
 
 SHAPE = {"pairs": 60_000, "steps": 2_400}
 GRID: list[Setting] = [
@@ -59,11 +60,11 @@ SMALL: list[Setting] = [
 
 
 class RecurrentTranslator(nn.Module):
-    """A translator of two LSTM layers a side; the output shares its matrix with the target's embedding.
+    """A translator with two LSTM layers per side, whose output and target embedding share a matrix.
 
-    With `attention`, each decoder state h attends to the encoder's states, and the result c joins
-    it: tanh(W [c; h]), after Luong et al. 2015 (their "general" score, global attention, no input
-    feeding). It has one head, and its scores are scaled as the paper's are (§3.2.1).
+    With `attention`, each decoder state h attends to the encoder's states, and is combined with the
+    result c: tanh(W [c; h]), after Luong et al. 2015 (their "general" score, global attention, no
+    input feeding). It has one head, and its scores are scaled like the paper's (§3.2.1).
     """
 
     def __init__(self, source_words: int, target_words: int, width: int, attention: bool):
@@ -96,7 +97,8 @@ class RecurrentTranslator(nn.Module):
     ) -> tuple[Float[Tensor, "batch source width"], tuple[Tensor, Tensor]]:
         """Return the encoder's output at each source position, and the decoder's initial state.
 
-        The decoder's initial (h, c) are the encoder's last states, its two directions concatenated.
+        The decoder's initial (h, c) are the encoder's last states, with both directions
+        concatenated.
         """
         lengths = (source != PAD_ID).sum(dim=1).cpu()
         embedded = self.embed(self.source_embedding, source)
@@ -120,10 +122,10 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one translator and score it on `NUM_TEST_SENTENCES` test sentences.
 
     Returns:
-        "parameters": their number. "losses": the mean smoothed training loss of each tenth of the
-        steps, in nats. "next_words": the share of right next words under teacher forcing.
+        "parameters": their number. "losses": the mean smoothed training loss over each tenth of the
+        steps, in nats. "next_words": the share of next words that are right under teacher forcing.
         "exact_match": the share of sentences that greedy decoding writes exactly. "by_length": the
-        same for the short, middle and long ones.
+        same for short, middle and long sentences.
     """
     seed = setting["seed"]
     splits = world(train=setting["pairs"], seed=seed)
@@ -150,7 +152,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def true_share(answers: Sequence[bool]) -> float:
-    """Return the share of answers that are true, rounded to four decimals; 0 for no answers."""
+    """Return the share of answers that are true, rounded to four decimals, or 0 if there are none."""
     return round(sum(answers) / max(len(answers), 1), 4)
 
 
@@ -165,7 +167,7 @@ def make_model(kind: str, source_words: int, target_words: int) -> nn.Module:
 def make_model_like(kind: str, config: TransformerConfig) -> nn.Module:
     """Return a model of one of `KINDS`, with about as many parameters as the Transformer of `config`.
 
-    The recurrent ones have the even width whose number of parameters comes nearest to it.
+    The recurrent ones get the even width that comes closest to that number of parameters.
     """
     if kind == "Transformer":
         return Transformer(config)
@@ -212,7 +214,7 @@ def train_in_place(
 
 @torch.no_grad()
 def greedy_ids(model: nn.Module, source: Int[Tensor, "batch source"]) -> list[list[int]]:
-    """Return the greedy translation of each source as ids, eos included.
+    """Return each source's greedy translation as ids, eos included.
 
     Every step reads all words again. A translation has at most twice as many ids as the padded
     source.

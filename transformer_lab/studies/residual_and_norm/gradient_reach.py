@@ -1,4 +1,4 @@
-"""Gradient reach: how much of a gradient at the last output arrives at the first input, by layer kind.
+"""Gradient reach: how much of a gradient at the last output arrives at the first input.
 
 Lesson 15 and its study `costs` use it.
 """
@@ -23,7 +23,7 @@ REACH_WIDTH = 32
 def make_stacks(n: int) -> dict[str, nn.Module]:
     """Return stacks of LSTM, convolution or attention layers, by name, for n positions.
 
-    All but "convolutions, 4 layers" connect the first of n inputs to the last output.
+    All except "convolutions, 4 layers" connect the first of n inputs to the last output.
     """
     width = REACH_WIDTH
     doubling = [2**k for k in range(count_dilated_layers(n))]
@@ -40,7 +40,7 @@ def make_stacks(n: int) -> dict[str, nn.Module]:
 
 
 def count_plain_layers(n: int) -> int:
-    """Return how many causal convolutions are needed until the last of n positions sees the first.
+    """Return how many causal convolutions it takes until the last of n positions sees the first.
 
     Each layer reaches `KERNEL` − 1 positions further back.
     """
@@ -48,7 +48,7 @@ def count_plain_layers(n: int) -> int:
 
 
 def count_dilated_layers(n: int) -> int:
-    """Return how many causal convolutions are needed if each doubles the dilation before it.
+    """Return how many causal convolutions it takes if each layer doubles the dilation.
 
     As in `count_plain_layers`, the last of n positions then sees the first.
     """
@@ -62,7 +62,7 @@ def make_convolutions(dilations: Sequence[int]) -> nn.Module:
 
 
 def init_he(stack: nn.Module) -> nn.Module:
-    """Initialise convolutions in place as He et al. (2015) do for a ReLU behind them, and return them."""
+    """Initialise convolutions in place as He et al. (2015) do before a ReLU, and return them."""
     for layer in stack.modules():
         if isinstance(layer, nn.Conv1d):
             nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
@@ -71,7 +71,7 @@ def init_he(stack: nn.Module) -> nn.Module:
 
 
 def make_attention() -> nn.Module:
-    """Return self-attention with Xavier-uniform matrices, as the Transformer starts with."""
+    """Return self-attention with Xavier-uniform matrices, as at the start of the Transformer."""
     layer = SelfAttention(REACH_WIDTH)
     for parameter in layer.parameters():
         if parameter.ndim == 2:
@@ -82,7 +82,7 @@ def make_attention() -> nn.Module:
 def measure_all_reaches(seed: int) -> dict[str, list[float]]:
     """Return the gradient reach of untrained stacks in float64, for each of `REACH_LENGTHS`.
 
-    It is ‖∂ last output / ∂ first input‖ / √width. Where the name says nothing else, an LSTM or a
+    It is ‖∂ last output / ∂ first input‖ / √width. Unless the name says otherwise, an LSTM or a
     convolution has PyTorch's default initialisation.
     """
     found: dict[str, list[float]] = {}
@@ -94,7 +94,7 @@ def measure_all_reaches(seed: int) -> dict[str, list[float]]:
 
 
 def measure_reach(layer: nn.Module, n: int) -> float:
-    """Return the Frobenius norm of the Jacobian from the first input to the last output, by √width.
+    """Return the Frobenius norm of the Jacobian from first input to last output, divided by √width.
 
     `n` is the number of inputs.
     """

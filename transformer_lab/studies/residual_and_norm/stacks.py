@@ -2,15 +2,15 @@
 
     python -m transformer_lab.studies.residual_and_norm.stacks
 
-Each run trains a stack of encoder layers to name the letter at the mirrored position, so words must
-exchange something and still stay apart. Adam trains without clipping; the rate rises for `WARMUP`
-steps and then stays.
+Each run trains a stack of encoder layers to name the letter at the mirrored position, so the words
+must exchange something and still remain distinct. Adam trains without clipping; the rate rises for
+`WARMUP` steps and then stays constant.
 
 Fixed before the first run: a stack *learns* if it names at least a share of `LEARNT` of the letters
-of new sequences rightly. The control is the stack with both. Of five seeds, 0 against 4 is the
-smallest difference that Fisher's exact test tells from chance at 0.05 (p = 0.048). Of the 15 runs
-at three rates 0 against 5 would do (p = 0.042), which could nearly be luck, so 0 against 6 is what
-counts (p = 0.017).
+in new sequences rightly. The control is the stack with both. With five seeds, 0 against 4 is the
+smallest difference that Fisher's exact test can tell from chance at 0.05 (p = 0.048). With the 15
+runs at three rates, 0 against 5 would be enough (p = 0.042), but that could almost be luck, so 0
+against 6 is what counts (p = 0.017).
 """
 
 import math
@@ -32,9 +32,9 @@ NAME = "stacks"
 LETTERS, LENGTH, BATCH, NEW = 17, 11, 32, 256
 WIDTH, FEED_FORWARD, HEADS = 32, 64, 2
 STEPS, WARMUP, EVERY = 600, 100, 50
-"""The steps of a run, those in which the rate rises, and those whose losses are stored as one mean."""
+"""The steps of a run, those in which the rate rises, and those that share one stored mean loss."""
 LEARNT = 0.9
-"""The share of right letters at which a stack counts as having learnt; chance is 1/17."""
+"""The share of right letters from which a stack counts as having learnt; chance is 1/17."""
 
 Sublayer = Callable[[Tensor], Tensor]
 KINDS: dict[str, Callable[[Sublayer, Sublayer, Tensor], Tensor]] = {
@@ -61,7 +61,7 @@ SMALL: list[Setting] = [
 
 
 class SublayerRule(nn.Module):
-    """A module in the place of Add & Norm that applies one of `KINDS` around a sub-layer."""
+    """A module that takes the place of Add & Norm and applies one of `KINDS` around a sub-layer."""
 
     def __init__(self, kind: str, d_model: int):
         super().__init__()
@@ -78,7 +78,7 @@ class SublayerRule(nn.Module):
 def make_stack(kind: str, layers: int, seed: int) -> BERT:
     """Return an untrained stack with its embedding and output.
 
-    Where the norm stands before the sub-layer, a last one stands before the output.
+    If the norm comes before the sub-layer, there is one more before the output.
     """
     before = kind in ("pre-norm", "no residual, norm before")
     torch.manual_seed(seed)
@@ -108,9 +108,9 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one stack and test it.
 
     Returns:
-        "right": the share of letters of `NEW` new sequences that it names rightly. "losses": the
-        mean loss in nats of each `EVERY` steps. "stopped": the step at which the loss was not
-        finite, if there was one.
+        "right": the share of letters in `NEW` new sequences that it names rightly. "losses": the
+        mean loss in nats over each `EVERY` steps. "stopped": the step at which the loss was no
+        longer finite, if there was one.
     """
     model = make_stack(setting["kind"], setting["layers"], setting["seed"])
     generator = torch.Generator().manual_seed(setting["seed"])

@@ -1,11 +1,11 @@
-"""Lesson 02's study: does the root √d_k help to learn, or the size at which W_Q and W_K start?
+"""Lesson 02's study: what helps learning, the root √d_k or the size at which W_Q and W_K start?
 
     python -m transformer_lab.studies.scale_or_start.root_and_start
 
 One attention has to find one key among ten. Its scores are divided by √d_k or not, and both
-matrices start as usual, at 1/√d_k, or smaller or larger by the fourth root of d_k. Without the root
-and with the small start, scores begin as small as with the root; with the root and the large start,
-they begin as large as without it.
+matrices start at their usual size, 1/√d_k, or smaller or larger by the fourth root of d_k. Without
+the root but with the small start, the scores begin as small as with the root; with the root but the
+large start, they begin as large as without it.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ from transformer_lab.studies.common.grid import Setting, run_study_command
 NAME = "root_and_start"
 D_K, STEPS, KEYS, BATCH, D_V = 256, 400, 10, 32, 8
 LAST = 50
-"""The number of steps at the end whose mean loss is stored."""
+"""How many steps at the end share the stored mean loss."""
 SEEDS = (0, 1, 2, 3, 4)
 WAYS: dict[str, tuple[bool, float]] = {
     "root": (True, 1.0),
@@ -26,7 +26,7 @@ WAYS: dict[str, tuple[bool, float]] = {
     "no root, small start": (False, D_K**-0.25),
     "root, large start": (True, D_K**0.25),
 }
-"""Whether each way divides scores by √d_k, and the factor of both matrices at the start."""
+"""Whether each way divides the scores by √d_k, and the factor for both matrices at the start."""
 RATES = {
     "Adam": (1e-4, 3e-4, 1e-3, 3e-3, 1e-2),
     "SGD": (0.001, 0.01, 0.03, 0.1, 0.3, 1.0),
@@ -43,11 +43,11 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one attention with each seed, or compare two ways that should compute the same.
 
     `{"same": rate}` compares plain gradient descent on scores divided by √d_k, at this rate, with
-    plain gradient descent on undivided scores, from smaller starting matrices and at rate / √d_k.
-    Both compute the same scores at every step, so what is left is rounding.
+    plain gradient descent on undivided scores, starting from smaller matrices and at rate / √d_k.
+    Both compute the same scores at every step, so any difference is rounding.
 
     Returns:
-        "last": for each seed the mean loss of the last steps. Or "apart": the largest difference
+        "last": for each seed, the mean loss of the last steps. "apart": the largest difference
         between the losses of the two ways.
     """
     if "same" in setting:
@@ -73,7 +73,7 @@ def train_attention(
 ) -> np.ndarray:
     """Train one attention, and return the loss at each step, (STEPS,).
 
-    Data and starting matrices depend on the seed alone.
+    The data and the starting matrices depend only on the seed.
     """
     rooted, factor = WAYS[way]
     generator = torch.Generator().manual_seed(seed)

@@ -1,10 +1,10 @@
-"""Lesson 14's study: the rows of the paper's Table 3, on a translator that has too few sentences.
+"""Lesson 14's study: the rows of the paper's Table 3, for a translator that has too few sentences.
 
     python -m transformer_lab.studies.table_3.ablations
 
-Each setting changes one thing of `BASE`. There are so few training pairs that a model can learn
-them by heart; half of the test sentences say combinations of words that training never shows. The
-learning rate is not tuned anew for each setting, and only 2,000 pairs are tried.
+Each setting changes one thing in `BASE`. There are so few training pairs that a model can learn
+them by heart, and half of the test sentences contain combinations of words that never occur in
+training. The learning rate is not tuned again for each setting, and only 2,000 pairs are tried.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from transformer_lab.translator import Translator
 
 NAME = "ablations"
 WORDS_OF = 4_000
-"""The training pairs whose words make the vocabulary, so that it is the same for any number of pairs."""
+"""How many training pairs make the vocabulary, so that it is the same for any number of pairs."""
 NUM_TEST_SENTENCES = 300  # test sentences that are translated
 
 BASE: Setting = {
@@ -48,13 +48,13 @@ BASE: Setting = {
     "feed_forward_dropout": 0.0,
     "label_smoothing": 0.1,
 }
-"""The paper's base model in small: dropout on embeddings + positions and on each sub-layer."""
+"""The paper's base model in miniature, with dropout on embeddings + positions and on each sub-layer."""
 
 
 def dropout_setting(
     embedding: float = 0.0, residual: float = 0.0, attention: float = 0.0, feed_forward: float = 0.0
 ) -> Setting:
-    """Return the four dropout fields of a setting with these probabilities."""
+    """Return a setting's four dropout fields with these probabilities."""
     return {
         "embedding_dropout": embedding,
         "residual_dropout": residual,
@@ -81,9 +81,9 @@ ROWS: list[tuple[str, Setting]] = [
     ("places", dropout_setting(0.1, 0.1, 0.1, 0.1)),
     ("E", {"positions": "learned"}),
 ]
-"""The rows of Table 3 with what differs from the base.
+"""The rows of Table 3, with what differs from the base.
 
-Two rows are our own: the norm, and the places of dropout.
+Two rows are our own: the norm, and where dropout is applied.
 """
 
 GRID: list[Setting] = [
@@ -103,8 +103,8 @@ def run(setting: Setting) -> dict[str, Any]:
 
     Returns:
         "parameters" and "epochs": their numbers. "test_loss" and "train_loss": the cross-entropy of
-        the next word in nats, without smoothing. "next_word": the share of right next words on the
-        test set. And what `score_translations` returns.
+        the next word in nats, without smoothing. "next_word": the share of next words on the test
+        set that are right. In addition, the result of `score_translations`.
     """
     splits = draw_splits(setting)
     return train_and_score(build(setting, splits), splits, setting)
@@ -130,15 +130,15 @@ def train_and_score(
 
 
 def draw_splits(setting: Setting) -> Splits[WorldPair]:
-    """Draw the sentences of a seed; training has at least `WORDS_OF` pairs, for the vocabulary."""
+    """Draw the sentences for a seed; training has at least `WORDS_OF` pairs, for the vocabulary."""
     return world(train=max(WORDS_OF, setting["pairs"]), validation=0, seed=setting["seed"])
 
 
 def build(setting: Setting, splits: Splits[WorldPair]) -> Translator:
-    """Build an untrained translator of a setting.
+    """Build an untrained translator for a setting.
 
-    The configuration has one field for the paper's two places of dropout. The model is built with
-    that of the sub-layers, and the module behind the embeddings then gets its own probability.
+    The configuration has a single field for the paper's two places of dropout. The model is built
+    with the probability for the sub-layers, and then the module after the embeddings gets its own.
     """
     translator = build_translator(
         replace(splits, train=splits.train[:WORDS_OF]),
@@ -163,7 +163,7 @@ def build(setting: Setting, splits: Splits[WorldPair]) -> Translator:
 
 
 def make_training_config(setting: Setting) -> TrainingConfig:
-    """Return the training configuration of a setting: the first recipe with fewer steps."""
+    """Return a setting's training configuration: the first recipe with fewer steps."""
     steps = setting["steps"]
     return make_study_config(
         FIRST.training,
@@ -177,9 +177,9 @@ def make_training_config(setting: Setting) -> TrainingConfig:
 
 @torch.no_grad()
 def score_next_words(translator: Translator, pairs: Sequence[WorldPair]) -> tuple[float, float]:
-    """Return the cross-entropy of the next word and the share of right next words, with teacher forcing.
+    """Return the next word's cross-entropy and the share of right next words, with teacher forcing.
 
-    The cross-entropy is in nats without smoothing; a word is right if it is the most probable one.
+    The cross-entropy is in nats, without smoothing; a word is right if it is the most probable one.
     """
     model = translator.model.eval()
     examples = encode_pairs(pairs, translator.source_tokenizer, translator.target_tokenizer)
@@ -197,8 +197,8 @@ def score_translations(translator: Translator, pairs: Sequence[WorldPair]) -> di
     """Score greedy translations.
 
     Returns:
-        "exact_match": the share of sentences translated exactly, and "unseen": that of sentences
-        with held-out combinations. "bleu": BLEU from 0 to 100.
+        "exact_match": the share of sentences translated exactly, and "unseen": the same for
+        sentences with held-out combinations. "bleu": BLEU from 0 to 100.
     """
     written = translator.translate([pair.source for pair in pairs], beam_size=1)
     texts, references = [one.translation for one in written], [pair.target for pair in pairs]

@@ -1,1 +1,1 @@
-"""Lesson 15: what does attention cost, beside an LSTM layer and a convolution?"""
+"""Lesson 15: what does attention cost, compared with an LSTM layer and a convolution?"""

@@ -1,4 +1,4 @@
-"""Ways to compute attention, and their time, their memory and their error.
+"""Ways to compute attention, with their time, memory and error.
 
 Lesson 15 and its study `costs` use them.
 """
@@ -47,14 +47,14 @@ WAYS: dict[str, Attend] = {
 def draw_heads(
     n: int, *, seed: int = 0, device: torch.device | str = "cpu", width: int = D_MODEL // HEADS
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Draw random queries, keys and values of one sequence, each (1, heads, n, width)."""
+    """Draw random queries, keys and values for one sequence, each (1, heads, n, width)."""
     generator = torch.Generator().manual_seed(seed)
     q, k, v = (torch.randn(1, HEADS, n, width, generator=generator).to(device) for _ in range(3))
     return q, k, v
 
 
 def count_matrix_bytes(n: int, numbers: int = HEADS, each: int = 4) -> int:
-    """Return the bytes of `numbers` n × n matrices with `each` bytes an entry."""
+    """Return the bytes in `numbers` n × n matrices, with `each` bytes per entry."""
     return numbers * n * n * each
 
 
@@ -67,9 +67,9 @@ def fits_in_memory(n: int, device: torch.device | str = "cpu", copies: int = 3) 
 def time_by_length(
     lengths: Sequence[int], device: torch.device | str = "cpu"
 ) -> dict[str, list[float | None]]:
-    """Return the seconds of each kind of attention and each part of a layer at each length.
+    """Return the seconds for each kind of attention and each part of a layer, at each length.
 
-    A value is None where it would not fit into memory.
+    A value is None if it would not fit into memory.
     """
     project = nn.Linear(D_MODEL, D_MODEL).to(device)
     found: dict[str, list[float | None]] = {}
@@ -100,8 +100,8 @@ MEMORY_KINDS = (*WAYS, "explicit, training", "fused, training", "chunked, traini
 def measure_peak(kind: str, n: int, device: str = "cpu") -> int | None:
     """Return the peak bytes that one attention adds to memory, or None if it would not fit.
 
-    `kind` is one of `MEMORY_KINDS`; those with "training" run forward and backward. On a CPU the
-    measurement has a process of its own.
+    `kind` is one of `MEMORY_KINDS`; those with "training" run forward and backward. On a CPU, the
+    measurement runs in its own process.
     """
     has_matrix = kind in ("explicit", "explicit, training", "chunked, training")
     if has_matrix and not fits_in_memory(n, device, copies=4):
@@ -138,9 +138,9 @@ SHARPNESS = {"soft": 1.0, "sharp": 2.0}
 def measure_errors(seed: int) -> dict[str, dict[str, float]]:
     """Return the relative error of each way, on random heads in float32.
 
-    It is ‖output − exact output‖ / ‖exact output‖, where the exact output is that of the explicit
+    It is ‖output − exact output‖ / ‖exact output‖, where the exact output comes from the explicit
     way in float64. "mean of values" is a control that reads no query; an output of zeros would have
-    the error 1.
+    an error of 1.
     """
     ways = {**WAYS, "mean of values": average_values}
     found: dict[str, dict[str, float]] = {}
@@ -156,5 +156,5 @@ def measure_errors(seed: int) -> dict[str, dict[str, float]]:
 
 
 def average_values(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """Compute attention with uniform weights: the mean of all values at every query."""
+    """Compute attention with uniform weights, which gives the mean of all values at every query."""
     return value.mean(dim=-2, keepdim=True).expand(*query.shape[:-1], value.size(-1))

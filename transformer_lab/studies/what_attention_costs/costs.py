@@ -2,9 +2,9 @@
 
     python -m transformer_lab.studies.what_attention_costs.costs
 
-Times and memory are those of the machine. All parts are measured in turns, round after round, in
-one process that should have the machine for itself (about eight minutes). Gradient reach and errors
-are the same everywhere.
+Times and memory depend on the machine. All parts are measured in turns, round after round, in a
+single process that should have the machine to itself (about eight minutes). Gradient reach and
+errors are the same everywhere.
 """
 
 import argparse
@@ -47,9 +47,9 @@ def run(setting: Setting) -> dict[str, Any]:
 
     Returns:
         For "exact": "reach" and "errors", from `measure_all_reaches` and `measure_errors`. For
-        "memory": for each of `MEMORY_KINDS` the peak bytes at each of `MEMORY_LENGTHS`. For
-        "lengths": what `time_by_length` returns. Otherwise for "forward" and "training" what
-        `time_layers` returns, by "length" and by "batch".
+        "memory": the peak bytes for each of `MEMORY_KINDS` at each of `MEMORY_LENGTHS`. For
+        "lengths": the result of `time_by_length`. For "forward" and "training": the result of
+        `time_layers`, by "length" and by "batch".
     """
     if setting["part"] == "exact":
         return {
@@ -73,8 +73,8 @@ def run(setting: Setting) -> dict[str, Any]:
 def main() -> None:
     """Run the study from its command line, one run after the other.
 
-    Runs that are stored are skipped, unless `--again` is given. No run is started after
-    `--minutes`.
+    Runs that are stored are skipped, unless `--again` is given. After `--minutes`, no new run is
+    started.
     """
     parser = argparse.ArgumentParser(prog=store.study_command(NAME))
     parser.add_argument("--again", action="store_true", help="measure anew what is stored")

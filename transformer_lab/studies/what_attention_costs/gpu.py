@@ -1,11 +1,10 @@
-"""Lesson 15's measurement on a GPU: attention beside recurrence, one layer and whole translators.
+"""Lesson 15's measurement on a GPU: attention against recurrence, in one layer and in whole translators.
 
     python -m transformer_lab.studies.what_attention_costs.gpu
 
-Everything is measured on the GPU, and on the CPU of the same machine where that is quick enough. The
-times are those of one machine on one day, so nothing here is repeated by a test; `benchmarks/gpu`
-measures the same with these functions. The translators train on Debian's French, which is fetched
-through apt.
+Everything is measured on the GPU, and also on the same machine's CPU if that is quick enough. The
+times are those of one machine on one day, so no test repeats them; `benchmarks/gpu` measures the
+same with these functions. The translators train on Debian's French, which is fetched through apt.
 """
 
 import argparse
@@ -40,7 +39,7 @@ NAME = "gpu"
 ROUNDS = 3
 LENGTHS = (64, 256, 1024)
 LAYER_TOKENS = 16_384
-"""In one step of a single layer: at every length as many, so that only the length differs."""
+"""The tokens in a step of one layer: equally many at every length, so that only length differs."""
 NUM_PAIRS = 20_000
 LONGEST = 100
 NUM_BATCHES = 2
@@ -56,7 +55,7 @@ SIZES = {
     ],
     "cpu": [("tiny", "fp32", 2_048), ("small", "fp32", 2_048)],
 }
-"""Preset, precision and the tokens that a batch holds at most, on each kind of device."""
+"""The preset, the precision and the most tokens in a batch, for each kind of device."""
 
 GRID: list[Setting] = [
     *({"part": "layer", "device": device, "length": n} for device in SIZES for n in LENGTHS),
@@ -72,7 +71,7 @@ def run(setting: Setting) -> dict[str, Any]:
     """Measure one layer at one length, or whole translators of one size.
 
     Returns:
-        What `measure_layer` or `measure_translators` returns.
+        The result of `measure_layer` or `measure_translators`.
     """
     if setting["part"] == "layer":
         return measure_layer(setting)
@@ -84,8 +83,8 @@ def measure_layer(setting: Setting) -> dict[str, Any]:
     """Time a training step of each kind of layer over `LAYER_TOKENS` tokens.
 
     Returns:
-        "milliseconds": of the fastest of several calls, by kind of layer. "times_as_long": how many
-        times as long as attention the LSTM takes.
+        "milliseconds": the time of the fastest of several calls, by kind of layer. "times_as_long":
+        how many times as long as attention the LSTM takes.
     """
     length = setting["length"]
     times = time_layers([length], [LAYER_TOKENS // length], "training", setting["device"])
@@ -97,7 +96,7 @@ def measure_layer(setting: Setting) -> dict[str, Any]:
 
 @lru_cache(maxsize=len(PRESETS))
 def encode_examples(pairs: tuple[Pair, ...], preset: str) -> list[Example]:
-    """Encode pairs in pieces of the preset's vocabulary, and shuffle them; long ones are left out."""
+    """Encode pairs with the preset's vocabulary, leaving out long ones, and shuffle them."""
     texts = [text for pair in pairs for text in (pair.source, pair.target)]
     tokenizer = BPETokenizer.train(texts, PRESETS[preset].vocab_size)
     examples = [e for e in encode_pairs(pairs, tokenizer, tokenizer) if e.length <= LONGEST]
@@ -106,14 +105,14 @@ def encode_examples(pairs: tuple[Pair, ...], preset: str) -> list[Example]:
 
 
 def make_config(preset: str) -> TransformerConfig:
-    """Return a preset's Transformer without dropout, as the recurrent models have none either."""
+    """Return a preset's Transformer without dropout, because the recurrent models have none either."""
     chosen = PRESETS[preset]
     return chosen.model(chosen.vocab_size, chosen.vocab_size, dropout=0.0, tie_source_target=False)
 
 
 @dataclass
 class PlainTraining:
-    """An ordinary training loop: AdamW, label smoothing, clipping, and bfloat16 if it is asked for."""
+    """An ordinary training loop: AdamW, label smoothing, clipping, and bfloat16 on request."""
 
     model: nn.Module
     device: torch.device
@@ -132,7 +131,7 @@ class PlainTraining:
         )
 
     def step(self, batch: Batch) -> torch.Tensor:
-        """Take one step; return the loss as a tensor, so that a GPU need not wait for it."""
+        """Take one step; return the loss as a tensor, so that nothing has to wait for a GPU."""
         batch = batch.to(self.device)
         halved = self.precision == "bf16"
         with torch.autocast(self.device.type, torch.bfloat16, enabled=halved):
@@ -161,14 +160,14 @@ def time_steps(loop: PlainTraining, batches: Sequence[Batch]) -> float:
 
 
 def measure_translators(setting: Setting, examples: list[Example]) -> dict[str, Any]:
-    """Time the training of three translators of equally many parameters on the same batches.
+    """Time the training of three translators with equally many parameters on the same batches.
 
-    The three take turns, for `ROUNDS` rounds after one that is not counted.
+    The three take turns, for `ROUNDS` rounds after a first one that does not count.
 
     Returns:
-        For each of `KINDS`: "parameters" in millions, "rate" and "fastest" in thousand real tokens
-        a second (of the median and the fastest round), and "times_as_long" as the Transformer, the
-        median over the rounds.
+        For each of `KINDS`: "parameters" in millions; "rate" and "fastest" in thousands of real
+        tokens per second (in the median and the fastest round); and "times_as_long", how long it
+        takes compared with the Transformer, as the median over the rounds.
     """
     groups = buckets(examples, setting["tokens"], seed=0)[:NUM_BATCHES]
     batches = [collate(group) for group in groups]
@@ -195,7 +194,7 @@ def measure_translators(setting: Setting, examples: list[Example]) -> dict[str, 
 
 
 def main() -> None:
-    """Measure everything anew and store it."""
+    """Measure everything again and store it."""
     argparse.ArgumentParser(prog=store.study_command(NAME), description=__doc__).parse_args()
     torch.manual_seed(0)
     measured = describe_runs(NAME, [time_run(run, setting) for setting in GRID])

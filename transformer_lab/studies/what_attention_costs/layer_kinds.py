@@ -19,7 +19,7 @@ KERNEL = 3
 
 
 class LSTMLayer(nn.Module):
-    """An LSTM layer that returns all its states; a forget bias of 1 is a usual choice."""
+    """An LSTM layer that returns all its states; its forget bias of 1 is a common choice."""
 
     def __init__(self, width: int, forget_bias: float = 0.0):
         super().__init__()
@@ -70,9 +70,9 @@ def time_layers(
     step: str,
     device: torch.device | str = "cpu",
 ) -> dict[str, list[float]]:
-    """Return the seconds of one step of each kind of layer, for each length and batch size.
+    """Return the seconds that one step of each kind of layer takes, for each length and batch size.
 
-    `step` is "forward" or "training". At each size the kinds take turns.
+    `step` is "forward" or "training". At each size, the kinds take turns.
     """
     layers = {name: make(D_MODEL).to(device) for name, make in LAYERS.items()}
     found: dict[str, list[float]] = {name: [] for name in layers}

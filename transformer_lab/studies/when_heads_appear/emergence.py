@@ -2,9 +2,9 @@
 
     python -m transformer_lab.studies.when_heads_appear.emergence
 
-Six training runs of the default recipe, the shipped model's seed among them, are scored every 50
-steps. Before the first step and at the end, the encoder's heads are compared with relations of
-grammar, and their subspaces with each other. A run takes about five minutes.
+Six training runs with the default settings, one of them with the seed of the package's translator,
+are scored every 50 steps. Before the first step and at the end, the encoder's heads are compared
+with grammatical relations, and their subspaces with each other. A run takes about five minutes.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ from transformer_lab.translator import Translator
 
 NAME = "emergence"
 SAMPLE_SIZES = {"asked": 60, "validation": 600, "unseen": 2_000}
-"""The number of sentences: with a pronoun (of each clause order), for validation, and for relations."""
+"""The number of sentences with a pronoun (in each clause order), for validation, and for relations."""
 STEPS = PRESETS["tiny"].training.max_steps
 GRID: list[Setting] = [
     {"seed": seed, "steps": STEPS, "every": 50, **SAMPLE_SIZES} for seed in (7, 0, 1, 2, 3, 4)
@@ -54,8 +54,8 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one translator and score it during training.
 
     Returns:
-        "looks": what `score_model` returns, at step 0 and after each `every` steps. "relations" and
-        "subspaces": those of the finished model, see `score_relations` and `head_overlaps`.
+        "looks": the result of `score_model`, at step 0 and after each `every` steps. "relations"
+        and "subspaces": those of the finished model; see `score_relations` and `head_overlaps`.
         "untrained relations" and "untrained subspaces": the same at step 0.
     """
     preset, splits = PRESETS["tiny"], find_corpus("world").splits()
@@ -88,11 +88,11 @@ def score_model(
     """Measure a model at one step of training, and which heads it needs.
 
     Returns:
-        "exact": the share of validation sentences that are right, and "plain": that of those
-        without a pronoun that stands for a noun. "pronouns": the share of right pronouns in
-        `pairs`, which have unseen combinations. "without": that share with each head muted.
-        "pointed": the share of pronouns that change when a row of an encoder head, of "it" or of
-        the "decider", looks at the wrong noun. "prefers": the means of `referent_differences`,
+        "exact": the share of validation sentences that are right, and "plain": the share among
+        those without a pronoun that refers to a noun. "pronouns": the share of right pronouns in
+        `pairs`, which have unseen combinations. "without": the same share with each head muted.
+        "pointed": the share of pronouns that change when an encoder head's row, of "it" or of the
+        "decider", looks at the wrong noun. "prefers": the means of `referent_differences`,
         [layer][head].
     """
     exact, _ = judge_pairs(translator, validation)
@@ -115,11 +115,11 @@ def score_model(
 
 
 def score_heads(translator: Translator, unseen: Sequence[WorldPair]) -> dict[str, Any]:
-    """Measure how well the encoder's heads follow relations of grammar, and how far they overlap.
+    """Measure how well the encoder's heads follow grammatical relations, and how far they overlap.
 
     Returns:
-        "relations": what `score_relations` returns, for sentences of one clause and for relative
-        clauses. "subspaces": what `head_overlaps` returns.
+        "relations": the result of `score_relations`, for sentences with one clause and for relative
+        clauses. "subspaces": the result of `head_overlaps`.
     """
     one_clause = [mark_sentence(p, find_relations(p)) for p in unseen if p.construction in CLAUSES]
     over = [
@@ -136,7 +136,7 @@ def score_heads(translator: Translator, unseen: Sequence[WorldPair]) -> dict[str
 def mark_sentence(pair: WorldPair, links: dict[str, tuple[tuple[int, int], ...]]) -> MarkedSentence:
     """Return the English side of a pair as a `MarkedSentence` with these links.
 
-    `links` are the (dependent, head) positions of each relation, as `find_relations` returns them.
+    `links` holds the (dependent, head) positions of each relation, as returned by `find_relations`.
     """
     return MarkedSentence(pair.source, pair.source_tokens, links)
 

@@ -1,1 +1,1 @@
-"""Lesson 14: does it matter where dropout stands?"""
+"""Lesson 14: does it matter where dropout is applied?"""

@@ -1,18 +1,19 @@
-"""Lesson 14's third study: does it matter where dropout stands?
+"""Lesson 14's third study: does it matter where dropout is applied?
 
     python -m transformer_lab.studies.where_to_drop_out.dropout_places
 
 The base model of the ablations gets half as many sentences and twice as many passes over them, so
-it learns them by heart. Only the places of dropout differ. The paper's two (§5.4) are the inputs of
-both stacks and what a sub-layer returns, before it is added. The study also tries each of these
-alone; the sum, after the addition; the attention weights; the inner features of the feed-forward
-network; its matrices and those of attention (DropConnect); what PyTorch's layers drop; and all four
-places that have a field in the configuration, as in later settings of the authors.
+it learns them by heart. Only the places of dropout differ. The paper's two places (§5.4) are the
+inputs of both stacks, and the output of each sub-layer before it is added. The study tries each of
+these alone, and also: the sum, after the addition; the attention weights; the inner features of the
+feed-forward network; its matrices and those of attention (DropConnect); what PyTorch's layers drop;
+and all four places that have a field in the configuration, as in later settings of the authors.
 
-Fixed before the first run of the grid: the measure is the loss on test sentences. Runs of one seed
-see the same sentences in the same order, so differences are taken seed by seed. Their standard
-errors are pooled, and a difference counts if it is at least three of them. `PAIRS` was chosen with
-seed 9: without dropout that run ends at 0.11 nats on training sentences and 1.24 on test sentences.
+Fixed before the first run of the grid: the measure is the loss on test sentences. Runs with the
+same seed see the same sentences in the same order, so differences are taken seed by seed. Their
+standard errors are pooled, and a difference counts if it is at least three of them. `PAIRS` was
+chosen with seed 9: without dropout, that run ends at 0.11 nats on training sentences and 1.24 on
+test sentences.
 """
 
 from typing import Any
@@ -40,7 +41,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "PyTorch": ("sub-layers", "attention", "feed-forward"),
     "all four": ("inputs", "sub-layers", "attention", "feed-forward"),
 }
-"""The places of dropout of each kind; "PyTorch" has those of `nn.Transformer`, which embeds nothing."""
+"""The places of dropout for each kind; "PyTorch" has those of `nn.Transformer`, which embeds nothing."""
 PAIRS, STEPS, RATE, SEEDS = 1_000, 1_200, 0.1, range(5)
 GRID: list[Setting] = [
     {
@@ -60,14 +61,14 @@ SMALL: list[Setting] = [
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train one translator and return its scores, which are those of `table_3.ablations.run`."""
+    """Train one translator, and return the same scores as `table_3.ablations.run`."""
     whole = {**ablations.BASE, **setting}
     splits = ablations.draw_splits(whole)
     return ablations.train_and_score(build(setting, splits), splits, whole)
 
 
 def build(setting: Setting, splits: Splits[WorldPair]) -> Translator:
-    """Build an untrained translator with dropout at the places of a setting."""
+    """Build an untrained translator with dropout at the places named in a setting."""
     places, rate = PLACES[setting["place"]], setting["rate"]
     fields = (
         "inputs",

@@ -1,1 +1,1 @@
-"""Lesson 09: what happens without warm-up, with ten times the rate, with pre-norm?"""
+"""Lesson 09: what happens without warm-up, with ten times the rate, or with pre-norm?"""

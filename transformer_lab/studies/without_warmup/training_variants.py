@@ -1,8 +1,8 @@
-"""Lesson 09's study: the same training without warm-up, with ten times the rate, with pre-norm.
+"""Lesson 09's study: the same training without warm-up, with ten times the rate, or with pre-norm.
 
     python -m transformer_lab.studies.without_warmup.training_variants
 
-It takes about 40 minutes on one processor core. A run that is stored already is not repeated.
+It takes about 40 minutes on one processor core. A run that is already stored is not repeated.
 """
 
 from dataclasses import asdict, dataclass
@@ -19,12 +19,12 @@ from transformer_lab.training.trainer import LossIsNaNError
 
 NAME = "training_variants"
 EVERY = 20
-"""The number of steps whose losses are stored as one mean."""
+"""How many steps share one stored mean loss."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to train; the default values are the first recipe's."""
+    """One way to train; the default values are those of the first recipe."""
 
     name: str
     layers: int = 2
@@ -66,10 +66,10 @@ def run(variant: Variant, seed: int) -> dict[str, Any]:
 
     Returns:
         "variant", its fields, and "seed". "losses" and "largest_gradient_norms": the mean smoothed
-        loss in nats and the largest gradient norm of each `EVERY` steps. The last entry of the
-        trainer's history: the validation loss and the share of 300 validation sentences translated
-        exactly (greedy). If the loss became NaN or infinite, "stopped" stands in its place: how
-        many steps had been done when the trainer noticed.
+        loss in nats and the largest gradient norm over each `EVERY` steps. The last entry of the
+        trainer's history: the validation loss, and the share of 300 validation sentences translated
+        exactly (greedy). If the loss became NaN or infinite, "stopped" takes its place: the number
+        of steps done when the trainer noticed.
     """
     splits = find_corpus("world").splits(seed)
     layers = {"num_encoder_layers": variant.layers, "num_decoder_layers": variant.layers}
@@ -95,7 +95,7 @@ def run(variant: Variant, seed: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Do the runs that are not stored yet, and store the result after each."""
+    """Do the runs that are not stored yet, and store the result after each one."""
     try:
         runs = store.load(NAME)["runs"]
     except ValueError:

@@ -1,9 +1,9 @@
 """Counterfactual references: the reference with one standard mistake, and a sentence that names it.
 
-An answer that is one number or one word leaves nothing to look at but that number. So each check of
-such answers also runs its reference with a sum for a mean, another base of a logarithm, n − 1 for n,
-a bracket left out and so on. If one of these gives what the answer gives in every case, the learner
-made that mistake or one that comes to the same.
+If an answer is one number or one word, there is nothing else to look at. So each check of such
+answers also runs its reference with a sum instead of a mean, another base for a logarithm, n − 1
+instead of n, a bracket left out and so on. If one of these gives the same as the answer in every
+case, the learner made that mistake, or an equivalent one.
 """
 
 import ast
@@ -30,11 +30,11 @@ def list_counterfactuals(
 ) -> Iterator[tuple[Callable[..., Any], str]]:
     """Yield counterfactual references, each with the sentence that names its mistake.
 
-    There are none if the source of the reference is not that of one function.
+    There are none if the reference's source is not a single function.
 
     Args:
         reference: The right answer.
-        names: The names of its arguments as the learner knows them.
+        names: The names of its arguments, as the learner knows them.
         case: The arguments of one case.
     """
     try:

@@ -1,4 +1,4 @@
-"""The mistakes at a call: another function, axis, level or divisor, or two steps in the wrong order."""
+"""Mistakes in a call: another function, axis, level or divisor, or two steps in the wrong order."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ EXCHANGED = {
     "any": ("all",),
     "all": ("any",),
 }
-"""What is often taken in place of a function or method."""
+"""What is often used instead of a function or method."""
 
 
 STEPS = ("sqrt", "abs", "log", "exp", "round", "square", "floor", "ceil", "sorted", "set", "unique")
@@ -41,7 +41,7 @@ LEVELS = (0.005, 0.01, 0.02, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975, 0.99
 
 
 def list_call_variants(node: ast.Call, known: dict[str, str]) -> Iterator[Variant]:
-    """Yield the mistakes at a call; `known` maps the reference's arguments to the learner's names."""
+    """Yield the mistakes in a call; `known` maps the reference's arguments to the learner's names."""
     name = get_function_name(node)
     noun = NOUNS.get(name)
     if isinstance(node.func, ast.Name) and name in ("max", "min") and len(node.args) == 2:

@@ -1,4 +1,4 @@
-"""The mistakes at an operator, a comparison, an index, a number or an argument."""
+"""Mistakes in an operator, a comparison, an index, a number or an argument."""
 
 import ast
 from collections.abc import Callable, Iterator
@@ -82,7 +82,7 @@ def _name_term(node: ast.AST, known: dict[str, str]) -> str:
 
 
 def list_power_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[Variant]:
-    """Yield the mistakes at a power."""
+    """Yield the mistakes in a power."""
     base = describe(node.left, known) or "something"
     power = node.right
     asked = read_number(power)
@@ -134,7 +134,7 @@ def _list_unbracketed(node: ast.BinOp, put: Callable[[ast.expr], ast.expr]) -> I
 
 
 def list_comparison_variants(node: ast.Compare) -> Iterator[Variant]:
-    """Yield the mistakes at a comparison: ties, and the wrong way round."""
+    """Yield the mistakes in a comparison: how ties count, and the wrong way round."""
     (op,) = node.ops
     ties = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
     turned = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
@@ -149,7 +149,7 @@ def list_comparison_variants(node: ast.Compare) -> Iterator[Variant]:
 
 
 def list_index_variants(node: ast.Subscript) -> Iterator[Variant]:
-    """Yield the mistakes at an index, a slice or a selection."""
+    """Yield the mistakes in an index, a slice or a selection."""
     value, index = node.value, node.slice
     is_shape = isinstance(value, ast.Attribute) and value.attr == "shape"
     match index:
@@ -188,7 +188,7 @@ def list_index_variants(node: ast.Subscript) -> Iterator[Variant]:
 
 
 def list_constant_variants(asked: float) -> Iterator[Variant]:
-    """Yield other numbers in the place of the one asked."""
+    """Yield other numbers instead of the right one."""
     root = asked**0.5 if asked > 0 else 0
     for other in (asked + 1, asked - 1, 2 * asked, asked / 2, -asked, 0, 1, root, 1.96):
         if other != asked:
@@ -197,7 +197,7 @@ def list_constant_variants(asked: float) -> Iterator[Variant]:
 
 
 def list_argument_variants(node: ast.Name, known: dict[str, str]) -> Iterator[Variant]:
-    """Yield other arguments in the place of the one asked, its square and its absolute value."""
+    """Yield other arguments instead of the right one, its square and its absolute value."""
     name = known[node.id]
     for other in known:
         if other != node.id:

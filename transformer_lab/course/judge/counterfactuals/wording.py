@@ -1,4 +1,4 @@
-"""What the searches for counterfactual references share: words, and small looks at expressions."""
+"""What the counterfactual references share: words, and small tests on expressions."""
 
 import ast
 
@@ -39,7 +39,7 @@ NOUNS = {
 
 
 def describe(node: ast.AST, known: dict[str, str]) -> str | None:
-    """Return a short expression of arguments and numbers as the learner would write it, or None."""
+    """Return a short expression of arguments and numbers the way the learner would write it, or None."""
     names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
     if not all(name in known or name == "len" for name in names):
         return None
@@ -56,7 +56,7 @@ def _rename(text: str, known: dict[str, str]) -> str:
 
 
 def get_function_name(node: ast.Call) -> str:
-    """Return the name of the function or method that is called, or ""."""
+    """Return the name of the called function or method, or ""."""
     match node.func:
         case ast.Attribute(attr=name) | ast.Name(id=name):
             return name
@@ -69,7 +69,7 @@ def make_call(name: str, *values: ast.expr) -> ast.Call:
 
 
 def read_number(node: ast.AST) -> float | None:
-    """Return the number that an expression writes out, such as -0.5; None for anything else."""
+    """Return the number that an expression spells out, such as -0.5, or None for anything else."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         number = read_number(node.operand)
         return None if number is None else -number

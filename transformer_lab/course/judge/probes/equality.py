@@ -1,4 +1,4 @@
-"""Small comparisons of two arrays that all probes share."""
+"""Small comparisons of two arrays, shared by all probes."""
 
 import numpy as np
 
@@ -23,5 +23,5 @@ def has_different_values(x: np.ndarray) -> bool:
 
 
 def format_axis(axis: int, ndim: int) -> str:
-    """Return an axis as text: "axis 1", with "(the last)" behind it if it is the last of several."""
+    """Return an axis as text: "axis 1", followed by "(the last)" if it is the last of several."""
     return f"axis {axis}" + (" (the last)" if axis == ndim - 1 and ndim > 1 else "")

@@ -1,4 +1,4 @@
-"""Probes that look at each number on its own: is it scaled, squared, rounded, without its sign?"""
+"""Probes that look at each number on its own: is it scaled, squared, rounded, or missing its sign?"""
 
 import itertools
 import math
@@ -29,9 +29,9 @@ CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def find_nan_or_infinity(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if NaN or infinity stands where a finite number is expected, or None.
+    """Return a sentence if there is NaN or infinity where a finite number is expected, or None.
 
-    The same holds for a finite number where NaN or infinity is expected.
+    A finite number where NaN or infinity is expected counts as well.
     """
     if got.dtype.kind != "f" or got.shape != want.shape or not is_numeric(want):
         return None
@@ -63,7 +63,7 @@ def find_nan_or_infinity(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def describe_count(mask: np.ndarray) -> str:
-    """Return a phrase with the number of True entries of a mask, such as "2 of 6 numbers are"."""
+    """Return a phrase with the number of True entries in a mask, such as "2 of 6 numbers are"."""
     many, size = int(mask.sum()), mask.size
     if many == size:
         return "it is" if size == 1 else "all numbers are"
@@ -71,7 +71,7 @@ def describe_count(mask: np.ndarray) -> str:
 
 
 def find_constant_factor(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if all numbers are the expected ones times one factor, or None."""
+    """Return a sentence if all numbers are the expected ones times the same factor, or None."""
     ratio = compute_constant_ratio(got, want)
     if ratio is None:
         return None
@@ -83,7 +83,7 @@ def find_constant_factor(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def format_ratio(ratio: float) -> str:
-    """Return a ratio as text: a small fraction or root if it is one, else a decimal number."""
+    """Return a ratio as text: as a simple fraction or root if possible, or else as a decimal number."""
     for top, bottom in itertools.product(range(1, 13), repeat=2):
         for value, words in ((top / bottom, "{}"), (math.sqrt(top / bottom), "√{}")):
             if math.isclose(abs(ratio), value, rel_tol=1e-7):
@@ -143,7 +143,7 @@ def find_elementwise_change(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_wrong_signs(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if all numbers have the right size and some the wrong sign, or None."""
+    """Return a sentence if all numbers have the right size but some have the wrong sign, or None."""
     if not is_comparable(got, want) or is_same(got, want) or want.size < 3:
         return None
     if not is_same(np.abs(got), np.abs(want)):

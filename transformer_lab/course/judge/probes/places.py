@@ -1,4 +1,4 @@
-"""Probes of the order of the numbers: are they shifted, reversed, permuted, or running sums?"""
+"""Probes for the order of the numbers: are they shifted, reversed, permuted, or running sums?"""
 
 import numpy as np
 
@@ -64,7 +64,7 @@ def _sorted_rows(x: np.ndarray, axis: int) -> np.ndarray:
 
 
 def find_equal_lines(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if all entries along an axis are equal and should differ, or None."""
+    """Return a sentence if all entries along an axis are equal although they should differ, or None."""
     if got.shape != want.shape or not got.ndim or got.size < 2:
         return None
     for axis in range(want.ndim):
@@ -99,7 +99,7 @@ def find_wrong_booleans(got: np.ndarray, want: np.ndarray) -> str | None:
 def find_running_sums(got: np.ndarray, want: np.ndarray) -> str | None:
     """Return a sentence if the array holds running sums of the expected numbers, or None.
 
-    The same holds if it holds the differences between neighbouring expected numbers.
+    Differences between neighbouring expected numbers count as well.
     """
     if not is_comparable(got, want) or not want.ndim or is_same(got, want):
         return None

@@ -1,4 +1,4 @@
-"""Probes of an answer with the wrong shape: are axes swapped, lost, added, too long or too short?"""
+"""Probes for an answer with the wrong shape: are axes swapped, lost, added, too long or too short?"""
 
 import itertools
 from collections.abc import Callable
@@ -22,7 +22,7 @@ REDUCTIONS: dict[str, Callable[..., np.ndarray]] = {
 def find_transposed_axes(got: np.ndarray, want: np.ndarray) -> str | None:
     """Return a sentence if the axes are in another order, or None.
 
-    It is found also where the shape does not show it.
+    It also finds this where the shape does not show it.
     """
     if got.ndim != want.ndim or not 2 <= got.ndim <= 5 or not has_different_values(want):
         return None
@@ -37,7 +37,7 @@ def find_transposed_axes(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_lost_axis(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence on how an axis was lost, or None.
+    """Return a sentence about how an axis was lost, or None.
 
     Only its first entry, its sum, its mean or its maximum may be left.
     """
@@ -64,7 +64,7 @@ def find_lost_axis(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_extra_axis(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if the array has an axis too many, or None.
+    """Return a sentence if the array has one axis too many, or None.
 
     It names the axis, and what should have been done along it.
     """
@@ -97,7 +97,7 @@ def _is_in_order(short: list[Any], long: list[Any]) -> bool:
 def find_wrong_length(got: np.ndarray, want: np.ndarray) -> str | None:
     """Return a sentence if an axis is too long or too short, or None.
 
-    It says which entries are too many or missing.
+    It says which entries are missing, or which should not be there.
     """
     if got.ndim != want.ndim or got.shape == want.shape:
         return None
@@ -132,7 +132,7 @@ def find_wrong_length(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_reshape(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if the right numbers in the right order have another shape, or None."""
+    """Return a sentence if the right numbers, in the right order, have another shape, or None."""
     if got.shape == want.shape or got.size != want.size or want.size < 2:
         return None
     if is_same(got.ravel(), want.ravel()):

@@ -1,4 +1,4 @@
-"""Probes of attention weights: do they sum to 1, and along the right axis?"""
+"""Probes for attention weights: do they sum to 1, and along the right axis?"""
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from transformer_lab.course.judge.probes.equality import (
 def find_wrong_sums(got: np.ndarray, want: np.ndarray) -> str | None:
     """Return a sentence about what is wrong with attention weights, or None.
 
-    It speaks of weights that sum to 1 along another axis, all together or not at all, of scores
-    before the softmax, and of weights with the right sums but wrong values (`describe_sharpness`).
+    It finds weights that sum to 1 along another axis, all together or not at all, scores before the
+    softmax, and weights with the right sums but wrong values (`describe_sharpness`). It returns
     None if the weights are right, or if the expected array is not weights that sum to 1 along
     exactly one axis.
     """
@@ -48,7 +48,7 @@ def find_wrong_sums(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def contradicts_order(got: np.ndarray, want: np.ndarray) -> bool:
-    """Return whether in some row two numbers are ordered one way in `got` and the other way in `want`.
+    """Return whether two numbers in some row are ordered differently in `got` and in `want`.
 
     Equal numbers contradict nothing.
     """
@@ -82,7 +82,7 @@ def _all_one(sums_: np.ndarray) -> bool:
 
 
 def find_row_factors(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if each row is right up to a factor or summand of its own, or None."""
+    """Return a sentence if each row is right up to a factor or an added number of its own, or None."""
     if not is_comparable(got, want) or want.ndim < 2 or not np.isfinite(want).all():
         return None
     if not np.isfinite(got).all() or is_same(got, want):

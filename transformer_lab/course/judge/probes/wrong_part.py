@@ -1,4 +1,4 @@
-"""Probes that say which numbers are wrong, for use when no other probe has found out how."""
+"""Probes that say which numbers are wrong, for use when no other probe has found out why."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from transformer_lab.course.judge.probes.equality import TOLERANCE, is_comparabl
 
 
 def find_wrong_part(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence on the part that is wrong where the rest is right, or None.
+    """Return a sentence about the part that is wrong while the rest is right, or None.
 
     The part is a row, the diagonal or every second entry, for example.
     """
@@ -71,7 +71,7 @@ def _where_in_matrix(got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> st
 
 
 def find_one_sided_errors(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence on how many numbers are wrong, or None.
+    """Return a sentence about how many numbers are wrong, or None.
 
     It says whether all of these are too large or too small.
     """
@@ -91,7 +91,7 @@ def find_one_sided_errors(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_word_differences(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence on the words that a list of texts lacks or has too many, or None."""
+    """Return a sentence about the words that a list of texts lacks or should not have, or None."""
     if got.dtype.kind != "U" or want.dtype.kind != "U" or want.ndim != 1 or got.ndim != 1:
         return None
     missing = sorted(set(want.tolist()) - set(got.tolist()))

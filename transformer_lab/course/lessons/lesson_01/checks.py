@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 01: the softmax, and one head."""
+"""Checks for the exercises of lesson 01: the softmax, and one head."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -96,7 +96,7 @@ softmax = Check(
         ),
         Mistake(
             _edit_softmax(("scores.max", "abs(scores).max")),
-            "you subtract the largest size, not the largest score: where all scores are far below 0, "
+            "you subtract the largest size, not the largest score: if all scores are far below 0, "
             "all exponentials are 0.",
         ),
         Mistake(

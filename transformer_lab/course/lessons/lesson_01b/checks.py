@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 01b: the backward pass of the softmax, and of the head."""
+"""Checks for the exercises of lesson 01b: the backward pass of the softmax, and of the head."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -96,7 +96,7 @@ softmax_backward = Check(
         ),
         Mistake(
             lambda g, w: w * (_sum_rows(g * w) - g),
-            "right but for the sign: (δ_jk − w_k), not (w_k − δ_jk).",
+            "right except for the sign: (δ_jk − w_k), not (w_k − δ_jk).",
         ),
         Mistake(
             _use_one_jacobian,

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 02, why √d_k."""
+"""Checks for the exercises of lesson 02, why √d_k."""
 
 from collections.abc import Iterator
 
@@ -124,7 +124,9 @@ softmax_jacobian = Check(
             _make_diagonal,
             "the part −w_j w_k is missing. If you raise one score, the other weights move too.",
         ),
-        Mistake(lambda w: _compute_outer(w) - _make_diagonal(w), "all is right but for the sign."),
+        Mistake(
+            lambda w: _compute_outer(w) - _make_diagonal(w), "everything is right except the sign."
+        ),
         Mistake(
             lambda w: -_compute_outer(w),
             "the part w_j δ_jk is missing, which puts w_j on the diagonal.",

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 03: splitting and merging heads, and all of it in NumPy."""
+"""Checks for the exercises of lesson 03: splitting and merging heads, and all of it in NumPy."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -13,7 +13,7 @@ from transformer_lab.course.judge.random_values import RandomValues
 from transformer_lab.course.judge.working import Step
 
 SHAPES = [(1, 2, 3, 2), (2, 3, 2, 5), (2, 5, 3, 4), (3, 7, 5, 2)]
-"""(batch, length, heads, width of a head): no two of a case alike but where the reader may start."""
+"""(batch, length, heads, width of a head): no two are equal in a case, except in a simple first one."""
 
 # ---------------------------------------------------------------- splitting and merging
 

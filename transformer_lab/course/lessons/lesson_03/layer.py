@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 03: the class, and what it costs."""
+"""Checks for the exercises of lesson 03: the class, and what it costs."""
 
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 04, positions."""
+"""Checks for the exercises of lesson 04, positions."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -172,7 +172,7 @@ rotation = Check(
         ),
         Mistake(
             _edit_rotation(("np.sin(angle)", "0")),
-            "the sines beside the diagonal are missing, but a turn mixes the two numbers of a pair.",
+            "the sines next to the diagonal are missing, but a turn mixes the two numbers of a pair.",
         ),
         Mistake(
             _edit_rotation(("return matrix", "return abs(matrix)")),

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 06, masks and the decoder."""
+"""Checks for the exercises of lesson 06, masks and the decoder."""
 
 import math
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 06: what a decoder layer does with its parts."""
+"""Checks for the exercises of lesson 06: what a decoder layer does with its parts."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""A next-letter model, its random text and its training, for the leaking mask of lesson 06."""
+"""A next-letter model with random text and training, for lesson 06's leaking mask."""
 
 import torch
 from torch import Tensor, nn
@@ -29,7 +29,7 @@ class NextLetter(nn.Module):
         self.output = nn.Linear(d_model, LETTERS)
 
     def forward(self, letters: Tensor, mask: Tensor) -> Tensor:
-        """Compute the logits (batch, length, letters) of the letter after each of (batch, length)."""
+        """Compute the logits (batch, length, letters) of the letter after each one in (batch, length)."""
         x = self.embedding(letters) + sinusoids(letters.size(1), self.embedding.embedding_dim)
         return self.output(self.stack(x, mask))
 
@@ -45,10 +45,10 @@ def text(lines: int, length: int = 16) -> Tensor:
 
 
 def trained_with(mask: Tensor, steps: int = 300, seed: int = 0) -> tuple[NextLetter, float]:
-    """Train a `NextLetter` with this mask; return it and its accuracy over the last 20 steps.
+    """Train a `NextLetter` with this mask; return it with its accuracy over the last 20 steps.
 
-    `mask` (length, length) is True where a letter (row) may attend to another (column). Each step draws
-    new text. The seed sets PyTorch's global generator.
+    `mask` (length, length) is True where a letter (row) may attend to another (column). Each step
+    draws new text. The seed sets PyTorch's global generator.
     """
     torch.manual_seed(seed)
     model, right = NextLetter(), []

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 07: what the first layer gets, and one matrix in two places."""
+"""Checks for the exercises of lesson 07: what the first layer gets, and one matrix in two places."""
 
 import math
 from collections.abc import Callable, Iterator

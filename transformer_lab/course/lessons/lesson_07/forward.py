@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 07: the forward pass, and counting by hand."""
+"""Checks for the exercises of lesson 07: the forward pass, and counting by hand."""
 
 from collections.abc import Iterator
 from functools import partial

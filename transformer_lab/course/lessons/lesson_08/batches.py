@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 08: batches, label smoothing, the schedule."""
+"""Checks for the exercises of lesson 08: batches, label smoothing, the schedule."""
 
 from collections.abc import Iterator, Sequence
 
@@ -67,11 +67,11 @@ pad = Check(
         ),
         Mistake(
             lambda sequences, pad_id: batching.pad([sorted(s) for s in sequences], pad_id),
-            "the words have changed places.",
+            "the words are swapped.",
         ),
         Mistake(
             lambda sequences, pad_id: batching.pad(sorted(sequences, key=len), pad_id),
-            "the sentences have changed places, but row i should be sentence i.",
+            "the sentences are swapped, but row i should be sentence i.",
         ),
         Mistake(
             lambda sequences, pad_id: batching.pad(sequences, pad_id).T,
@@ -147,7 +147,7 @@ smoothed_target = Check(
         ),
         Mistake(
             lambda w, v, e: _spread_probability(w, v, e + (1 - e) / v, (1 - e) / v),
-            "ε and 1 − ε have changed places.",
+            "ε and 1 − ε are swapped.",
         ),
     ],
 )

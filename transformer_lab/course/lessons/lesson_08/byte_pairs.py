@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 08: byte-pair encoding."""
+"""Checks for the exercises of lesson 08: byte-pair encoding."""
 
 import itertools
 from collections import Counter
@@ -37,7 +37,7 @@ def _work_out_counts(words: dict[Word, int], at: tuple) -> Iterator[Step]:
     inside = np.array([[*itertools.pairwise(pieces)].count(pair) for pieces in words])
     occurs = np.array([*words.values()])
     yield "a pair of neighbours", str(pair)
-    yield "how often it stands in each of the words", inside
+    yield "how often it occurs in each of the words", inside
     yield "how often each of these words occurs in the text", occurs
     yield "the two multiplied, word by word", inside * occurs
     yield "added up, the count of this pair", counts[pair]

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 09: what a loss means, and the gradients of each part."""
+"""Checks for the exercises of lesson 09: what a loss means, and the gradients of each part."""
 
 import copy
 import math
@@ -185,7 +185,7 @@ def _run_and_order(answer: Callable[[nn.Module], Any], model: nn.Module, x: Tens
     if norms is None:
         return None
     if not isinstance(norms, dict):
-        raise UnusableError(f"it returns {describe_kind(norms)}; a dict name → number is asked")
+        raise UnusableError(f"it returns {describe_kind(norms)}; expected a dict name → number")
     names = [name for name, _ in model.named_children()]
     unknown = sorted(set(norms) - set(names))
     if unknown:

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 10: one step of beam search, and the length penalty."""
+"""Checks for the exercises of lesson 10: one step of beam search, and the length penalty."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -67,7 +67,7 @@ def _split_pairs(answer: Callable[..., Any], *arguments: Any) -> Any:
     if not isinstance(found, list) or not all(
         isinstance(pair, tuple | list) and len(pair) == 2 for pair in found
     ):
-        asked = "a list of pairs (log-probability, ids) is asked"
+        asked = "expected a list of pairs (log-probability, ids)"
         raise UnusableError(f"it returns {describe_kind(found)}; {asked}")
     values = np.array([float(as_array(value)) for value, _ in found])
     if np.isnan(values).any():
@@ -192,7 +192,7 @@ beam_step = Check(
         ),
         Mistake(
             _edit_step(("(*ids, word)", "(word, *ids)")),
-            "the new word stands in front, but it belongs behind its beginning.",
+            "the new word is in front, but it belongs after its beginning.",
         ),
         Mistake(
             _edit_step(("value + log_p", "(value + log_p) / 2")),

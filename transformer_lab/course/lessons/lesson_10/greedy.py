@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 10: greedy decoding."""
+"""Checks for the exercises of lesson 10: greedy decoding."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -61,17 +61,17 @@ _edit_writing = partial(edit_reference, _write_greedily)
 
 
 def as_words(answer: Callable[..., Any], *arguments: Any) -> Any:
-    """Call the answer and return its list of ids as an array; UnusableError for anything else."""
+    """Call the answer and return its list of ids as an array; anything else raises an UnusableError."""
     words = answer(*arguments)
     if words is None:
         return None
     if not isinstance(words, list | tuple):
-        raise UnusableError(f"it returns {describe_kind(words)}; a list of ids is asked")
+        raise UnusableError(f"it returns {describe_kind(words)}; expected a list of ids")
     return np.array([as_int(word) for word in words], dtype=int)
 
 
 def as_int(word: Any) -> int:
-    """Convert one id, any kind of whole number, to an int; UnusableError for anything else."""
+    """Convert one id, any kind of whole number, to an int; anything else raises an UnusableError."""
     if isinstance(word, int | np.integer) and not isinstance(word, bool):
         return int(word)
     is_one = isinstance(word, np.ndarray | Tensor) and word.ndim == 0
@@ -146,7 +146,7 @@ greedy_words = Check(
             _edit_writing(
                 ("return words", "return [bos, *(word for word in words if word != eos)]")
             ),
-            "the two ends have changed places: eos belongs to what was written, and bos doesn't.",
+            "the two ends are swapped: eos belongs to what was written, and bos doesn't.",
         ),
         Mistake(
             _edit_writing(("< limit", "< 10_000")),

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 10b: one step with a cache."""
+"""Checks for the exercises of lesson 10b: one step with a cache."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -110,7 +110,7 @@ cached_step = Check(
                 ("[keys, (x @ w_k)[:, None]]", "[(x @ w_k)[:, None], keys]"),
                 ("[values, (x @ w_v)[:, None]]", "[(x @ w_v)[:, None], values]"),
             ),
-            "the new word stands in front, but it belongs behind the words before it.",
+            "the new word is in front, but it belongs after the earlier words.",
         ),
         Mistake(
             _edit_step((" / keys.size(-1) ** 0.5", "")),

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 10b on KV caches: rows that follow their beam, and the size."""
+"""Checks for the exercises of lesson 10b on KV caches: rows that follow their beam, and the size."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -61,7 +61,7 @@ def _stack_layers(answer: Callable[..., Any], cache: Cache, parents: Tensor) -> 
     found = answer(cache, parents)
     if found is None:
         return None
-    asked = "a list of pairs (keys, values), one for each layer, is asked"
+    asked = "expected a list of pairs (keys, values), one for each layer"
     if not isinstance(found, list | tuple) or not found:
         raise UnusableError(f"it returns {describe_kind(found)}; {asked}")
     parts: list[list[Tensor]] = [[], []]
@@ -166,8 +166,7 @@ reordered = Check(
         ),
         Mistake(
             _edit_reordering((".flatten()", ".flatten().sort().values")),
-            "these are the right rows in the order of the old ones, but new beam j stands at "
-            "place j.",
+            "these are the right rows in the order of the old ones, but new beam j is at place j.",
         ),
         Mistake(
             _edit_reordering((".flatten()", ".flatten().unique()")),
@@ -185,7 +184,7 @@ reordered = Check(
         ),
         Mistake(
             _edit_reordering(("keys[rows], values[rows]", "values[rows], keys[rows]")),
-            "keys and values have changed places.",
+            "keys and values are swapped.",
         ),
     ],
 )

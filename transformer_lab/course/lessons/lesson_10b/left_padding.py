@@ -1,4 +1,4 @@
-"""Checks of the exercise of lesson 10b on left padding: positions and mask of the next word."""
+"""Checks for the exercise of lesson 10b on left padding: positions and mask of the next word."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -76,7 +76,7 @@ next_places = Check(
         ),
         Mistake(
             _edit_positions(("[seen, own]", "[own, seen]")),
-            "the new word's column stands in front, but its key comes behind those that were kept.",
+            "the new word's column is in front, but its key comes after those that were kept.",
         ),
         Mistake(
             _edit_positions(("[seen, own]", "[~seen, own]")),

@@ -1,4 +1,4 @@
-"""Checks of the exercise of lesson 10b on prefill: read a prompt in one pass, then continue it."""
+"""Checks for the exercise of lesson 10b on prefill: read a prompt in one pass, then continue it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -187,7 +187,7 @@ continued = Check(
         ),
         Mistake(
             _edit_writing(("return words", "return [*prompt, *words]")),
-            "the prompt is returned, too, but only what comes behind it is asked for.",
+            "the prompt is returned too, but you should return only what comes after it.",
         ),
         Mistake(
             _edit_writing(("return words", "return [*prompt, *words][-count - 1 : -1]")),

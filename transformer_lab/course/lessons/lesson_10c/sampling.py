@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 10c: top-p."""
+"""Checks for the exercises of lesson 10c: top-p."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -120,13 +120,10 @@ keep_top_p = Check(
             _edit_top_p(("-math.inf", "0.0")),
             "a logit of 0 is not nothing, because e⁰ = 1. Take −∞.",
         ),
-        Mistake(
-            _edit_top_p(("before < p", "before >= p")), "kept and dropped have changed places."
-        ),
+        Mistake(_edit_top_p(("before < p", "before >= p")), "kept and dropped are swapped."),
         Mistake(
             _edit_top_p(("torch.empty_like(logits).scatter(-1, words, kept)", "kept")),
-            "these are sorted, and not put back. Each logit has to stand in its word's place "
-            "again.",
+            "these are sorted, and not put back. Each logit belongs in its word's place again.",
         ),
         Mistake(
             _edit_top_p(("descending=True", "descending=False")),
@@ -139,7 +136,7 @@ keep_top_p = Check(
         ),
         Mistake(
             lambda logits, p: sampling.keep_top_p(logits, p).softmax(dim=-1),
-            "these are probabilities, but logits are asked for.",
+            "these are probabilities, but you should return logits.",
         ),
         Mistake(
             _edit_top_p(("before < p", "ordered.cumsum(dim=-1) < p")),

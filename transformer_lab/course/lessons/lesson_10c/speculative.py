@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 10c: speculative decoding."""
+"""Checks for the exercises of lesson 10c: speculative decoding."""
 
 from collections.abc import Iterator
 
@@ -109,7 +109,7 @@ accept = Check(
                 *proposed[: _count_agreeing(proposed, best) + 1],
                 best[_count_agreeing(proposed, best)],
             ],
-            "the draft's wrong word is written too, but the large model's word should stand in "
+            "the draft's wrong word is written too, but the large model's word should take "
             "its place.",
         ),
         Mistake(

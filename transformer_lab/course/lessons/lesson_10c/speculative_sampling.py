@@ -1,4 +1,4 @@
-"""Checks of the exercise of lesson 10c on speculative sampling: keep a drawn word, or redraw it."""
+"""Checks for the exercise of lesson 10c on speculative sampling: keep a drawn word, or redraw it."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -172,7 +172,7 @@ keep_or_redraw = Check(
         ),
         Mistake(
             lambda p, q: _keep_or_redraw(q, p),
-            "p and q have changed places: p is the large model, and q is the draft.",
+            "p and q are swapped: p is the large model, and q is the draft.",
         ),
     ],
 )

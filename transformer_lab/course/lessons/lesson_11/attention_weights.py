@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 11: read a row, and one word back."""
+"""Checks for the exercises of lesson 11: read a row, and one word back."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -47,7 +47,7 @@ def _work_out_reading(
     weights: np.ndarray, written: Sequence[str], source: Sequence[str], word: str, at: tuple
 ) -> Iterator[Step]:
     row = weights[written.index(word)]
-    yield f"where “{word}” first stands in written, counted from 0", written.index(word)
+    yield f"where “{word}” first occurs in written, counted from 0", written.index(word)
     yield "the weights in that row", row
     yield "the largest of them", row.max()
     yield "the place where it stands, counted from 0", int(row.argmax())
@@ -91,7 +91,7 @@ looks_at = Check(
         ),
         Mistake(
             _edit_reading(("source[int(row.argmax())]", "int(row.argmax())")),
-            "this is the place of the source word, but the word itself is asked for.",
+            "this is the position of the source word, but you should return the word itself.",
         ),
     ],
 )
@@ -111,7 +111,7 @@ def _square_cases() -> list[tuple]:
 
 
 def random_square_case(chance: RandomValues) -> tuple:
-    """Return a random case: the square weights of one head over a sentence of two words or more."""
+    """Return a random case: one head's square weights over a sentence of at least two words."""
     length = max(2, *chance.sizes(1))
     return (chance.weights(length, length),)
 
@@ -193,7 +193,7 @@ previous_token = Check(
         ),
         Mistake(
             lambda weights: np.median(np.diagonal(weights, offset=-1)),
-            "this is the median, but the mean is asked for.",
+            "this is the median, but you should return the mean.",
         ),
         Mistake(
             lambda weights: np.diagonal(weights, offset=-2).sum() / max(1, len(weights) - 2),

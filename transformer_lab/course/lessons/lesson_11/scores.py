@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 11: the alignment error rate, the distance, and the logit lens."""
+"""Checks for the exercises of lesson 11: the alignment error rate, the distance, and the logit lens."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -158,7 +158,7 @@ mean_distance = Check(
         ),
         Mistake(
             lambda weights: (weights * abs(_compute_offsets(weights))).sum(),
-            "this is the sum over the rows, but their mean is asked for.",
+            "this is the sum over the rows, but you should return their mean.",
         ),
         Mistake(
             lambda weights: (weights * abs(_compute_offsets(weights))).mean(),
@@ -251,11 +251,11 @@ read_words = Check(
         ),
         Mistake(
             lambda states, weight, bias: (states @ weight.T + bias).softmax(dim=-1),
-            "these are probabilities of all words, but the best word's id is asked for.",
+            "these are probabilities of all words, but you should return the best word's id.",
         ),
         Mistake(
             lambda states, weight, bias: (states @ weight.T + bias).amax(dim=-1),
-            "these are the largest logits, but the ids of their words are asked for.",
+            "these are the largest logits, but you should return the ids of their words.",
         ),
         Mistake(
             lambda states, weight, bias: (states.cumsum(dim=0) @ weight.T + bias).argmax(dim=-1),

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 13: how a model fails, how far it reaches, and early signs."""
+"""Checks for the exercises of lesson 13: how a model fails, how far it reaches, and early signs."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 13: which pairs have turned, and the rows of a learned table."""
+"""Checks for the exercises of lesson 13: which pairs have turned, and the rows of a learned table."""
 
 from collections.abc import Iterator
 

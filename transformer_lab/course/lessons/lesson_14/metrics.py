@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 14: perplexity and accuracy, and power laws."""
+"""Checks for the exercises of lesson 14: perplexity and accuracy, and power laws."""
 
 import math
 from collections.abc import Iterator
@@ -144,7 +144,7 @@ power_law = Check(
     mistakes=[
         Mistake(
             _edit_fit(("-slope", "slope")),
-            "the slope of a falling line is negative, but α stands behind a minus sign already.",
+            "the slope of a falling line is negative, but α already has a minus sign in front.",
         ),
         Mistake(
             _edit_fit(("math.exp(intercept)", "float(intercept)")),

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 14: the sizes of rows A and B, and where the dropout sits."""
+"""Checks for the exercises of lesson 14: the sizes of rows A and B, and where the dropout sits."""
 
 import copy
 from collections.abc import Callable, Iterator

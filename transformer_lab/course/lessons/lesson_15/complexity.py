@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 15: counting products, and an exponent."""
+"""Checks for the exercises of lesson 15: counting products, and an exponent."""
 
 from collections.abc import Iterator
 
@@ -52,7 +52,7 @@ products = Check(
         ),
         Mistake(
             lambda n, d: (2 * n * n * d, 4 * n * d * d),
-            "the two numbers have changed places. The projections come first.",
+            "the two numbers are swapped. The projections come first.",
         ),
         Mistake(
             lambda n, d: (4 * d * d, 2 * n * n * d),
@@ -132,7 +132,7 @@ exponent = Check(
         ),
         Mistake(
             lambda n, seconds: _fit_slope(np.log(seconds), np.log(n)),
-            "the axes have changed places, so this is the slope of log n over log seconds.",
+            "the axes are swapped, so this is the slope of log n over log seconds.",
         ),
         Mistake(
             lambda n, seconds: float(np.log(seconds[-1] / seconds[0]) / np.log(n[-1] / n[0])),

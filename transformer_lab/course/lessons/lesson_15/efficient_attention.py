@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 15: two parts of a softmax, linear attention, and the cache."""
+"""Checks for the exercises of lesson 15: two parts of a softmax, linear attention, and the cache."""
 
 from collections.abc import Iterator
 from functools import partial

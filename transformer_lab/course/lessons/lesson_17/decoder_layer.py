@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 17: the decoder layer."""
+"""Checks for the exercises of lesson 17: the decoder layer."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -136,13 +136,14 @@ decoder_layer = Check(
         ),
         Mistake(
             _edit_layer(("x + self.cross_attention", "self.cross_attention")),
-            "around cross-attention the residual is missing.",
+            "the residual connection around cross-attention is missing.",
         ),
         Mistake(
             _edit_layer(
                 ("x = self.norm_1(", "y = self.norm_1("), ("x = self.norm_2(x", "x = self.norm_2(y")
             ),
-            "cross-attention asks with the layer's input; it works on what the first Add & Norm gave.",
+            "cross-attention's queries come from the layer's input, but they should come from the "
+            "first Add & Norm.",
         ),
         Mistake(
             _edit_layer(
@@ -156,7 +157,7 @@ decoder_layer = Check(
                 ),
                 ("self.norm_3(x + self.feed_forward(x))", "x + self.feed_forward(self.norm_3(x))"),
             ),
-            "this is pre-norm; the paper normalises after the sum.",
+            "this is pre-norm, but the paper normalises after the sum.",
         ),
     ],
 )

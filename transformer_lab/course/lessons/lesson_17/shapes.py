@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 17: say the shapes, and find the five mistakes."""
+"""Checks for the exercises of lesson 17: say the shapes, and find the five mistakes."""
 
 import itertools
 import math
@@ -68,7 +68,7 @@ shapes = Check(
     mistakes=[
         Mistake(
             _edit_shapes(("heads, target, source", "heads, source, target")),
-            "cross-attention is turned round: the decoder asks, so rows are target words.",
+            "cross-attention is the wrong way round: the decoder asks, so the rows are target words.",
         ),
         Mistake(
             _edit_shapes(("heads, target, source", "heads, target, target")),
@@ -76,30 +76,30 @@ shapes = Check(
         ),
         Mistake(
             _edit_shapes(("batch, source, d_model", "batch, target, d_model")),
-            "the memory is what the encoder puts out: a vector for each source word.",
+            "the memory is the encoder's output: a vector for each source word.",
         ),
         Mistake(
             _edit_shapes(("batch, target, words", "batch, target, d_model")),
-            "these are the decoder's vectors; the last linear map gives a number for each word of "
+            "these are the decoder's vectors, but the last linear map gives a number for each word of "
             "the vocabulary.",
         ),
         Mistake(
             _edit_shapes(("batch, target, words", "batch, words")),
-            "there are logits at every target place, not at the last one alone.",
+            "there are logits at every target position, not just at the last one.",
         ),
         Mistake(
             _edit_shapes(("heads, target, target", "heads, target, source")),
-            "decoder self-attention: its queries and its keys are both target words.",
+            "in decoder self-attention, queries and keys are both target words.",
         ),
         Mistake(
             _edit_shapes(("batch, heads, ", "batch, ")),
-            "the heads are missing: each head has weights of its own, (batch, heads, query, key).",
+            "the heads are missing: each head has its own weights, (batch, heads, query, key).",
         ),
         Mistake(
             _edit_shapes(
                 ("heads, source,", "source, heads,"), ("heads, target,", "target, heads,")
             ),
-            "the heads stand before the queries: (batch, heads, query, key).",
+            "the heads come before the queries: (batch, heads, query, key).",
         ),
     ],
 )
@@ -107,13 +107,13 @@ shapes = Check(
 # ---------------------------------------------------------------- find the five mistakes
 
 SYMPTOMS = {
-    "by_view": "a head holds whole stretches of a few words in place of a part of every word",
-    "root_of_d_model": "at equal weights the scores are smaller than PyTorch's",
-    "over_queries": "the weights that arrive at a key sum to 1, those of a query do not",
+    "by_view": "a head holds whole stretches of a few words instead of a part of every word",
+    "root_of_d_model": "with equal weights, the scores are smaller than PyTorch's",
+    "over_queries": "the weights that arrive at a key sum to 1, but those of a query do not",
     "mask_late": "hidden keys have taken their share before they are hidden",
-    "no_output": "the heads stand side by side and never meet",
+    "no_output": "the heads are side by side and never mix",
 }
-"""Each planted mistake, and what one sees of it."""
+"""Each planted mistake, and what you can see of it."""
 
 
 def attend_with_mistakes(
@@ -201,9 +201,9 @@ def _work_out_attention(
         q[:d_k],
     )
     yield f"its scores, that times the keys' first {d_k} numbers, divided by √{d_k}", scores
-    yield "its weights, the softmax over the keys that mask leaves", weights
-    yield "what head 0 makes of the values with them", weights @ v[:, :d_k]
-    yield "the same of all heads, one behind the other", merged[batch, row]
+    yield "its weights: the softmax over the keys that mask allows", weights
+    yield "head 0's output: these weights times the values", weights @ v[:, :d_k]
+    yield "the same for all heads, one after the other", merged[batch, row]
     yield "that times w_o", merged[batch, row] @ w_o
 
 

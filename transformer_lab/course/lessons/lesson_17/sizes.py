@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 17: count a model from its sizes, and how long a text may become."""
+"""Checks for the exercises of lesson 17: count a model from its sizes, and how long a text may become."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -55,11 +55,11 @@ parameters = Check(
     mistakes=[
         Mistake(
             _edit_count(("return", "return 2 * words * d_model +")),
-            "the embedding is counted three times; source, target and output share one matrix.",
+            "the embedding is counted three times, but source, target and output share one matrix.",
         ),
         Mistake(
             _edit_count(("return", "return words * d_model +")),
-            "the embedding is counted twice; the output uses the same matrix once more.",
+            "the embedding is counted twice, but the output uses the same matrix again.",
         ),
         Mistake(
             _edit_count(("2 * attention + network + 3 * 2 * d_model", "encoder_layer")),
@@ -83,7 +83,7 @@ parameters = Check(
         ),
         Mistake(
             _edit_count(("return", "return 512 * d_model +")),
-            "sinusoids are computed and not learnt: they add nothing.",
+            "sinusoids are computed, not learnt, so they add nothing.",
         ),
         Mistake(_edit_count(("layers * ", "")), "only one layer on each side is counted."),
     ],
@@ -140,37 +140,38 @@ words_that_fit = Check(
         ),
         Mistake(
             _edit_fit(("layers * word * source", "word * source")),
-            "the memory's keys and values are counted once; each layer projects its own.",
+            "the memory's keys and values are counted once, but each layer projects its own.",
         ),
         Mistake(
             _edit_fit((" * 2", "")),
-            "one vector for each word is counted; both key and value are kept.",
+            "one vector is counted for each word, but both key and value are kept.",
         ),
         Mistake(
             _edit_fit(("* 2", "* 3")),
-            "three vectors for each word are counted; queries are not kept.",
+            "three vectors are counted for each word, but queries are not kept.",
         ),
         Mistake(
-            _edit_fit(("layers * word", "word")), "one layer is counted; every layer has its cache."
+            _edit_fit(("layers * word", "word")),
+            "one layer is counted, but every layer has a cache.",
         ),
         Mistake(
             _edit_fit(("heads * 2", "2")),
-            "one head is counted; each of them keeps keys and values.",
+            "one head is counted, but each of them keeps keys and values.",
         ),
         Mistake(
-            _edit_fit((" * each", "")), "numbers are counted; each of them takes `each` bytes."
+            _edit_fit((" * each", "")), "this counts numbers, but each of them takes `each` bytes."
         ),
         Mistake(
             _edit_fit(
                 ("max(0, (room - memory) // (layers * word))", "(room - memory) // (layers * word)")
             ),
-            "right where the memory fits; where it does not, no word fits, and no fewer than 0.",
+            "right if the memory fits. If it doesn't, no word fits, so the answer is 0 and not less.",
         ),
         Mistake(
             _edit_fit(
                 ("(room - memory) // (layers * word)", "-((memory - room) // (layers * word))")
             ),
-            "rounded up: the last word does not fit.",
+            "this is rounded up, but the last word doesn't fit.",
         ),
     ],
 )

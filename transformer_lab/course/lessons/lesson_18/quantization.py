@@ -1,4 +1,4 @@
-"""Checks of the exercise of lesson 18 on 8-bit weights."""
+"""Checks for the exercise of lesson 18 on 8-bit weights."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -72,36 +72,38 @@ eight_bits = Check(
     mistakes=[
         Mistake(
             lambda w: (_round_to_int8(w, s := 128 / _find_largest(w)), s),
-            "the largest becomes 128; 8 bits with a sign end at 127.",
+            "the largest becomes 128, but signed 8-bit numbers end at 127.",
         ),
         Mistake(
             lambda w: ((w * (s := 127 / _find_largest(w))).astype(np.int8), s),
-            "the numbers are cut off, not rounded: `astype` drops what stands behind the point.",
+            "the numbers are cut off, not rounded: `astype` drops what comes after the point.",
         ),
         Mistake(
             lambda w: (_round_to_int8(w, 127 / _find_largest(w)), _find_largest(w) / 127),
-            "the scale is turned round: whole / scale is to give the weight back.",
+            "the scale is turned round: whole / scale should give the weight back.",
         ),
         Mistake(
             lambda w: (_round_to_int8(w, s := 127 / w.max()), s),
-            "the largest weight was looked for without its sign left away: -1.27 is larger than 1.",
+            "the sign counted when you looked for the largest weight, but -1.27 should beat 1.",
         ),
         Mistake(
             lambda w: (np.round(w * (s := 127 / _find_largest(w))).astype(np.int64), s),
-            "the whole numbers have 64 bits each, twice as many as a float of 32; int8 has 8.",
+            "the whole numbers have 64 bits each, twice as many as the floats had. int8 has 8.",
         ),
         Mistake(
             lambda w: (np.round(w).astype(np.int8), 1.0),
-            "nothing is scaled: each weight below a half becomes 0.",
+            "nothing is scaled, so each weight below a half becomes 0.",
         ),
-        Mistake(_scale_rows, "each row has a scale of its own; this file has one for a matrix."),
+        Mistake(
+            _scale_rows, "each row has a scale of its own, but this file has one for each matrix."
+        ),
         Mistake(
             _shift_to_zero,
-            "the numbers run from 0 to 255: a weight of 0 would no longer be a 0.",
+            "the numbers run from 0 to 255, so a weight of 0 would no longer be a 0.",
         ),
         Mistake(
             lambda w: (np.round(w * 127).astype(np.int8), 127.0),
-            "the scale is 127 whatever the weights are: small ones use a few numbers only.",
+            "the scale is 127 whatever the weights are, so small weights use only a few of the numbers.",
         ),
     ],
 )

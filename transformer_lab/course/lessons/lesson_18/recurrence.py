@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 18: the recurrence in the place of the decoder's self-attention."""
+"""Checks for the exercises of lesson 18: the recurrence that replaces the decoder's self-attention."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -71,23 +71,23 @@ ssru_step = Check(
         ),
         Mistake(
             _edit_step(("(1 - f) * (w @ x)", "w @ x")),
-            "the new part comes in whole; it has the weight 1 − f.",
+            "the new part comes in whole, but its weight is 1 − f.",
         ),
-        Mistake(_edit_step(("(w @ x)", "x")), "the new part is x itself; it is w @ x."),
+        Mistake(_edit_step(("(w @ x)", "x")), "the new part is x itself, but it should be w @ x."),
         Mistake(
             _edit_step(("w_f @ x", "w_f @ state")),
-            "the gate is computed from the state; it is computed from x.",
+            "the gate is computed from the state, but it should come from x.",
         ),
         Mistake(
-            _edit_step(("f * state", "state")), "the old state stays whole; it has the weight f."
+            _edit_step(("f * state", "state")), "the old state stays whole, but its weight is f."
         ),
         Mistake(
             _edit_step(("np.maximum(c, 0), c", "np.maximum(c, 0), np.maximum(c, 0)")),
-            "the state is carried on behind the ReLU: what is below 0 would be forgotten.",
+            "the state is carried on after the ReLU, so everything below 0 would be forgotten.",
         ),
         Mistake(
             _edit_step(("np.maximum(c, 0), c", "c, c")),
-            "the state is written as it is; what is written is ReLU(c).",
+            "the state is returned as it is, but the output is ReLU(c).",
         ),
         Mistake(_edit_step((" + b_f", "")), "the gate has no bias."),
         Mistake(
@@ -102,11 +102,11 @@ ssru_step = Check(
         ),
         Mistake(
             _edit_step(("w_f @ x", "w_f.T @ x"), ("w @ x", "w.T @ x")),
-            "the matrices are turned: the product is w @ x.",
+            "the matrices are turned round: the product is w @ x.",
         ),
         Mistake(
             _edit_step(("np.maximum(c, 0), c", "c, np.maximum(c, 0)")),
-            "the order is: what is written, then the state.",
+            "the order is: the output, then the state.",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 18: what a head is compared with, and how sure a mean is."""
+"""Checks for the exercises of lesson 18: what a head is compared with, and how sure a mean is."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -78,18 +78,18 @@ best_offset = Check(
         ),
         Mistake(
             lambda links: _find_most_frequent(abs(_compute_steps(links))),
-            "steps to the left and to the right are counted together; a head looks one way.",
+            "steps to the left and to the right are counted together, but a head looks one way.",
         ),
         Mistake(
             lambda links: _compute_share(links, round(_compute_steps(links).mean())),
-            "this is the mean step: a word two to the left and one two to the right give 0.",
+            "this is the mean step, where a word two to the left and one two to the right give 0.",
         ),
         Mistake(
             lambda links: (
                 _find_most_frequent(_compute_steps(links))[0],
                 round(_find_most_frequent(_compute_steps(links))[1] * len(links)),
             ),
-            "the second number is a count; the share of all links is asked.",
+            "the second number is a count, but it should be a share of all links.",
         ),
         Mistake(
             lambda links: _find_most_frequent(_compute_steps(links))[::-1],
@@ -97,22 +97,22 @@ best_offset = Check(
         ),
         Mistake(
             lambda links: _find_most_frequent(links[:, 1]),
-            "this is the most frequent *place* of a governor; the step to it is asked.",
+            "this is the most frequent *place* of a governor, but you should return the step to it.",
         ),
         Mistake(
             lambda links: _compute_share(links, int(_compute_steps(links)[0])),
-            "this is the step of the first link; count which step the links have most often.",
+            "this is the step of the first link. Count which step the links have most often.",
         ),
         Mistake(
             lambda links: _compute_share(links, int(np.median(_compute_steps(links)))),
-            "this is the median step; the most frequent one is right most often.",
+            "this is the median step, but the most frequent one is right most often.",
         ),
         Mistake(
             lambda links: (
                 _find_most_frequent(_compute_steps(links))[0],
                 1 / len(set(_compute_steps(links).tolist())),
             ),
-            "the share is one of the number of different steps; count the links that have it.",
+            "the share is 1 over the number of different steps. Count the links that have the step.",
         ),
     ],
 )
@@ -192,56 +192,56 @@ interval = Check(
         ),
         Mistake(
             lambda values, draws: _find_interval(values[draws].mean(axis=1), 0.025, 0.975),
-            "percentiles count to 100: 0.025 and 0.975 are quantiles, which count to 1.",
+            "percentiles go up to 100: 0.025 and 0.975 are quantiles, which go up to 1.",
         ),
         Mistake(
             lambda values, draws: _find_interval(values[draws].mean(axis=0)),
-            "the mean is taken over the rounds; each round has a mean over its values.",
+            "the mean is taken over the rounds, but each round has a mean over its own values.",
         ),
         Mistake(
             lambda values, draws: _surround(values.mean(), values.std()),
-            "this is mean ± 1.96 deviations of the values: it does not shrink with more of them.",
+            "this is the mean ± 1.96 deviations of the values, which does not shrink with more of them.",
         ),
         Mistake(
             lambda values, draws: _surround(values.mean(), values.std() / np.sqrt(len(values))),
-            "this is mean ± 1.96 standard errors, as if the means were a bell; take the percentiles "
-            "of the means that were drawn.",
+            "this is the mean ± 1.96 standard errors, as if the means followed a bell curve. Take the "
+            "percentiles of the means that were drawn.",
         ),
         Mistake(
             lambda values, draws: _surround(
                 values[draws].mean(axis=1).mean(), values[draws].mean(axis=1).std()
             ),
-            "this is mean ± 1.96 deviations of the drawn means, as if they were a bell; take their "
-            "percentiles.",
+            "this is the mean ± 1.96 deviations of the drawn means, as if they followed a bell curve. "
+            "Take their percentiles.",
         ),
         Mistake(
             lambda values, draws: tuple(
                 2 * values.mean() - np.percentile(values[draws].mean(axis=1), (97.5, 2.5))
             ),
-            "the interval is mirrored at the mean: that is another kind of bootstrap. The percentiles "
-            "themselves are asked.",
+            "the interval is mirrored at the mean, which is another kind of bootstrap. Return the "
+            "percentiles themselves.",
         ),
         Mistake(
             lambda values, draws: tuple(
                 np.percentile(values[draws].mean(axis=1), (2.5, 97.5)) - values.mean()
             ),
-            "this says how far the ends are from the mean; the ends themselves are asked.",
+            "this says how far the ends are from the mean. Return the ends themselves.",
         ),
         Mistake(
             lambda values, draws: _find_interval(values[draws].std(axis=1)),
-            "these are percentiles of the standard deviations of the rounds; the mean of each round "
-            "is asked.",
+            "these are percentiles of each round's standard deviation, but they should be those of "
+            "its mean.",
         ),
         Mistake(
             lambda values, draws: (
                 float(values[draws].mean(axis=1).min()),
                 float(values[draws].mean(axis=1).max()),
             ),
-            "these are the smallest and the largest mean: with more rounds they move apart.",
+            "these are the smallest and the largest mean, and with more rounds they move apart.",
         ),
         Mistake(
             lambda values, draws: _find_interval(np.median(values[draws], axis=1)),
-            "these are the medians of the rounds; the mean is asked.",
+            "these are percentiles of each round's median, but they should be those of its mean.",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Checks of the exercise of lesson 18 on words of several pieces."""
+"""Checks for the exercise of lesson 18 on words of several pieces."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -45,8 +45,8 @@ def _work_out_joining(maps: np.ndarray, words: np.ndarray, at: tuple) -> Iterato
     asking, asked = (np.flatnonzero(words == word) for word in at)
     received = maps[np.ix_(asking, asked)].sum(axis=1)
     yield f"the pieces of word {at[0]}, which ask", asking
-    yield f"the pieces of word {at[1]}, which are asked", asked
-    yield "what those that are asked receive together, from each that asks", received
+    yield f"the pieces of word {at[1]}, which receive", asked
+    yield "what these receive together, from each piece that asks", received
     yield "the mean of that over the pieces that ask", received.mean()
 
 
@@ -62,14 +62,14 @@ join = Check(
     mistakes=[
         Mistake(
             _edit_joining(("sum(axis=1)", "mean(axis=1)")),
-            "rows no longer sum to 1: a word *receives* what all its pieces receive together.",
+            "rows no longer sum to 1. A word *receives* what all its pieces receive together.",
         ),
         Mistake(
             _edit_joining(
                 ("sum(axis=1)", "mean(axis=1)"),
                 ("return joined", "return joined / joined.sum(axis=1, keepdims=True)"),
             ),
-            "rows sum to 1 because they were made to: a word of three pieces then receives too little.",
+            "rows sum to 1 only because you made them, so a word of three pieces receives too little.",
         ),
         Mistake(
             _edit_joining(("mean(axis=0)", "sum(axis=0)")),
@@ -77,11 +77,11 @@ join = Check(
         ),
         Mistake(
             _edit_joining(("mean(axis=0)", "sum(axis=0)"), ("sum(axis=1)", "mean(axis=1)")),
-            "the two are exchanged: columns (keys) are added, rows (queries) are averaged.",
+            "the two are exchanged: columns (keys) should be added, and rows (queries) averaged.",
         ),
         Mistake(
             _edit_joining(("narrow[g].mean(axis=0)", "narrow[g[0]]")),
-            "only the first piece of a word asks; the others have rows, too.",
+            "only the first piece of a word asks, but the others have rows too.",
         ),
         Mistake(
             _edit_joining(("maps[:, g].sum(axis=1)", "maps[:, g[0]]")),
@@ -89,11 +89,11 @@ join = Check(
         ),
         Mistake(
             _edit_joining(("sum(axis=1)", "max(axis=1)")),
-            "of each word the strongest piece is taken: rows sum to less than 1.",
+            "this takes only the strongest piece of each word, so rows sum to less than 1.",
         ),
         Mistake(
             _edit_joining(("return joined", "return joined.T")),
-            "the axes have changed places: rows are queries.",
+            "the axes are swapped: rows are queries.",
         ),
     ],
 )
