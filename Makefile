@@ -72,7 +72,7 @@ check-package-thoroughly: $(READY)
 	$(PYTEST) -n 3 $(PACKAGE) -m thorough $(ARGS)
 
 # Lessons whose cells train or measure for half a minute and more, and the evidence of those that do so.
-TRAINED := $(foreach name,05 08 09 10 10c 11 12 13 14 15 16 evidence/09 evidence/10 evidence/12,$(wildcard notebooks/$(name)_*.ipynb))
+TRAINED := $(foreach name,05 08 09 10 10c 11 12 13 14 15 16 capstone1 capstone2 evidence/09 evidence/10 evidence/12,$(wildcard notebooks/$(name)_*.ipynb))
 
 check-notebooks: $(READY)
 	$(PYTEST) -n 2 $(NBVAL) $(filter-out $(TRAINED),$(wildcard notebooks/*.ipynb notebooks/evidence/*.ipynb))

@@ -48,6 +48,7 @@ extensions = ["myst_nb", "sphinx-mathjax-offline"]
 
 nb_execution_mode = "off"
 nb_merge_streams = True
+nb_render_markdown_format = "myst"  # so that links of the review's cards are followed
 myst_enable_extensions = ["dollarmath", "attrs_inline"]
 myst_heading_anchors = 3
 myst_heading_slug_func = "anchors.jupyterlab_anchor"
@@ -163,8 +164,8 @@ STEPPED = [
 def fold(_: Sphinx, name: str, source: list[str]) -> None:
     """Fold answers, code that draws, and what is to be predicted; mark the package's definitions.
 
-    What is of use in a kernel alone is left out: the cell that installs the course, and the check of
-    an exercise that nobody has written.
+    What is of use in a kernel alone is left out: the cell that installs the course, the check of an
+    exercise that nobody has written, and the line that shows a deck of cards.
     """
     if not name.startswith("notebooks/"):
         return
@@ -180,6 +181,9 @@ def fold(_: Sphinx, name: str, source: list[str]) -> None:
         printed = "".join("".join(output.get("text", "")) for output in cell["outputs"])
         if cell["id"] == "setup" or printed.startswith("Not written yet"):
             tags.append("remove-cell")
+        if "".join(cell["source"]).startswith("show_deck("):
+            tags += ["deck", "remove-input"]
+            continue
         fold_as = next((tag for tag in FOLDED if tag in tags), "")
         if asked and fold_as in ("", "drawing") and "exercise" not in tags and not is_stepped(cell):
             fold_as = f"predict {fold_as}".strip()

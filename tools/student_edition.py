@@ -21,8 +21,8 @@ from nbformat import NotebookNode
 
 from tools.build_notebooks import (
     CODE,
-    NOTEBOOKS,
     ROOT,
+    every_notebook,
     evidence,
     lessons,
     normalise,
@@ -140,8 +140,8 @@ def link_to_repository(text: str, where: str) -> str:
 
 
 def notebooks() -> list[Path]:
-    """The lessons, the page of stubs, which has no solutions and no number, and the evidence."""
-    return [*lessons(), NOTEBOOKS / "from_memory.ipynb", *evidence()]
+    """The lessons, the pages without a number, which have no solutions, and the evidence."""
+    return every_notebook()
 
 
 def title(notebook: NotebookNode) -> str:

@@ -57,6 +57,22 @@ def go(page, address: str) -> None:
     page.evaluate("(address) => { location.hash = address; }", address)
 
 
+@pytest.mark.parametrize(
+    ("texts", "names"),
+    [
+        (["the cat sleeps", "a dog sleeps"], ["the cat sleeps", "a dog sleeps"]),
+        ([TIRED, WIDE], ["tired", "wide"]),
+        ([TIRED, "a tired cat is tired"], ["sentence 1", "sentence 2"]),
+    ],
+)
+def test_a_button_says_as_much_of_its_sentence_as_there_is_room_for(
+    shipped, visit_page, tmp_path, texts, names
+):
+    opened = visit_page(lab(shipped, texts).to_html(tmp_path / "lab.html"))
+    buttons = opened.page.locator(".ask button[data-control^='sentence ']")
+    expect(buttons).to_have_text(names)
+
+
 def test_the_engine_is_there_for_anyone(page, shipped):
     ask = """async (given) => {
         const { translation, probabilities } = await transformerLab.translate(...given);

@@ -273,6 +273,17 @@ def test_in_nbconverts_html_sliders_move_and_quizzes_answer(visit, name):
     assert quizzes
 
 
+def test_a_card_is_turned_by_keyboard_and_leads_to_the_lesson(read):
+    page = read("notebooks/17_review.html")
+    card = page.locator(".tag_deck details").first
+    expect(card.get_by_role("link")).to_be_hidden()
+    card.locator("summary").focus()
+    page.keyboard.press("Enter")
+    expect(card.get_by_role("link")).to_be_visible()
+    card.get_by_role("link").click()
+    expect(page.get_by_role("heading", name="From weights to an output")).to_be_in_viewport()
+
+
 def test_what_only_draws_is_folded_and_its_picture_stays_in_sight(read):
     page = read("notebooks/01_attention_in_numpy.html")
     cell = page.locator("div.cell", has_text="Show the code that draws").first

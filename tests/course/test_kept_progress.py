@@ -14,7 +14,6 @@ from transformer_lab.course.judge.check import Check
 from transformer_lab.course.lessons import lesson, lesson_numbers
 from transformer_lab.course.quiz.questions import Question
 from transformer_lab.course.quiz.quiz import Quiz
-from transformer_lab.course.quiz.review import MixedQuiz, lesson_questions
 
 DAY = date(2026, 10, 24)
 DOUBLE = Check(
@@ -158,18 +157,6 @@ def test_first_choices_are_kept_by_letter_and_by_click():
 def test_a_quiz_of_ones_own_is_not_kept(folder):
     Quiz([Question("1 < 2?", (("yes", "It is."), ("no", "Count.")), 0)]).answer(1, "a")
     assert not (folder / FILE).exists()
-
-
-def test_the_mixed_quiz_keeps_answers_in_the_lessons_they_are_from():
-    mixed = MixedQuiz(lesson_questions(), 30, 1)
-    for number, question in enumerate(mixed.questions, 1):
-        mixed.answer(number, "abcdefgh"[question.right])
-    kept = progress.load_record()
-    for number, done in kept.items():
-        texts = {question.text for question in lesson(number).quiz.questions}
-        assert done.questions.keys() <= texts
-        assert done.questions_of == len(texts)
-    assert sum(len(done.questions) for done in kept.values()) == 30
 
 
 # ---------------------------------------------------------------- shown

@@ -6,9 +6,9 @@ from urllib.parse import unquote
 import pytest
 
 from tools.build_notebooks import ROOT, lessons, read
-from tools.findings.citations import CITED
 from tools.findings.page import headings
 from transformer_lab.course.keys import KEY, lesson_key
+from transformer_lab.course.quiz.cards import decks
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 REVIEW = ROOT / "notebooks" / "17_review.ipynb"
@@ -67,38 +67,21 @@ def not_printed(text, links):
     return [number for number in NUMBER.findall(text) if not is_printed(number, printed)]
 
 
-REVIEWED = "\n".join(
-    cell.source
-    for cell in read(REVIEW).cells
-    if cell.cell_type == "markdown" and "hints" not in cell.metadata.get("tags", ())
-)
-QUESTIONS = re.findall(
-    r"<details>\n<summary><b>(.+?)</b></summary>\n\n(.+?)\n\n</details>", REVIEWED, re.DOTALL
-)
-PITFALLS = re.findall(
-    r"^- \*\*(.+?)\*\* (.+)$", REVIEWED.partition("## Pitfalls")[2].partition("## ")[0], re.M
-)
+CARDS = [card for deck in decks().values() for card in deck]
 # Definitions and citations, which are no results.
-FORMULA = re.compile(rf"\$[^$]+\$|`[^`]+`|§\d[\d.]*|[Ll]esson {KEY}")
+FORMULA = re.compile(rf"`[^`]+`|§\d[\d.]*|[Ll]esson {KEY}|[Ee]xercise \d")
+NOTEBOOK = re.compile(rf"\[{KEY}\]\(([^)#]+)\)")
 
 
-@pytest.mark.parametrize(("asked", "answer"), [*QUESTIONS, *PITFALLS])
-def test_an_answer_of_the_review_links_to_the_cells_that_print_its_numbers(asked, answer):
-    links = list(LINK.finditer(answer))
-    assert links
+@pytest.mark.parametrize("card", CARDS, ids=lambda card: card.question)
+def test_a_card_leads_to_the_cells_that_print_its_numbers(card):
+    links = list(LINK.finditer(card.places))
     check_links(links)
-    missing = not_printed(FORMULA.sub("", CITED.sub("", LINK.sub("", answer))), links)
+    others = NOTEBOOK.findall(card.places)
+    assert all((ROOT / "notebooks" / other).exists() for other in others)
+    assert len(links) + len(others) == len(card.places.split(" · "))
+    missing = not_printed(FORMULA.sub("", card.answer), links)
     assert not missing, f"no cell under the links prints {missing}"
-
-
-def test_the_review_asks_enough_and_answers_briefly():
-    assert len(QUESTIONS) == REVIEWED.count("<details>") >= 40
-    assert len({asked for asked, _ in QUESTIONS}) == len(QUESTIONS)
-    assert 12 <= len(PITFALLS) <= 15
-    for _, answer in QUESTIONS:
-        assert len(CITED.sub("", LINK.sub("", answer)).replace("·", "").split()) <= 90
-    themes = set(re.findall(r"^### (?!Exercise)(.+)$", REVIEWED, re.MULTILINE))
-    assert len(themes) == 10
 
 
 def test_a_number_is_printed_if_it_is_one_of_them_rounded():

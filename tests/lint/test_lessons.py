@@ -12,12 +12,8 @@ from tools.build_notebooks import ROOT, every_notebook, lessons, read
 from transformer_lab.course.keys import find_key, lesson_key
 from transformer_lab.course.lessons import lesson as package_of
 from transformer_lab.course.lessons import lesson_numbers
-from transformer_lab.course.quiz.review import (
-    MixedQuiz,
-    further_reading,
-    glossary,
-    lesson_questions,
-)
+from transformer_lab.course.quiz.cards import decks
+from transformer_lab.course.quiz.review import further_reading, glossary
 
 PATHS = every_notebook()
 LESSONS = lessons()[1:]
@@ -158,18 +154,21 @@ def test_the_quiz_on_the_page_is_that_of_its_quiz_md(lesson):
     assert stored == [package_of(lesson_key(lesson)).quiz.page()]
 
 
-def test_the_review_shows_the_questions_terms_and_readings_of_today():
-    """If not, `python -m tools.build_notebooks 17` does: it draws from the quizzes of all lessons."""
-    (review,) = (path for path in LESSONS if "MixedQuiz" in path.read_text(encoding="utf-8"))
+def test_the_review_shows_the_cards_terms_and_readings_of_today():
+    """If not, `python -m tools.build_notebooks --rerun 17` does."""
+    (review,) = (path for path in LESSONS if "show_deck" in path.read_text(encoding="utf-8"))
     expected = {
-        "mixed.show()": MixedQuiz(lesson_questions(), 30, 1).page(),
-        "Markdown(glossary())": glossary(),
-        "Markdown(further_reading())": further_reading(),
+        f'show_deck("{name}")': "\n\n".join(card.fold() for card in cards)
+        for name, cards in decks().items()
     }
+    number = sum(map(len, decks().values()))
+    assert f"with five exercises and {number} cards" in read(review).cells[1].source
+    expected["Markdown(glossary())"] = glossary()
+    expected["Markdown(further_reading())"] = further_reading()
     for call, text in expected.items():
         (cell,) = (cell for cell in code(review) if call in cell.source)
         data = next(output.data for output in cell.outputs if output.output_type == "display_data")
-        assert data.get("text/html", data.get("text/markdown")) == text
+        assert data["text/markdown"] == text
 
 
 def test_it_imports_from_the_package_and_never_from_a_notebook(lesson):

@@ -24,12 +24,6 @@ NO_RUNS = {
     ("16", "−0.001 to +0.034"): "an interval over sentences",
     ("16", "6.0 to 9.7"): "an interval over sentences",
     ("16", "0.8 to 0.9"): "the sizes of two models",
-    ("17", "0.79 to 0.96"): "one weight before and after",
-    ("17", "0.57 to 0.63"): "three heads of one model",
-    ("17", "0.6 to 0.7"): "the lengths of two words' values in one model",
-    ("17", "1.6 to 2.0"): "the lengths of other words' values in one model",
-    ("17", "2.96 to 3.67"): "the first and the last layer",
-    ("17", "2.34 to 1.83"): "the first and the last layer",
     ("18", "5% to 23%"): "an interval over words",
     ("18", "0.2 to 0.35"): "heads of one model",
 }

@@ -10,6 +10,7 @@ from packaging.specifiers import SpecifierSet
 from tools import stamp
 from tools.build_notebooks import ROOT, lessons, read, tag
 from tools.findings.finding import read_findings
+from tools.findings.page import headings
 from transformer_lab.course.keys import KEY, lesson_key
 
 LESSONS = {lesson_key(path): path for path in lessons()}
@@ -58,10 +59,11 @@ def test_exercises_and_headings_that_the_guide_names_exist(number):
     for first, last in re.findall(r"[Ee]xercises? (\d+)(?:(?: and | to )(\d+))?", text):
         assert 1 <= int(first) <= int(last or first) <= exercises(cells)
     assert text.count("\n1. ") == text.count("\n2. ") == text.count("\n3. ") == 1
-    prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    headings = re.findall(r"^#+ (.*)$", prose, re.MULTILINE)
     for place in re.findall(r'\*"([^"]+)"\*', text):
-        assert place in headings, place
+        assert place in headings(LESSONS[number]), place
+    home = text.partition("**At home**")[2].partition("\n\n")[0]
+    for place in re.findall(r'"([^"]+)"', home):
+        assert place in headings(LESSONS[number]), place
 
 
 def test_sessions_last_ninety_minutes():
@@ -73,10 +75,28 @@ def test_sessions_last_ninety_minutes():
         close = re.findall(r"close \((\d+)\)", row)
         assert sum(int(minutes) for _, minutes in parts) + sum(map(int, close)) == 90
         seen += parts
-    planned = [n for n in MINUTES if "**Not in the plans.**" not in part(n)]
+    planned = [n for n in MINUTES if "**Not in the plans" not in part(n)]
     assert [(number, int(minutes)) for number, minutes in seen] == [
         (number, MINUTES[number]) for number in planned
     ]
+
+
+def test_the_rows_of_the_day_follow_each_other_and_name_what_exists():
+    day = GUIDE.partition("## Plan B")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (\d+):(\d\d) \| (.+?) \|(.*)\|$", day, re.MULTILINE)
+    assert len(rows) == day.count("\n| ") - 1
+    starts = [60 * int(hour) + int(minute) for hour, minute, _, _ in rows]
+    assert starts == sorted(set(starts))
+    asked = 0
+    for _, _, what, listed in rows:
+        for place in re.findall(r'"([^"]+)"', what):
+            assert place in headings(LESSONS[what.split()[0].rstrip(":")]), place
+        for number, some in re.findall(rf"({KEY}): (.+)", listed):
+            assert what.startswith(number)
+            assert numbers(some) <= set(range(1, exercises(read(LESSONS[number]).cells) + 1))
+            asked += len(numbers(some))
+    assert asked == 6
+    assert "They do six exercises." in day
 
 
 def numbers(text):
@@ -173,7 +193,7 @@ def test_the_readme_is_short_and_counts_the_findings():
 def test_the_readmes_ways_through_take_as_long_as_it_says():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     minutes = dict(re.findall(rf"^\| ({KEY}) \|.* (\d+) \|$", readme, re.MULTILINE))
-    ways = {"3": "00 01 07", "8": "00 01 03 05 06 07", "26": " ".join(LESSONS)}
+    ways = {"3": "00 01 07", "8": "00 01 03 05 06 07", "25": " ".join(LESSONS)}
     for hours, numbers_of_way in ways.items():
         whole = sum(int(minutes[number]) for number in numbers_of_way.split()) / 60
         assert round(whole) == int(hours)

@@ -16,7 +16,7 @@ VISIBLE = {
     "15": 475, "16": 360, "16b": 140, "17": 150, "18": 330,
 }  # fmt: skip
 """Lines of all visible cells of a lesson; together a third less than when drawings stood among them."""
-DRAWS = {"show", "show_live", "playground"}
+DRAWS = {"show", "show_live", "show_deck", "playground"}
 
 
 @pytest.fixture(params=[*lessons(), *evidence()], ids=page_name)

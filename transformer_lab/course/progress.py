@@ -4,6 +4,7 @@ Lessons 00 and 17 call it. `transformer_lab.course.diary` records the progress a
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from random import Random
 
@@ -12,7 +13,6 @@ from transformer_lab.course.diary import Place
 from transformer_lab.course.lessons import lesson, lesson_numbers
 from transformer_lab.course.quiz.questions import Question
 from transformer_lab.course.quiz.quiz import Quiz
-from transformer_lab.course.quiz.review import add_lesson_number, shuffle_choices
 
 MAX_QUESTIONS = 20
 
@@ -63,3 +63,23 @@ class Review(Quiz):
             super().show()
         else:
             print("There is nothing to review today.")
+
+
+def shuffle_choices(question: Question, random: Random) -> Question:
+    """Return a copy of the question with its choices in random order."""
+    order = random.sample(range(len(question.choices)), len(question.choices))
+    choices = tuple(question.choices[place] for place in order)
+    return replace(question, choices=choices, right=order.index(question.right))
+
+
+def add_lesson_number(lesson: str, question: Question) -> Question:
+    """Return a copy of the question that names its lesson, also in each reply, instead of "this page"."""
+
+    def write_lesson(text: str) -> str:
+        text = text.replace("On this page", f"In lesson {lesson}")
+        text = text.replace("on this page", f"in lesson {lesson}")
+        return text.replace("this page", f"lesson {lesson}")
+
+    choices = ((write_lesson(text), write_lesson(word)) for text, word in question.choices)
+    told = tuple((text, f"{word} (Lesson {lesson}.)") for text, word in choices)
+    return replace(question, text=write_lesson(question.text), choices=told)

@@ -83,7 +83,7 @@ class Quiz:
         choice = letters.index(letter.lower())
         kept = self.record_choice(place, choice)
         word = self.questions[place].verdict(choice)
-        for line in filter(None, (word, self.score() or self.so_far(), kept)):
+        for line in filter(None, (word, self.score(), kept)):
             print(line)
 
     def find_index(self, number: int) -> int:
@@ -142,7 +142,7 @@ class Quiz:
 
         def on_choice(change: dict[str, Any]) -> None:
             kept = self.record_choice(number, change["new"])
-            word.value = self.reply(number, change["new"])
+            word.value = verdict_html(asked.verdict(change["new"]))
             if kept:
                 word.value += f"<br><i>{html.escape(kept)}</i>"
             self.standing.value = f"<b>{self.score()}</b>" if self.score() else ""
@@ -150,11 +150,6 @@ class Quiz:
         choices.observe(on_choice, names="value")
         title = ipywidgets.HTML(f"<b>{number + 1}. {html.escape(asked.text)}</b>")
         return ipywidgets.VBox([title, choices, word])
-
-    def reply(self, number: int, choice: int) -> str:
-        """Return the reply to a choice as HTML, shown below the question."""
-        word = verdict_html(self.questions[number].verdict(choice))
-        return f"{word}<br><i>{self.so_far()}</i>" if self.so_far() else word
 
     # ------------------------------------------------------------ what is counted
 
@@ -175,10 +170,6 @@ class Quiz:
     def right(self) -> int:
         """Return the number of questions that were right at the first choice."""
         return sum(self.questions[n].right == choice for n, choice in self.first.items())
-
-    def so_far(self) -> str:
-        """Return the text below each reply: "" here; `MixedQuiz` returns the running score."""
-        return ""
 
     def score(self) -> str:
         """Return the final score as a sentence once all questions are answered, else ""."""

@@ -1,107 +1,15 @@
-"""The review in lesson 17: a mixed quiz, the glossary, the reading list, and a translation."""
+"""What lesson 17 shows next to its cards: the glossary, the reading list, and a translation."""
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from importlib.resources import files
-from random import Random
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from transformer_lab import course
-from transformer_lab.config import check
-from transformer_lab.course.diary import Place
-from transformer_lab.course.lessons import lesson, lesson_numbers
-from transformer_lab.course.quiz.questions import Question
-from transformer_lab.course.quiz.quiz import Quiz
 from transformer_lab.data.batching import BOS_ID, EOS_ID
 from transformer_lab.model import Transformer
 from transformer_lab.translator import Translator
-
-REVIEW = "17"
-
-
-def lesson_questions() -> dict[str, tuple[Question, ...]]:
-    """Return the questions of each lesson's quiz, by the lesson's key, leaving out lesson 17."""
-    return {n: lesson(n).quiz.questions for n in lesson_numbers() if n != REVIEW}
-
-
-class MixedQuiz(Quiz):
-    """A quiz of questions drawn from several lessons; each reply names the lesson and the score so far.
-
-    Attributes:
-        lessons: The lesson of each question drawn.
-        draw: The seed of the draw.
-    """
-
-    called = "mixed"
-
-    def __init__(
-        self, by_lesson: Mapping[str, Sequence[Question]], number: int = 30, draw: int = 1
-    ):
-        self.pool = [
-            (lesson, question) for lesson, asked in by_lesson.items() for question in asked
-        ]
-        expected = f"a number from 1 to {len(self.pool)}, the questions there are"
-        check("number", number, expected, 1 <= number <= len(self.pool))
-        self.number = number
-        self.start(draw)
-
-    def start(self, draw: int) -> None:
-        """Draw the questions with this seed, and clear all answers."""
-        random = Random(draw)
-        drawn = random.sample(self.pool, self.number)
-        self.lessons = tuple(lesson for lesson, _ in drawn)
-        questions = [add_lesson_number(lesson, question) for lesson, question in drawn]
-        of = Counter(lesson for lesson, _ in self.pool)
-        places = [Place(lesson, question.text, of[lesson]) for lesson, question in drawn]
-        super().__init__([shuffle_choices(question, random) for question in questions], places)
-        self.draw = draw
-
-    def so_far(self) -> str:
-        """Return the score so far as a sentence: how many were right, and how many are left."""
-        left = self.number - len(self.first)
-        return f"{self.right()} of {len(self.first)} right at the first choice, {left} to go."
-
-    def build_widget(self) -> Any:
-        """Build the ipywidget: a field for the seed, and the questions below it."""
-        import ipywidgets
-
-        draw = ipywidgets.BoundedIntText(value=self.draw, min=0, max=10_000, description="Draw:")
-        below = ipywidgets.VBox()
-
-        def deal(_: Any = None) -> None:
-            self.start(draw.value)
-            below.children = self.build_boxes()
-
-        deal()
-        draw.observe(deal, names="value")
-        keys = ipywidgets.HTML(
-            "Another number draws other questions. By keyboard: Tab to a choice, Space to take it."
-        )
-        return ipywidgets.VBox([draw, keys, below])
-
-
-def shuffle_choices(question: Question, random: Random) -> Question:
-    """Return a copy of the question with its choices in random order."""
-    order = random.sample(range(len(question.choices)), len(question.choices))
-    choices = tuple(question.choices[place] for place in order)
-    return replace(question, choices=choices, right=order.index(question.right))
-
-
-def add_lesson_number(lesson: str, question: Question) -> Question:
-    """Return a copy of the question that names its lesson, also in each reply, instead of "this page"."""
-
-    def write_lesson(text: str) -> str:
-        text = text.replace("On this page", f"In lesson {lesson}")
-        text = text.replace("on this page", f"in lesson {lesson}")
-        return text.replace("this page", f"lesson {lesson}")
-
-    choices = ((write_lesson(text), write_lesson(word)) for text, word in question.choices)
-    told = tuple((text, f"{word} (Lesson {lesson}.)") for text, word in choices)
-    return replace(question, text=write_lesson(question.text), choices=told)
 
 
 def glossary() -> str:

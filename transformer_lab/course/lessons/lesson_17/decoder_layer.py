@@ -103,7 +103,7 @@ decoder_layer = Check(
     run=_build_and_run,
     arguments=("d_model", "num_heads", "d_ff", "x", "memory", "mask", "memory_mask"),
     working=_work_out_layer,
-    verified="three sub-layers, each inside Add & Norm, each with the mask that is its own",
+    verified="three sub-layers, each inside Add & Norm, each with its own mask",
     mistakes=[
         Mistake(_edit_layer(NO_MASK), "the words see the future: self-attention takes `mask`."),
         Mistake(

@@ -131,7 +131,7 @@ words_that_fit = Check(
     drawn=_random_room,
     results=("the number of words",),
     working=_work_out_words,
-    verified="keys and values, in every layer, beside those of the memory",
+    verified="keys and values in every layer, with the memory's among them",
     mistakes=[
         Mistake(
             _edit_fit(("layers * word * source", "0")),

@@ -7,6 +7,7 @@ import { toCode } from "./names.js";
 import { findNeighbours } from "./neighbours.js";
 
 const MANY = 40; // words
+const SHORT = 24; // letters of a sentence that fits on a button
 const MOST_FRESH = 3; // of so many words one may have changed to be marked
 const UNKNOWN_TOKEN = "<unk>"; // what a word is read as that the model doesn't know
 
@@ -17,6 +18,13 @@ function fitHeight(field) {
   if (FITS_ITSELF) return;
   field.style.height = "auto";
   field.style.height = `${field.scrollHeight + field.offsetHeight - field.clientHeight}px`;
+}
+
+/** What stands on the buttons of sentences: all of it if they're short, their last words if those differ, or numbers. */
+function namePresets(presets) {
+  if (presets.every(({ length }) => length <= SHORT)) return presets;
+  const ends = presets.map((text) => text.split(" ").at(-1));
+  return new Set(ends).size === ends.length ? ends : presets.map((_, i) => `sentence ${i + 1}`);
 }
 
 export class Sentence {
@@ -40,11 +48,10 @@ export class Sentence {
       this.markStale();
     });
     if (!FITS_ITSELF) new ResizeObserver(() => fitHeight(this.input)).observe(this.input);
-    const ends = presets.map((text) => text.split(" ").at(-1));
-    const named = new Set(ends).size === ends.length ? ends : presets.map((_, i) => `sentence ${i + 1}`);
+    const names = namePresets(presets);
     this.go = action("ask", "Translate", "Translate this sentence", ask);
     this.presets = presets.length < 2 ? [] : presets.map((text, i) => {
-      const button = make("button", { type: "button", title: text, "data-control": `sentence ${i}` }, named[i]);
+      const button = make("button", { type: "button", title: text, "data-control": `sentence ${i}` }, names[i]);
       button.addEventListener("click", () => state.translate(text));
       return { text, button };
     });

@@ -1,0 +1,100 @@
+"""Parser for a lesson's `cards.md`, and the decks of cards that lesson 17 shows.
+
+A card has a question on one side. On the other it has the answer, and links to where the course
+builds it. The Markdown has a deck for each `## `, and a card for each `### `:
+
+    ## Attention
+
+    ### What sums to 1?
+
+    Each query's row, because every query shares out one whole among the keys.
+
+    [01, From scores to weights](01_attention_in_numpy.ipynb#From-scores-to-weights)
+"""
+
+import re
+from dataclasses import dataclass
+from importlib.resources import files
+
+from IPython.display import display
+
+from transformer_lab.config import check
+from transformer_lab.course import lessons
+from transformer_lab.course.quiz.quiz import is_in_terminal
+
+LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
+
+
+@dataclass(frozen=True)
+class Card:
+    """A card to turn over.
+
+    Attributes:
+        question: What it asks.
+        answer: The answer, in Markdown.
+        places: Where the course builds the answer: links in Markdown.
+    """
+
+    question: str
+    answer: str
+    places: str
+
+    def fold(self) -> str:
+        """Return the card as Markdown whose answer is folded, which needs neither kernel nor script."""
+        asked = re.sub(r"`([^`]+)`", r"<code>\1</code>", self.question)
+        asked = re.sub(r"\*([^*]+)\*", r"<i>\1</i>", asked)
+        return (
+            f"<details>\n<summary><b>{asked}</b></summary>\n\n"
+            f"> {self.answer}\n>\n> → {self.places}\n\n</details>"
+        )
+
+    def text(self) -> str:
+        """Return the card as text, for a terminal."""
+        places = LINK.sub(r"\1", self.places)
+        return f"{self.question}\n    {self.answer}\n    → {places}"
+
+
+def read_cards(text: str, file: str) -> dict[str, list[Card]]:
+    """Parse the decks of a `cards.md`, by name; empty lines and a title (`# `) are ignored.
+
+    Raises:
+        ValueError: For the first card that isn't a question, an answer and links; it names `file`.
+    """
+    decks: dict[str, list[Card]] = {}
+    for name, deck in split_at(text, "## "):
+        decks[name] = []
+        for question, rest in split_at(deck, "### "):
+            parts = [part.strip() for part in rest.split("\n\n") if part.strip()]
+            expected = "two paragraphs: the answer, and links to where it's built"
+            fits = len(parts) == 2 and not LINK.sub("", parts[-1]).strip("· ")
+            check(f"{file}, {question!r}", parts, expected, fits)
+            decks[name].append(Card(question, *parts))
+    return decks
+
+
+def split_at(text: str, marks: str) -> list[tuple[str, str]]:
+    """Split a text at its headings of one level; return each heading with what's below it."""
+    _, *parts = re.split(rf"^{marks}(.+)$", text, flags=re.MULTILINE)
+    return list(zip(parts[::2], parts[1::2], strict=True))
+
+
+def decks() -> dict[str, list[Card]]:
+    """Return the decks of lesson 17, by their names."""
+    text = files(lessons).joinpath("lesson_17", "cards.md").read_text(encoding="utf-8")
+    return read_cards(text, "lesson_17/cards.md")
+
+
+def show_deck(name: str) -> None:
+    """Show a deck with all answers folded; in a terminal, print it.
+
+    Raises:
+        ValueError: If there is no such deck.
+    """
+    every = decks()
+    check("the deck", name, f"one of {', '.join(every)}", name in every)
+    in_words = "\n\n".join(card.text() for card in every[name])
+    if is_in_terminal():
+        print(in_words)
+    else:
+        folded = "\n\n".join(card.fold() for card in every[name])
+        display({"text/markdown": folded, "text/plain": in_words}, raw=True)
