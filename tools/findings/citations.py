@@ -9,7 +9,7 @@ from functools import cache
 from tools.findings.finding import Finding, read_findings
 
 CITED = re.compile(
-    r"\[finding (\d+)\]\(((?:\.\./)+)docs/findings\.md#finding-\d+\)(?: \(\*[^)]*\))?"
+    r"\[finding (\d+)\]\(((?:\.\./)+)docs/findings\.md#finding-\d+\)(?: \((?:its claim )?\*[^)]*\))?"
 )
 """A link to a finding, from a lesson or from the folder of the evidence, and perhaps its verdict."""
 
@@ -21,6 +21,10 @@ def write_verdicts(text: str) -> str:
         ValueError: If there's no such finding.
     """
     return CITED.sub(lambda link: cite(number_findings(), int(link.group(1)), link.group(2)), text)
+
+
+VERDICTS = {"depends on": "holds in some cases"}
+"""How a sentence says a verdict that needs its object, which stands with the finding."""
 
 
 @cache
@@ -36,4 +40,6 @@ def cite(findings: dict[int, Finding], number: int, root: str = "../") -> str:
     found = findings[number]
     few = ", few runs" if any(test.has_few_runs for test in found.measurements) else ""
     runs = f", n = {found.num_runs:,}{few}" if found.num_runs else ""
-    return f"[finding {number}]({root}docs/findings.md#finding-{number}) (*{found.verdict}*{runs})"
+    verdict = VERDICTS.get(found.verdict, found.verdict)
+    # "Its claim", because a sentence that's true may cite a finding whose claim is not.
+    return f"[finding {number}]({root}docs/findings.md#finding-{number}) (its claim *{verdict}*{runs})"

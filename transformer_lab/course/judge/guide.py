@@ -32,8 +32,7 @@ class Guide:
         """Return the line above the stub of the exercise with this name."""
         return (
             f"*Difficulty {self.difficulty} of 3, about {self.minutes} minutes. If you get stuck, "
-            f"`check.{name}.hint(1)` gives you a nudge, `hint(2)` the idea, and `hint(3)` nearly "
-            "all of it.*"
+            f"try `check.{name}.hint(1)`, then 2 and 3.*"
         )
 
     def fold(self) -> str:
