@@ -71,9 +71,9 @@ def describe_sharpness(got: np.ndarray, want: np.ndarray, axis: int) -> str | No
     if (got.argmax(axis) != want.argmax(axis)).any():
         return start
     if (apart > 0).all():
-        return f"{start}; the weights are too sharp: the large ones too large, the small too small"
+        return f"{start}; the weights are too sharp: large ones are too large, small ones too small"
     if (apart < 0).all():
-        return f"{start}; the weights are too flat: the large ones too small, the small too large"
+        return f"{start}; the weights are too flat: large ones are too small, small ones too large"
     return start
 
 
