@@ -197,7 +197,13 @@ def make_targets(
         Target("64 wide: PyTorch's time for a step over ours", median_ratio(theirs, ours), 1.0),
         Target("reverse nine letters to 98%, in s", median(soon), 5.0, at_most=True),
         Target("first step of reversing, in s", first["reverse"], 0.5, at_most=True),
-        Target("first step in the world, in s", first["world"], 0.5, at_most=True),
+        Target(
+            "first step in the world, in s",
+            first["world"],
+            0.5,
+            at_most=True,
+            reason="Its 20,000 sentences are written first, because the vocabulary is counted from them.",
+        ),
         *(
             Target(f"{name}: longest task, processor time, in ms", work, 50, at_most=True)
             for name, (work, _) in longest.items()
