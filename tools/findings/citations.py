@@ -42,4 +42,6 @@ def cite(findings: dict[int, Finding], number: int, root: str = "../") -> str:
     runs = f", n = {found.num_runs:,}{few}" if found.num_runs else ""
     verdict = VERDICTS.get(found.verdict, found.verdict)
     # "Its claim", because a sentence that's true may cite a finding whose claim is not.
-    return f"[finding {number}]({root}docs/findings.md#finding-{number}) (its claim *{verdict}*{runs})"
+    return (
+        f"[finding {number}]({root}docs/findings.md#finding-{number}) (its claim *{verdict}*{runs})"
+    )
