@@ -6,10 +6,10 @@ The builder does it for every lesson, so that no sentence says of a claim what i
 import re
 from functools import cache
 
-from tools.findings.finding import Finding, read_findings
+from tools.findings.finding import Finding, Verdict, read_findings
 
 CITED = re.compile(
-    r"\[finding (\d+)\]\(((?:\.\./)+)docs/findings\.md#finding-\d+\)(?: \((?:its claim )?\*[^)]*\))?"
+    r"\[finding (\d+)\]\(((?:\.\./)+)docs/findings\.md#finding-\d+\)(?: \(\*[^)]*\))?"
 )
 """A link to a finding, from a lesson or from the folder of the evidence, and perhaps its verdict."""
 
@@ -23,8 +23,15 @@ def write_verdicts(text: str) -> str:
     return CITED.sub(lambda link: cite(number_findings(), int(link.group(1)), link.group(2)), text)
 
 
-VERDICTS = {"depends on": "holds in some cases"}
-"""How a sentence says a verdict that needs its object, which stands with the finding."""
+SAID: dict[Verdict, str] = {
+    "holds": "the usual claim holds",
+    "holds here": "the usual claim holds here",
+    "depends on": "the usual claim holds in some cases",
+    "not seen": "too close to call",
+    "does not hold": "against the usual claim",
+    "nothing to test": "a definition, or what a paper reports",
+}
+"""How a sentence says a verdict. It names the claim, because a true sentence may refute it."""
 
 
 @cache
@@ -40,8 +47,5 @@ def cite(findings: dict[int, Finding], number: int, root: str = "../") -> str:
     found = findings[number]
     few = ", few runs" if any(test.has_few_runs for test in found.measurements) else ""
     runs = f", n = {found.num_runs:,}{few}" if found.num_runs else ""
-    verdict = VERDICTS.get(found.verdict, found.verdict)
-    # "Its claim", because a sentence that's true may cite a finding whose claim is not.
-    return (
-        f"[finding {number}]({root}docs/findings.md#finding-{number}) (its claim *{verdict}*{runs})"
-    )
+    verdict = SAID[found.verdict]
+    return f"[finding {number}]({root}docs/findings.md#finding-{number}) (*{verdict}*{runs})"
