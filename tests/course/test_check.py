@@ -51,6 +51,26 @@ def stops(x):
     raise KeyError("no such word")
 
 
+def library_stops(x):
+    return torch.as_tensor([1, 2]).softmax(0)
+
+
+def test_a_library_that_lacks_a_function_is_no_stub():
+    text = TWICE.verdict(library_stops).text
+    assert text.startswith("Not yet: ")
+    assert "where decimals are needed" in text
+
+
+def test_an_index_that_is_met_first_does_not_hide_a_known_mistake():
+    def read(order):
+        return lambda x: [x[n] for n in order(range(len(x) + 2))][-1] if x.size > 5 else x * 0
+
+    known = replace(TWICE, mistakes=[Mistake(read(list), "you read beyond the end")])
+    assert known.verdict(read(lambda places: places[::-1])).text.startswith(
+        "Not yet: you read beyond the end"
+    )
+
+
 @pytest.mark.parametrize(
     ("answer", "words"),
     [

@@ -171,7 +171,22 @@ PROVOKED = [
     ),
     (lambda: A[0].gather(1, A[0]), "takes the logits first"),
     (lambda: A.gather(1, torch.ones(2, 3, dtype=torch.long)), "takes the logits first"),
-    (lambda: F.cross_entropy(A, torch.ones(2, 3, dtype=torch.long)), "takes the logits first"),
+    (lambda: F.cross_entropy(A, torch.ones(2, 3, dtype=torch.long)), "axis 1 for the vocabulary"),
+    (
+        lambda: F.cross_entropy(A.flatten(0, 1), torch.ones(2, 3, dtype=torch.long)),
+        "6 long for the logits and 2 for the ids",
+    ),
+    (lambda: PAIR.norm(), "a list, which has no .norm"),
+    (lambda: nn.utils.clip_grad_norm_([PAIR], 1.0), "lists stand in a list"),
+    (lambda: torch.exp([A, A]), "where one tensor is needed"),
+    (lambda: COUNTS.a, 'd["key"]'),
+    (lambda: torch.square(nothing()), "have a `return`?"),
+    (lambda: torch.ones(2, dtype=torch.long).softmax(0), "where decimals are needed"),
+    (lambda: torch.stack([torch.ones(2), torch.ones(3)]), "parts of one shape"),
+    (lambda: torch.stack([]), "the list is empty"),
+    (lambda: torch.cat([]), "the list is empty"),
+    (lambda: torch.einsum("ij,jk->ik", A[0], A[0]), "the letter j stands for an axis of 5 and for"),
+    (lambda: torch.ones(3, 5) @ torch.ones(7, 5), "are 5 long, so the right side", "with .T"),
     (lambda: PAIR < HALF, "a list can't be compared with a number"),
     (lambda: A.narrow(1, 1, 3), "narrow takes a start and a length"),
     (lambda: HALF.sum(), "a single number, which has no .sum"),
@@ -271,6 +286,17 @@ def test_a_slice_of_a_dict_is_explained_in_all_versions_of_python():
     assert "a dict cannot be sliced" in said
 
 
+def test_a_linear_layer_is_not_told_to_transpose():
+    said = find_reason(text_of(error_of(lambda: nn.Linear(7, 5)(torch.ones(2, 5)))), "y = layer(x)")
+    assert ".T" not in said
+    assert "for a Linear" in said
+
+
+def test_a_weight_is_said_to_be_stored_by_rows():
+    text = text_of(error_of(lambda: torch.ones(3, 5) @ torch.ones(7, 5)))
+    assert "(out, in)" in find_reason(text, "logits = states @ weight")
+
+
 def takes_none(x, d_k=None):
     return x * d_k
 
@@ -312,6 +338,24 @@ def sorts_in_place(x, d_k=None):
     return y[0]
 
 
+def uses_no_gradient(x):
+    return (x.grad**2).sum()
+
+
+def uses_no_gradient_by_name(x):
+    gradient = x.grad
+    return gradient.norm()
+
+
+def gets_what_is_not_there(x):
+    return x.get("b") + 1
+
+
+def never_returns(x):
+    made = nothing()
+    return made + x.get("a", 0)
+
+
 @pytest.mark.parametrize(
     ("function", "given", "words"),
     [
@@ -319,7 +363,11 @@ def sorts_in_place(x, d_k=None):
         (takes_none, (3, None), "`d_k` is an argument, and here it is None: it is not given"),
         (calls_another, (3,), "`d_k` is an argument, and here it is None: the function is called"),
         (spoils_its_argument, (3, 2), "have a `return`?"),
-        (sorts_in_place, ([3, 1],), "have a `return`?"),
+        (sorts_in_place, ([3, 1],), "append, sort and the like"),
+        (uses_no_gradient, (A,), "adds nothing, so leave it out"),
+        (uses_no_gradient_by_name, (A,), "adds nothing, so leave it out"),
+        (gets_what_is_not_there, (COUNTS,), "get(key, 0) gives 0 instead"),
+        (never_returns, (COUNTS,), "have a `return`?"),
         (calls_who_spoils_it, (3,), "have a `return`?"),
         (calls_a_method, (3,), "`d_k` is an argument, and here it is None: the function is called"),
     ],

@@ -28,6 +28,50 @@ def forgets_to_zero(loss_of, optimizer, batch, rate):
     return loss, norm
 
 
+def zeroes_after_backward(loss_of, optimizer, batch, rate):
+    set_rate(optimizer, rate)
+    loss = loss_of(batch)
+    loss.backward()
+    optimizer.zero_grad()
+    norm = nn.utils.clip_grad_norm_(parameters_of(optimizer), 1.0)
+    optimizer.step()
+    return loss.item(), norm
+
+
+def keeps_zeros_after_backward(loss_of, optimizer, batch, rate):
+    loss = loss_of(batch)
+    loss.backward()
+    optimizer.zero_grad(set_to_none=False)
+    norm = sum(p.grad.pow(2).sum() for p in loss_of.parameters()) ** 0.5
+    set_rate(optimizer, rate)
+    optimizer.step()
+    return loss, norm
+
+
+def norm_of_what_was_emptied(loss_of, optimizer, batch, rate):
+    loss = loss_of(batch)
+    loss.backward()
+    optimizer.zero_grad()
+    norm = sum((p.grad**2).sum() for p in loss_of.parameters()) ** 0.5
+    return loss, norm
+
+
+def lists_in_a_list(loss_of, optimizer, batch, rate):
+    set_rate(optimizer, rate)
+    loss = loss_of(batch)
+    optimizer.zero_grad()
+    loss.backward()
+    weights = [group["params"] for group in optimizer.param_groups]
+    norm = nn.utils.clip_grad_norm_(weights, 1.0)
+    optimizer.step()
+    return loss, norm
+
+
+def groups_for_weights(loss_of, optimizer, batch, rate):
+    loss_of(batch).backward()
+    return loss_of(batch), nn.utils.clip_grad_norm_(optimizer.param_groups, 1.0)
+
+
 def zeroes_too_late(loss_of, optimizer, batch, rate):
     set_rate(optimizer, rate)
     loss = loss_of(batch)
@@ -234,6 +278,53 @@ def perplexity(counts):
     return torch.exp(-(p * p.log()).sum())
 
 
+def takes_none_for_a_gradient(model):
+    return {
+        name: sum(p.grad.square().sum().item() for p in child.parameters()) ** 0.5
+        for name, child in model.named_children()
+    }
+
+
+def takes_none_under_a_name(model):
+    norms = {}
+    for name, child in model.named_children():
+        total = 0.0
+        for p in child.parameters():
+            gradient = p.grad
+            total += gradient.norm().item() ** 2
+        norms[name] = math.sqrt(total)
+    return norms
+
+
+def squares_none(model):
+    return {
+        name: sum(float(torch.square(p.grad).sum()) for p in child.parameters()) ** 0.5
+        for name, child in model.named_children()
+    }
+
+
+def lists_of_gradients(model):
+    norms = {}
+    for name, child in model.named_children():
+        lists = [list(part.parameters(recurse=False)) for part in child.modules()]
+        norms[name] = sum(float(p.grad.square().sum()) for p in lists) ** 0.5
+    return norms
+
+
+def norm_of_a_list(model):
+    return {
+        name: torch.norm([p.grad for p in child.parameters() if p.grad is not None])
+        for name, child in model.named_children()
+    }
+
+
+def joins_nothing(model):
+    return {
+        name: torch.cat([p.grad.flatten() for p in child.parameters() if p.grad is not None]).norm()
+        for name, child in model.named_children()
+    }
+
+
 def sum_of_norms(model):
     return {
         name: sum(p.grad.norm().item() for p in child.parameters() if p.grad is not None)
@@ -324,6 +415,22 @@ def squeezed(logits, target):
 
 def hard_targets(logits, target):
     return F.cross_entropy(logits.flatten(0, 1), target.flatten(), ignore_index=0)
+
+
+def vocabulary_last(logits, target):
+    return F.cross_entropy(logits, target, ignore_index=0, label_smoothing=0.1)
+
+
+def vocabulary_last_without_smoothing(logits, target):
+    return F.nll_loss(logits.log_softmax(-1), target)
+
+
+def joins_the_logits_alone(logits, target):
+    return F.cross_entropy(logits.flatten(0, 1), target, ignore_index=0, label_smoothing=0.1)
+
+
+def target_first(logits, target):
+    return F.cross_entropy(target, logits, ignore_index=0, label_smoothing=0.1)
 
 
 def counts_padding(logits, target):
@@ -430,6 +537,11 @@ def logarithm_of_softmax(logits, target):
 
 TABLE = [
     ("training_step", forgets_to_zero, "adds to what it finds"),
+    ("training_step", zeroes_after_backward, "throws away what `backward` has just computed"),
+    ("training_step", keeps_zeros_after_backward, "throws away what `backward` has just computed"),
+    ("training_step", norm_of_what_was_emptied, "None before `backward`, after `zero_grad`"),
+    ("training_step", lists_in_a_list, "join them into one first, with +"),
+    ("training_step", groups_for_weights, "square brackets take things out of it"),
     ("training_step", zeroes_too_late, "the weights do not move"),
     ("training_step", steps_first, "after `backward` and before `zero_grad`"),
     ("training_step", its_own_rate, "keeps its own rate"),
@@ -454,6 +566,12 @@ TABLE = [
     ("unigram_loss", mean_over_words, "mean over the words of the vocabulary"),
     ("unigram_loss", each_word_alike, "every word counts alike"),
     ("unigram_loss", perplexity, "this is the perplexity"),
+    ("gradient_norms", takes_none_for_a_gradient, "adds nothing, so leave it out"),
+    ("gradient_norms", takes_none_under_a_name, "adds nothing, so leave it out"),
+    ("gradient_norms", squares_none, "adds nothing, so leave it out"),
+    ("gradient_norms", lists_of_gradients, "join them into one first, with +"),
+    ("gradient_norms", norm_of_a_list, "where one tensor is needed"),
+    ("gradient_norms", joins_nothing, "the list is empty in this case"),
     ("gradient_norms", sum_of_norms, "the norms of a part's parameters are added"),
     ("gradient_norms", squares, "the root is missing"),
     ("gradient_norms", of_the_weights, "the length of the weights"),
@@ -468,6 +586,10 @@ TABLE = [
     ("mend_loss", softmax_twice, "the patient is not cured"),
     ("mend_loss", squeezed, "sigmoid squeezes"),
     ("mend_loss", hard_targets, "the smoothing is gone"),
+    ("mend_loss", vocabulary_last, "axis 1 for the vocabulary"),
+    ("mend_loss", vocabulary_last_without_smoothing, "axis 1 for the vocabulary"),
+    ("mend_loss", joins_the_logits_alone, "are batch and steps joined in both?"),
+    ("mend_loss", target_first, "are two arguments swapped?"),
     ("mend_loss", counts_padding, "padding (id 0) is counted now"),
     ("mend_loss", divides_by_all, "divided by all places"),
     ("mend_loss", no_logarithm, "minus the probability itself"),

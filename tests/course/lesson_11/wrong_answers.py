@@ -83,6 +83,27 @@ def turned_round(weights, gold):
     return 1 - 2 * len(found & gold) / (len(found) + len(gold))
 
 
+def reads_step_first(weights, gold):
+    steps = sorted({pair[0] for pair in gold})
+    found = [(int(np.argmax(weights[q])), q) for q in steps]
+    return 1 - 2 * sum(link in gold for link in found) / (len(found) + len(gold))
+
+
+def reads_step_first_in_a_loop(weights, gold):
+    found = set()
+    for step, _ in gold:
+        found.add((int(weights[step].argmax()), step))
+    return 1 - 2 * len(found & gold) / (len(found) + len(gold))
+
+
+def compares_step_first(weights, gold):
+    hits, steps = 0, set()
+    for step, source in gold:
+        hits += int(weights[step].argmax()) == source
+        steps.add(step)
+    return 1 - 2 * hits / (len(steps) + len(gold))
+
+
 def by_source_word(weights, gold):
     best = np.argmax(weights, axis=0)
     found = {(k, int(best[k])) for k, _ in gold}
@@ -137,6 +158,19 @@ def squared(weights):
     return np.sum(weights * (i - j) ** 2) / len(weights)
 
 
+def not_transposed(states, weight, bias):
+    return (states @ weight + bias).argmax(-1)
+
+
+def not_transposed_in_a_loop(states, weight, bias):
+    logits = [torch.matmul(depth, weight) + bias for depth in states]
+    return torch.stack(logits).argmax(-1)
+
+
+def letters_not_turned(states, weight, bias):
+    return (torch.einsum("lsd,dv->lsv", states, weight) + bias).argmax(-1)
+
+
 def no_bias(states, weight, bias):
     return torch.einsum("lsd,vd->lsv", states, weight).argmax(-1)
 
@@ -176,6 +210,9 @@ TABLE = [
     ("error_rate", every_step, "steps without a gold link"),
     ("error_rate", share_right, "1 minus it"),
     ("error_rate", turned_round, "wrong way round"),
+    ("error_rate", reads_step_first, "you read gold as (step, source)"),
+    ("error_rate", reads_step_first_in_a_loop, "you read gold as (step, source)"),
+    ("error_rate", compares_step_first, "the second number of each pair is the step"),
     ("error_rate", by_source_word, "that's a column"),
     ("error_rate", recall, "gold links alone"),
     ("error_rate", precision, "found links alone"),
@@ -187,6 +224,13 @@ TABLE = [
     ("mean_distance", strongest_only, "strongest key alone"),
     ("mean_distance", unweighted, "not used"),
     ("mean_distance", squared, "squared"),
+    (
+        "read_words",
+        not_transposed,
+        "must be transposed, with .T; a Linear stores its weight as (out",
+    ),
+    ("read_words", not_transposed_in_a_loop, "must be transposed, with .T"),
+    ("read_words", letters_not_turned, "the letter d stands for an axis of 4 and for one of 5"),
     ("read_words", no_bias, "bias is missing"),
     ("read_words", over_steps, "over the steps"),
     ("read_words", over_depths, "over the depths"),

@@ -12,6 +12,19 @@ def down_the_column(weights, row, referent, other):
     return column[:, referent] - column[:, other]
 
 
+def without_the_heads(weights, row, referent, other):
+    return weights[row, referent] - weights[row, other]
+
+
+def row_before_noun(weights, row, referent, other):
+    looks = weights[row]
+    return looks[referent] - looks[other]
+
+
+def row_on_the_heads_axis(weights, row, referent, other):
+    return weights[row, :, referent] - weights[row, :, other]
+
+
 def one_for_all_heads(weights, row, referent, other):
     mean = weights.mean(0)
     return mean[row, referent] - mean[row, other]
@@ -153,6 +166,9 @@ def the_row_alone(weights, query, key):
 TABLE = [
     ("preference", other_minus_referent, "the wrong way round"),
     ("preference", down_the_column, "swapped rows and columns"),
+    ("preference", without_the_heads, "weights has three axes, and the heads come first"),
+    ("preference", row_before_noun, "weights has three axes and the heads come first"),
+    ("preference", row_on_the_heads_axis, "that's the axis of the heads"),
     ("preference", one_for_all_heads, "mean over the heads"),
     ("preference", referent_only, "referent alone"),
     ("preference", yes_or_no, "by how much"),

@@ -20,6 +20,23 @@ NUMPYS_WORDS = (
     "tensor's own methods, which have dim for axis and keepdim for keepdims"
 )
 WHOLE = "a whole number is needed there: // gives one, / does not"
+NONE = "something there is None: does the function that made it have a `return`?"
+NO_GRADIENT = (
+    "a .grad is None before `backward`, after `zero_grad`, and where no gradient reaches a parameter; "
+    "a parameter without one adds nothing, so leave it out"
+)
+NONES: Sequence[tuple[str, str]] = [
+    (r"\.grad\b", NO_GRADIENT),
+    (
+        r"\.get\([^,()]*\)",
+        "get gives None for a key that is not there; get(key, 0) gives 0 instead",
+    ),
+    (
+        r"=\s*[\w.\[\]]+\.(?:append|extend|insert|sort|reverse)\(",
+        "append, sort and the like change what stands before the dot, and return None",
+    ),
+]
+"""What makes a None other than a missing `return`: a pattern for the code, and the explanation."""
 
 
 def explain_matrix_product(left: str, right: str) -> str:
@@ -75,6 +92,20 @@ def explain_index(found: re.Match[str]) -> str:
     if n < 2:
         return "there is only one entry, number 0" if n else "there is nothing in it"
     return f"there are {n}, so the last is number {n - 1}"
+
+
+def explain_none(line: str, body: str = "") -> str:
+    """Explain an error caused by a None that is no argument.
+
+    Args:
+        line: The learner's line that raised it.
+        body: The learner's whole function, if the None has a name there.
+    """
+    for text in (line, body):
+        for pattern, reason in NONES:
+            if re.search(pattern, text):
+                return reason
+    return NONE
 
 
 REASONS: Sequence[tuple[str, Reason]] = [
@@ -156,8 +187,8 @@ REASONS: Sequence[tuple[str, Reason]] = [
         lambda _: "the first line of __init__ is super().__init__()",
     ),
     (
-        r"'NoneType' object|and 'NoneType'|'NoneType' and|iterable NoneType",
-        lambda _: "something there is None: does the function that made it have a `return`?",
+        r"'NoneType' object|and 'NoneType'|'NoneType' and|iterable NoneType|, not NoneType",
+        lambda _: NONE,
     ),
     (
         r"name '(\w+)' is not defined",
@@ -190,8 +221,29 @@ REASONS: Sequence[tuple[str, Reason]] = [
         lambda _: "a tuple cannot change; + makes a longer one, as in ids + (word,)",
     ),
     (
-        r"'(tuple|list)' object has no attribute",
-        lambda m: f"this is a {m[1]}: does it hold several results? Take them apart: a, b = …",
+        r"'tuple' object has no attribute",
+        lambda _: "this is a tuple: does it hold several results? Take them apart: a, b = …",
+    ),
+    (
+        r"'list' object has no attribute 'grad'",
+        lambda _: (
+            "a list has no .grad, but each parameter in it has one; if lists stand in a list, join "
+            "them into one first, with +"
+        ),
+    ),
+    (
+        r"'list' object has no attribute 'layout'|must be Tensor, not (?:list|tuple)",
+        lambda _: (
+            "a list is given where one tensor is needed: torch.stack and torch.cat make one of many"
+        ),
+    ),
+    (
+        r"'list' object has no attribute '(\w+)'",
+        lambda m: f"this is a list, which has no .{m[1]}; each thing in it may, so go through it",
+    ),
+    (
+        r"'dict' object has no attribute '(\w+)'",
+        lambda m: f'a dict has no .{m[1]}; square brackets take things out of it, as in d["key"]',
     ),
     (
         r"'[A-Z]\w*' object has no attribute '(\w+)'",
@@ -416,6 +468,18 @@ REASONS: Sequence[tuple[str, Reason]] = [
         ),
     ),
     (
+        r"stack expects each tensor to be equal size",
+        lambda _: "stack needs parts of one shape; flatten and torch.cat put any together",
+    ),
+    (
+        r"expected a non-empty list of Tensors|stack expects a non-empty TensorList",
+        lambda _: "the list is empty in this case, so there is nothing to put together",
+    ),
+    (
+        r"einsum\(\): subscript (\w) has size (\d+) .* seen size (\d+)",
+        lambda m: f"the letter {m[1]} stands for an axis of {m[3]} and for one of {m[2]}",
+    ),
+    (
         r"Sizes of tensors must match except in dimension (\d+)|"
         r"all the input array dimensions except for the concatenation axis must match",
         lambda m: (
@@ -424,8 +488,28 @@ REASONS: Sequence[tuple[str, Reason]] = [
         ),
     ),
     (
-        r"[Ee]xpected dtype int\S* for index|Index tensor must have the same number of dimensions|"
         r"Expected target size",
+        lambda _: (
+            "this loss takes axis 1 for the vocabulary, and in our logits the vocabulary is last: "
+            "join batch and steps of both, with flatten(0, 1), or swap the two axes"
+        ),
+    ),
+    (
+        r"Expected input batch_size \((\d+)\) to match target batch_size \((\d+)\)",
+        lambda m: (
+            f"each row of logits needs an id, but the first axis is {m[1]} long for the logits and "
+            f"{m[2]} for the ids: are batch and steps joined in both?"
+        ),
+    ),
+    (
+        r"not implemented for '(?:Long|Int|Bool)'",
+        lambda _: (
+            "whole numbers, or True and False, are given where decimals are needed: are two "
+            "arguments swapped?"
+        ),
+    ),
+    (
+        r"[Ee]xpected dtype int\S* for index|Index tensor must have the same number of dimensions",
         lambda _: (
             "a loss takes the logits first, with one axis more than the ids: are both in their "
             "place, and do they have all of their axes?"
@@ -459,11 +543,29 @@ def find_reason(text: str, line: str = "") -> str | None:
         return None
     if "tuple index out of range" in text and re.search(r"\bshape\b|\bsize\(", line):
         return "a shape has one number for each axis, counted from 0"
+    turned = find_turned_matrix(text, line)
+    if turned:
+        return turned
     for pattern, reason in REASONS:
         found = re.search(pattern, text)
         if found:
             return reason(found)
     return None
+
+
+def find_turned_matrix(text: str, line: str) -> str | None:
+    """Explain a matrix product in which the rows of both sides have the same length, or return None.
+
+    Only a product that the line itself writes counts, because PyTorch's Linear transposes its weight.
+    """
+    found = re.search(r"cannot be multiplied \(\d+x(\d+) and (?!\1x)\d+x\1\)", text)
+    if not found or not re.search(r"@|\b(?:matmul|mm)\(", line):
+        return None
+    of_linear = "; a Linear stores its weight as (out, in)" if "weight" in line else ""
+    return (
+        f"the rows of both sides are {found[1]} long, so the right side must be transposed, with .T"
+        f"{of_linear}"
+    )
 
 
 def reads_key(line: str) -> bool:

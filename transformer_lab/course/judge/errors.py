@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from transformer_lab.course.judge.error_reasons import find_reason
+from transformer_lab.course.judge.error_reasons import NONE, explain_none, find_reason
 from transformer_lab.course.judge.formatting import describe_kind, short_repr
 
 PACKAGE = str(Path(__file__).parents[2])
@@ -75,9 +75,11 @@ def describe_error(error: BaseException, watched: RecordedAnswer) -> str:
     kind = type(error).__name__
     said = f"{kind}: {error_headline(error)}"
     frame = find_learner_frame(error)
-    reason = (frame and "NoneType" in said and explain_none(frame[0], frame[1], watched)) or (
+    reason = (frame and "NoneType" in said and explain_given_none(*frame, watched)) or (
         find_reason(f"{kind}: {error_text(error)}", read_line(*frame) if frame else "")
     )
+    if frame and reason == NONE:
+        reason = explain_made_none(*frame, watched)
     why = f"\n  that is: {reason}" if reason else ""
     if frame:
         return f"it stops with {said}{describe_line(*frame)}{why}"
@@ -96,7 +98,22 @@ def read_line(frame: types.FrameType, line: int) -> str:
     return linecache.getline(frame.f_code.co_filename, line, frame.f_globals).strip()
 
 
-def explain_none(frame: types.FrameType, line: int, watched: RecordedAnswer) -> str | None:
+def explain_made_none(frame: types.FrameType, line: int, watched: RecordedAnswer) -> str:
+    """Explain an error caused by a None that was made in this frame, or by what its line calls."""
+    text = read_line(frame, line)
+    has_name = any(frame.f_locals.get(name, 0) is None for name in find_names(text))
+    return explain_none(text, read_source(watched.answer) if has_name else "")
+
+
+def read_source(answer: Callable[..., Any]) -> str:
+    """Return the source of an answer, or "" if it is unknown."""
+    try:
+        return inspect.getsource(inspect.unwrap(answer))
+    except (OSError, TypeError):
+        return ""
+
+
+def explain_given_none(frame: types.FrameType, line: int, watched: RecordedAnswer) -> str | None:
     """Explain an error caused by a None that was passed to the function in this frame, or return None.
 
     Only an argument that was None from the start counts; if the function itself set it to None, one

@@ -25,14 +25,16 @@ def _loss_cases() -> list[tuple[Tensor, Tensor]]:
     generator = torch.Generator().manual_seed(0)
     logits = [
         4 * torch.randn(*shape, dtype=torch.float64, generator=generator)
-        for shape in ((1, 3, 3), (2, 3, 5), (3, 5, 263))
+        for shape in ((1, 3, 5), (2, 3, 5), (3, 5, 263))
     ]
     targets = [
         [[2, 1, 0]],
         [[1, 4, 2], [3, 0, 0]],
         [[6, 131, 4, 262, 2], [1, 2, 0, 0, 0], [3, 2, 2, 1, 0]],
     ]
-    logits[0] = torch.tensor([[[2, -3, 1], [0, 4, -1], [1, 1, 5]]], dtype=torch.float64)
+    # The vocabulary is longer than the sentence, so that a loss along the wrong axis stops here, too.
+    small = [[2, -3, 1, 0, -1], [0, 4, -1, 1, 2], [1, 1, 5, -2, 0]]
+    logits[0] = torch.tensor([small], dtype=torch.float64)
     cases = [(x, torch.tensor(y)) for x, y in zip(logits, targets, strict=True)]
     front = torch.tensor([[0, 0, 4], [1, 0, 2]])  # padding need not stand behind the words
     # In the last, some probabilities are so small that only their logarithms are not 0.

@@ -136,6 +136,14 @@ training_step = Check(
             "them before it.",
         ),
         Mistake(
+            _edit_step(
+                ("    optimizer.zero_grad()\n", ""),
+                ("    loss.backward()\n", "    loss.backward()\n    optimizer.zero_grad()\n"),
+            ),
+            "no gradient is left to clip. After `backward`, `zero_grad` throws away what `backward` has "
+            "just computed, so empty the gradients before it. (Or is there no `backward`?)",
+        ),
+        Mistake(
             _edit_step(("    optimizer.step()\n", "")),
             "the weights do not move: is there an `optimizer.step()`, and is the gradient there when "
             "it runs, after `backward` and before `zero_grad`?",

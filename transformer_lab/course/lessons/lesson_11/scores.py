@@ -35,8 +35,11 @@ def _gold_cases() -> list[tuple]:
     rows = drawn.argmax(axis=1)
     gold = {(int(rows[step]), step) for step in (0, 2, 3)} | {(1, 1), (4, 3), (0, 5)}
     other = random_weights(5, 11, seed=7)
+    # Whoever reads a link as (step, source) stays within the map here, and gets another rate.
+    tall = np.array([[1, 2, 7], [7, 1, 2], [1, 6, 3], [7, 1, 2], [1, 6, 3]]) / 10
     return [
         (np.array([[0.9, 0.1], [0.8, 0.2], [0.5, 0.5]]), {(0, 0), (1, 0), (1, 1)}),
+        (tall, {(0, 0), (0, 2), (1, 0), (1, 1), (1, 2)}),
         (drawn, gold),
         (other, {(int(other[0].argmax()), 0), (3, 0), (7, 2), (int(other[4].argmax()), 4)}),
     ]
@@ -84,6 +87,19 @@ error_rate = Check(
                 ("(int(weights[step].argmax()), step)", "(step, int(weights[step].argmax()))")
             ),
             "your pairs are the wrong way round, because gold holds (source, step).",
+        ),
+        Mistake(
+            _edit_error_rate(("{step for _, step in gold}", "{step for step, _ in gold}")),
+            "you read gold as (step, source), but it holds (source, step). So your steps are the "
+            "places of source words.",
+        ),
+        Mistake(
+            _edit_error_rate(
+                ("{step for _, step in gold}", "{step for step, _ in gold}"),
+                ("(int(weights[step].argmax()), step)", "(step, int(weights[step].argmax()))"),
+            ),
+            "you take every link for (step, source), but gold holds (source, step): the second "
+            "number of each pair is the step.",
         ),
         Mistake(
             _edit_error_rate(

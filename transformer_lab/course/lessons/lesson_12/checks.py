@@ -43,7 +43,8 @@ preference = Check(
         weights[:, row, referent] - weights[:, row, other]
     ),
     cases=lambda: [
-        (np.array(_ROWS_OF_TWO_HEADS) / 10, 1, 0, 4),
+        # Taken for (head, query), row and nouns are within the axes here: no error hides what was read.
+        (np.array(_ROWS_OF_TWO_HEADS) / 10, 1, 0, 2),
         (random_weights(3, 7, 7, seed=2), 5, 2, 6),
         (random_weights(4, 11, 7, seed=3), 6, 5, 1),
     ],
@@ -63,6 +64,21 @@ preference = Check(
                 w[:, a, min(row, w.shape[2] - 1)] - w[:, b, min(row, w.shape[2] - 1)]
             ),
             "you've swapped rows and columns: `row` is the query, and the two nouns are keys.",
+        ),
+        Mistake(
+            lambda w, row, a, b: w[row, a] - w[row, b],
+            "weights has three axes, and the heads come first, so your `row` picks a head. A `:` in "
+            "front of it keeps all heads.",
+        ),
+        Mistake(
+            lambda w, row, a, b: w[row][a] - w[row][b],
+            "`weights[row]` is a head, because weights has three axes and the heads come first. Pick "
+            "the row in each head.",
+        ),
+        Mistake(
+            lambda w, row, a, b: w[row, :, a] - w[row, :, b],
+            "`row` stands on the first axis here, but that's the axis of the heads. The second is that "
+            "of the queries.",
         ),
         Mistake(
             lambda w, row, a, b: (w[:, row, a] - w[:, row, b]).mean(),
