@@ -72,12 +72,12 @@ def takes_from_a_list(items):
             one_way_does_not_end,
             5,
             "while i < n:\n  there i is 3, n is 5",
-            "leaves i and n as before",
+            "leaves i and n unchanged",
         ),
         (no_break, 5, "while True:", "come to a break or a return?"),
         (grows, [1, 2], "for item in items:", "add to the list that it goes through?"),
         (calls_itself_in_a_loop, 5, "while i < n:\n  there i is 0, n is 5", "nothing in the loop"),
-        (takes_from_a_list, [1, 2], "while items:", "leaves items as before?"),
+        (takes_from_a_list, [1, 2], "while items:", "leaves items unchanged?"),
     ],
 )
 def test_the_loop_is_named_with_what_to_look_for(short, answer, case, line, advice):

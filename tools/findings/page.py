@@ -69,8 +69,8 @@ def describe_number(value: float) -> str:
 def describe_bounds(test: Measurement) -> str:
     """What the claim predicts, in words."""
     low, high = (describe_number(bound) for bound in (test.at_least, test.at_most))
-    if test.at_least == test.at_most:
-        return f"exactly {low}"
+    if low == high:
+        return f"exactly {low}" if test.at_least == test.at_most else f"about {low}"
     if test.at_most == float("inf"):
         return f"at least {low}"
     return f"at most {high}" if test.at_least == -float("inf") else f"from {low} to {high}"

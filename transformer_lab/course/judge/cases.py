@@ -82,7 +82,7 @@ def build_module(
     if found.keys() != wanted.keys():
         lacks = ", ".join(sorted(wanted.keys() - found.keys()))
         more = ", ".join(sorted(found.keys() - wanted.keys()))
-        said = [f"it lacks {lacks}"] * bool(lacks) + [f"it has {more} as well"] * bool(more)
+        said = [f"it lacks {lacks}"] * bool(lacks) + [f"it also has {more}"] * bool(more)
         said += [
             f"PyTorch does not find what is in self.{name}, a plain list"
             for name in find_plain_lists(module)

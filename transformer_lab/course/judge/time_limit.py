@@ -102,7 +102,7 @@ def advise(loop: Loop) -> str:
     listed = " and ".join(sorted(names))
     if names.isdisjoint(changed_names(loop)):
         return f"nothing in the loop changes {listed}, so the condition stays as it is"
-    return f"is there a way through the loop that leaves {listed} as before?"
+    return f"is there a way through the loop that leaves {listed} unchanged?"
 
 
 def called_name(call: ast.Call) -> str:

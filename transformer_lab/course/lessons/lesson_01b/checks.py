@@ -44,7 +44,7 @@ def _work_out_softmax_backward(
     yield f"{name_row('grad_output', at)}, each number times its weight", gradient * row
     yield "their sum", mean
     yield "that sum subtracted from each number of the row", gradient - mean
-    yield "each of these times its weight", row * (gradient - mean)
+    yield "each of these differences times its weight", row * (gradient - mean)
 
 
 def _random_weights(chance: RandomValues) -> tuple:

@@ -231,7 +231,7 @@ def _work_out_rollout(layers: np.ndarray, at: tuple) -> Iterator[Step]:
     mean, earlier = layers[-1].mean(axis=0), _roll_out(layers[:-1])[:, key]
     half = 0.5 * (mean + np.eye(len(mean)))[query]
     yield f"row {query} of the last layer, averaged over the heads", mean[query]
-    yield f"half of that, and another half on token {query} itself", half
+    yield f"half of that, plus a half on token {query} itself", half
     yield f"column {key} of the rollout of the layers before", earlier
     yield "that row and that column, multiplied number by number", half * earlier
     yield "the sum of these products", half @ earlier
