@@ -290,7 +290,7 @@ def test_a_seed_trains_the_same_model_to_the_bit(request, chromium, training, en
     assert found["losses"][-1] < 0.8 * found["losses"][0]
 
 
-PLAYED = """[document.querySelector("[role=status]").textContent.replace(/ and [\\d.]+ seconds/, ""),
+PLAYED = """[document.querySelector(".status").textContent.replace(/ and [\\d.]+ seconds/, ""),
     document.querySelector(".examples").innerText.trim()]"""
 """What a run came to, without the seconds that it took, and what its model writes."""
 
@@ -300,7 +300,7 @@ def play(engine, address):
     engine.open(f"{address}/play.html")
     until(lambda: engine.ask("document.querySelector('.tl-playground[data-ready]') !== null"))
     engine.ask("void document.querySelector('[data-control=train]').click()")
-    done = "document.querySelector('[role=status]')?.textContent.startsWith('Done')"
+    done = "document.querySelector('.status')?.textContent.startsWith('Done')"
     until(lambda: engine.ask(f"{done} || problems.length > 0"))
     assert engine.ask("problems") == []
     return engine.ask(PLAYED)
