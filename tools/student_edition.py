@@ -98,7 +98,7 @@ def imported(module: str, name: str) -> str:
 def student_edition(*, outputs: bool = True, definitions: bool = False) -> dict[str, str]:
     """The files of the student edition: path in its folder → text."""
     files, table = {}, []
-    for path in notebooks():
+    for path in every_notebook():
         edition = without_answers(read(path), definitions=definitions)
         edition = normalise(edition, path.stem)
         if not outputs:
@@ -137,11 +137,6 @@ def link_to_repository(text: str, where: str) -> str:
     """Return a page of docs whose links lead to the repository, but for those to notebooks."""
     text = re.sub(r"\]\(\.\./(?!notebooks/)", f"]({where}/blob/main/", text)
     return re.sub(r"\]\((?!https://|#|\.\./)", f"]({where}/blob/main/docs/", text)
-
-
-def notebooks() -> list[Path]:
-    """The lessons, the pages without a number, which have no solutions, and the evidence."""
-    return every_notebook()
 
 
 def title(notebook: NotebookNode) -> str:

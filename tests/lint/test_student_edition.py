@@ -9,13 +9,23 @@ import nbformat
 import pytest
 
 from tools import student_edition
-from tools.build_notebooks import CODE, evidence, lessons, normalise, page_name, read, written
+from tools.build_notebooks import (
+    CODE,
+    every_notebook,
+    evidence,
+    lessons,
+    normalise,
+    page_name,
+    read,
+    written,
+)
 from tools.nbgrader_source import exercises, moved_links
 from tools.student_edition import CLAIM, DEFINITION, MANIFEST, EditionError, write_edition
 from transformer_lab.course.keys import KEY, lesson_key
 
 PATHS = lessons()
-FROM_MEMORY = next(path for path in student_edition.notebooks() if path not in PATHS)
+WITHOUT_NUMBER = [path for path in every_notebook() if path not in [*PATHS, *evidence()]]
+"""The capstones and the page of stubs, which have no solutions."""
 
 SHOWN = {
     "01": ["return exponentials / exponentials.sum(axis=-1, keepdims=True)"],
@@ -163,13 +173,14 @@ def test_outputs_can_be_left_out(bare, path):
     assert not any(cell.outputs or cell.execution_count for cell in code(notebook))
 
 
-def test_the_page_of_stubs_is_in_it_as_it_is_and_holds_no_line_of_any_solution(edition):
-    as_it_is = read(FROM_MEMORY)
+@pytest.mark.parametrize("path", WITHOUT_NUMBER, ids=page_name)
+def test_a_page_without_a_number_is_in_it_as_it_is_and_holds_no_line_of_any_solution(edition, path):
+    as_it_is = read(path)
     del as_it_is.metadata[CODE]
-    assert edition[f"notebooks/{FROM_MEMORY.name}"] == written(as_it_is)
-    there, known = {line for cell in code(read(FROM_MEMORY)) for line in lines(cell.source)}, set()
-    for path in PATHS:
-        for stub, check, solution in exercises(read(path)):
+    assert edition[f"notebooks/{path.name}"] == written(as_it_is)
+    there, known = {line for cell in code(read(path)) for line in lines(cell.source)}, set()
+    for one in PATHS:
+        for stub, check, solution in exercises(read(one)):
             known |= {*lines(solution.source)} - {*lines(stub.source), *lines(check.source)}
     assert not known & there
 
@@ -234,8 +245,8 @@ def test_what_is_for_instructors_or_for_the_website_is_not_in_it(edition):
 # ---------------------------------------------------------------- nbgrader's source
 
 
-def test_the_page_of_stubs_is_no_assignment(grading):
-    assert not [name for name in grading if FROM_MEMORY.stem in name]
+def test_a_page_without_a_number_is_no_assignment(grading):
+    assert not [name for name in grading for path in WITHOUT_NUMBER if path.stem in name]
 
 
 def test_each_exercise_counts_one_point_once(grading, path):
