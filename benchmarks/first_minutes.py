@@ -82,7 +82,7 @@ def is_picture(output: dict[str, Any]) -> bool:
 
 
 def open_lesson() -> dict[str, tuple[float, float]]:
-    """Seconds and megabytes of a kernel that runs lesson 00: to its first picture, and to its end."""
+    """Seconds and megabytes of a kernel that runs lesson 00, by how far it has come."""
     notebook = nbformat.read(ROOT / "notebooks" / LESSON, as_version=4)
     client = NotebookClient(
         notebook, timeout=600, resources={"metadata": {"path": str(ROOT / "notebooks")}}
@@ -103,27 +103,26 @@ def open_lesson() -> dict[str, tuple[float, float]]:
             if cell.cell_type != "code":
                 continue
             done = client.execute_cell(cell, place)
-            if "first" not in found and any(map(is_picture, done.outputs)):
-                found["first"] = tell()
-        found["end"] = tell()
+            if not found and any(map(is_picture, done.outputs)):
+                found["lesson 00, to its first picture"] = tell()
+        found["lesson 00, to its end"] = tell()
     return found
+
+
+def measure_round(folder: Path) -> dict[str, tuple[float, float]]:
+    """Seconds and megabytes of all but the environment, once."""
+    return {
+        **{name: run_statement(statement) for name, statement in STATEMENTS.items()},
+        "JupyterLab, until it answers": start_jupyter(folder),
+        **open_lesson(),
+    }
 
 
 def section(rounds: int) -> str:
     """One table; everything but the environment, which is made once, `rounds` times."""
     with tempfile.TemporaryDirectory() as folder:
         seconds, size = make_environment(Path(folder))
-        measured: dict[str, list[tuple[float, float]]] = {}
-        for _ in range(rounds):
-            for name, statement in STATEMENTS.items():
-                measured.setdefault(name, []).append(run_statement(statement))
-            measured.setdefault("JupyterLab, until it answers", []).append(
-                start_jupyter(Path(folder))
-            )
-            lesson = open_lesson()
-            for name in ("first", "end"):
-                what = {"first": "to its first picture", "end": "to its end"}[name]
-                measured.setdefault(f"lesson 00, {what}", []).append(lesson[name])
+        rounds_of = [measure_round(Path(folder)) for _ in range(rounds)]
     rows = [
         (
             "`make lab` from nothing, until JupyterLab starts",
@@ -131,14 +130,9 @@ def section(rounds: int) -> str:
             f"{size / 1000:.1f} GB on the disk",
         )
     ]
-    rows += [
-        (
-            name,
-            f"{median(seconds for seconds, _ in found):.1f} s",
-            f"{max(memory for _, memory in found):.0f} MB",
-        )
-        for name, found in measured.items()
-    ]
+    for name in rounds_of[0]:
+        times, memory = zip(*(one[name] for one in rounds_of), strict=True)
+        rows.append((name, f"{median(times):.1f} s", f"{max(memory):.0f} MB"))
     words = (
         "What a newcomer waits for, from a fresh clone on. A package index that is near makes the "
         f"first line shorter. Median seconds, and the most memory. {describe_run(rounds)}\n"

@@ -7,19 +7,18 @@ TRACED = ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timelin
 """Categories of a trace; the last has whole tasks, with what promises do after the browser's part."""
 
 
-def find_longest_task(
-    events: list[dict[str, Any]], place: str | None = None
-) -> tuple[float, float]:
+def find_longest_task(trace: bytes, place: str | None = None) -> tuple[float, float]:
     """Milliseconds of the longest task, in processor time and by the clock.
 
     The clock also runs while the task waits for a free core; processor time is what the task takes on a
     machine that nobody else uses.
 
     Args:
-        events: The `traceEvents` of a trace with the categories `TRACED`.
+        trace: What the browser's `stop_tracing` returns, with the categories `TRACED`.
         place: The address of a page that was opened in the trace. Only the tasks of its process count;
             None counts those of every page.
     """
+    events: list[dict[str, Any]] = json.loads(trace)["traceEvents"]
     ours = {
         event["pid"]
         for event in events

@@ -1,6 +1,5 @@
 """The playground in a browser: a training step beside PyTorch's, and how soon each task is learned."""
 
-import json
 import time
 from statistics import median
 from typing import Any
@@ -129,7 +128,7 @@ def measure_longest_tasks(page: Page) -> dict[str, tuple[float, float]]:
         browser.start_tracing(page=page, categories=TRACED)
         page.locator("[data-control=train]").click()
         page.locator(".status").last.filter(has_text="Done").wait_for()
-        found[name] = find_longest_task(json.loads(browser.stop_tracing())["traceEvents"])
+        found[name] = find_longest_task(browser.stop_tracing())
     return found
 
 

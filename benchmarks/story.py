@@ -4,7 +4,6 @@ A page stands still while one task of its main thread runs. Processor time says 
 machine that nobody else uses; the longest of the rounds is told beside the median.
 """
 
-import json
 import subprocess
 import sys
 import tempfile
@@ -49,9 +48,9 @@ def measure(browser: Browser, address: str) -> tuple[float, float, float]:
     page.goto(address, wait_until="load")
     page.wait_for_timeout(SETTLED)
     painted = page.evaluate(PAINTED)
-    events = json.loads(browser.stop_tracing())["traceEvents"]
+    trace = browser.stop_tracing()
     context.close()
-    return painted, *find_longest_task(events, address.partition("#")[0])
+    return painted, *find_longest_task(trace, address.partition("#")[0])
 
 
 def section(rounds: int) -> str:

@@ -12,17 +12,6 @@ CITED = re.compile(
     r"\[finding (\d+)\]\(((?:\.\./)+)docs/findings\.md#finding-\d+\)(?: \(\*[^)]*\))?"
 )
 """A link to a finding, from a lesson or from the folder of the evidence, and perhaps its verdict."""
-
-
-def write_verdicts(text: str) -> str:
-    """Return a text in which each cited finding has its link, its verdict and its number of runs.
-
-    Raises:
-        ValueError: If there's no such finding.
-    """
-    return CITED.sub(lambda link: cite(number_findings(), int(link.group(1)), link.group(2)), text)
-
-
 SAID: dict[Verdict, str] = {
     "holds": "the usual claim holds",
     "holds here": "the usual claim holds here",
@@ -32,6 +21,15 @@ SAID: dict[Verdict, str] = {
     "nothing to test": "a definition, or what a paper reports",
 }
 """How a sentence says a verdict. It names the claim, because a true sentence may refute it."""
+
+
+def write_verdicts(text: str) -> str:
+    """Return a text in which each cited finding has its link, its verdict and its number of runs.
+
+    Raises:
+        ValueError: If there's no such finding.
+    """
+    return CITED.sub(lambda link: cite(number_findings(), int(link.group(1)), link.group(2)), text)
 
 
 @cache

@@ -110,18 +110,13 @@ class Quiz:
         return data
 
     def build_widget(self) -> Any:
-        """Build the ipywidget of the quiz."""
+        """Build the ipywidget of the quiz: a box for each question, and the score below them."""
         import ipywidgets
 
         keys = ipywidgets.HTML("By keyboard: Tab to a choice, Space to take it.")
-        return ipywidgets.VBox([keys, *self.build_boxes()])
-
-    def build_boxes(self) -> list[Any]:
-        """Build a box for each question, with one for the score below them."""
-        import ipywidgets
-
+        boxes = map(self.build_box, range(len(self.questions)))
         self.standing = ipywidgets.HTML()
-        return [*map(self.build_box, range(len(self.questions))), self.standing]
+        return ipywidgets.VBox([keys, *boxes, self.standing])
 
     def page(self) -> str:
         """Return the quiz as HTML that replies without a kernel."""

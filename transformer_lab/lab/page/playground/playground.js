@@ -166,9 +166,13 @@ class Playground {
     this.drawRuns();
   }
 
-  /** Draw at the next frame what a run has said, or a little later if it has only taken another step. */
+  /** Draw soon what a run has said: at the next frame, or a little later if it has only taken another step. */
   plan(kind) {
-    if (kind === "step") return void (this.later ??= setTimeout(() => this.plan("steps"), CALM));
+    if (kind === "step") this.later ??= setTimeout(() => this.planFrame(), CALM);
+    else this.planFrame();
+  }
+
+  planFrame() {
     clearTimeout(this.later);
     this.later = null;
     this.frame ??= requestAnimationFrame(() => {

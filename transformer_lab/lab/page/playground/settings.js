@@ -11,7 +11,7 @@ const numbers = (...values) => values.map((value) => [value, value.toLocaleStrin
 
 /**
  * The settings by name: a label, a sentence `about` it, the options as [value, words], the value that they begin with, and where they go.
- * `without` is how a comparison says it: "the same model, but …".
+ * `but` is how a comparison says it: "the same model, without a mask".
  */
 export const SETTINGS = {
   positions: { label: "Word order", about: "How it knows which letter or word comes first.", options: [["sinusoidal", "sine waves"], ["learned", "learned"], ["none", "none"]], start: "sinusoidal", put: model("positions"), but: { learned: "with learned positions", none: "without any sense of order" } },
