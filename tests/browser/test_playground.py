@@ -287,6 +287,24 @@ def test_results_of_other_settings_are_marked(play):
 # ---------------------------------------------------------------- the reader's own
 
 
+def test_a_run_that_takes_minutes_says_so_and_offers_the_smallest_model(play):
+    opened = play("#task=reverse&width=128&layers=4&steps=9000")  # a quarter of an hour, or more
+    notice = opened.page.get_by_text(
+        re.compile(r"^This will take about \d+ more minutes on your device")
+    )
+    expect(notice).to_be_hidden()
+    opened.train.click()
+    expect(notice).to_be_visible(timeout=60_000)
+    opened.button("Take the smallest model, and train it").click()
+    expect(notice).to_be_hidden()
+    assert "width=16" in opened.page.url
+    assert "layers" not in opened.page.url
+    opened.wait_for("Step ")
+    opened.button("Stop the training").click()
+    opened.wait_for("Stopped ")
+    count_workers(opened.page, 1)
+
+
 def test_an_answer_follows_the_model_while_it_learns(play):
     opened = play()
     opened.train.click()

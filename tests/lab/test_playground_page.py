@@ -37,6 +37,7 @@ def test_what_is_chosen_cannot_end_the_data():
 def test_a_file_is_whole_and_never_written_over_one_unasked(tmp_path):
     path = tmp_path / "play.html"
     assert tl.playground("sort").to_html(path) == path
+    assert path.stat().st_size <= 250_000
     before = path.read_bytes()
     with pytest.raises(ValueError, match=r"play\.html exists; expected a new file"):
         tl.playground("copy").to_html(path)
