@@ -14,7 +14,7 @@ from transformer_lab.course.keys import KEY
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = "_static/cards"
-SIZE = (480, 300)
+SIZE, MARGIN = (480, 300), 8
 """Pixels of a picture: twice what a card shows, for fine screens."""
 PREVIEW, PREVIEW_SIZE = "_static/preview.png", (1200, 630)
 """The picture that stands beside a link to the site, and its pixels."""
@@ -72,8 +72,19 @@ def write_pictures(site: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for number, _, page, _, _ in lessons():
         picture = picture_of(ROOT / "notebooks" / f"{page}.ipynb")
-        small = ImageOps.fit(without_title(picture.convert("RGB")), SIZE)
+        small = fit_on_card(without_title(picture.convert("RGB")))
         small.save(folder / f"{number}.webp", quality=80)
+
+
+def fit_on_card(picture: Image.Image) -> Image.Image:
+    """The whole picture within a narrow margin; of one that's higher than wide, the upper part."""
+    picture = picture.crop(ImageOps.invert(picture.convert("L")).getbbox())
+    inside = (SIZE[0] - 2 * MARGIN, SIZE[1] - 2 * MARGIN)
+    if picture.height > picture.width:
+        shown = ImageOps.fit(picture, inside, centering=(0.5, 0.0))
+    else:
+        shown = ImageOps.pad(picture, inside, color="white")
+    return ImageOps.expand(shown, MARGIN, fill="white")
 
 
 def write_preview(site: Path) -> None:
