@@ -374,6 +374,7 @@ def damage_vocabulary(folder):
     (folder / "target_tokenizer.json").write_text(WordTokenizer(["oui"]).to_json())
 
 
+POINTER = b"version https://git-lfs.example/spec/v1\noid sha256:4d7a\nsize 99\n"
 DAMAGES = {
     damage_truncate: "model.safetensors: damaged",
     damage_config: "config.json: damaged",
@@ -388,6 +389,9 @@ DAMAGES = {
     damage_nested: "config.json: damaged: maximum recursion depth",
     damage_about: "config.json: damaged: about is 'list'; expected a dict",
     damage_list: "config.json: damaged: its JSON is 'list'; expected a dict",
+    lambda folder: (folder / "model.safetensors").write_bytes(
+        POINTER
+    ): "is a Git LFS pointer, which",
     lambda folder: (folder / "model.safetensors").unlink(): "model.safetensors: no such file",
     lambda folder: (folder / "config.json").unlink(): "no config.json; expected the folder",
     lambda folder: (folder / "source_tokenizer.json").unlink(): "source_tokenizer.json: no such",

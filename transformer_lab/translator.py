@@ -68,6 +68,7 @@ from transformer_lab.storage.single_file import (
 )
 from transformer_lab.storage.tensors import (
     CheckpointError,
+    check_not_git_lfs_pointer,
     check_sha256,
     is_checkpoint,
     load_tensors,
@@ -550,7 +551,10 @@ class Translator:
         `load` calls this again if another process was writing at the same time.
         """
         path = locate_file(folder, name)
-        room = path.stat().st_size if path.is_file() else None
+        room = None
+        if path.is_file():
+            check_not_git_lfs_pointer(path)
+            room = path.stat().st_size
         with SkipInit():
             translator = cls.load_untrained(folder, most_parameters=room)
         tensors, _ = load_tensors(path, read_description(folder).get("sha256", {}).get(name))

@@ -472,9 +472,34 @@ def test_missing_weights_are_named(folder):
         load_marian(folder)
 
 
-def test_what_is_neither_folder_nor_model_is_refused():
-    with pytest.raises(ValueError, match="name_or_folder is 'no/such/folder'; expected a folder"):
-        load_marian("no/such/folder")
+@pytest.mark.parametrize(
+    "name", ["no/such/folder", "opuss", "./opuss", "/opuss", "~/opuss", "here/opuss"]
+)
+def test_a_mistyped_folder_is_refused_without_asking_the_hub(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "here").mkdir()
+    monkeypatch.setattr(marian, "load_marian_config", lambda _: pytest.fail("the hub was asked"))
+    with pytest.raises(ValueError, match=f"name_or_folder is '{name}'; expected a folder that is"):
+        load_marian(name)
+
+
+def test_a_folder_of_the_other_format_is_refused_with_the_line_that_reads_it(both, tmp_path):
+    both.translator.save(tmp_path / "ours")
+    with pytest.raises(
+        ValueError, match=r"was saved by this package; load it with Translator.load"
+    ):
+        load_marian(tmp_path / "ours")
+    with pytest.raises(ValueError, match=r"model of Transformers; .* by load_marian\('.*'\).save"):
+        Translator.load(both.folder)
+
+
+@pytest.mark.parametrize("name", [*marian.FILES, "model.safetensors"])
+def test_a_file_that_git_has_not_fetched_is_named(folder, name):
+    (folder / name).write_bytes(
+        b"version https://git-lfs.example/spec/v1\noid sha256:4d7a\nsize 99\n"
+    )
+    with pytest.raises(ValueError, match=f"{name} is a Git LFS pointer, .* `git lfs pull`"):
+        load_marian(folder)
 
 
 # ---------------------------------------------------------------- what people do to checkpoints

@@ -6,7 +6,7 @@ Such a model is the paper's, with some differences: one embedding matrix for bot
 output (§3.4), SiLU in the feed-forward network, an output bias, and sinusoids in another order. Its
 decoder starts with the padding token, so masks are made from lengths and not from ids.
 
-Its translations may differ from those of Transformers' `generate` for three reasons:
+Its translations may differ from those of Transformers' `generate` for four reasons:
 
 - Length penalty. `generate` divides a log-probability by length^p, and the paper by ((5 + length) /
   6)^α (see `length_penalty`). Between one token and ten, the first grows from 1 to 10 for p = 1,
@@ -16,9 +16,12 @@ Its translations may differ from those of Transformers' `generate` for three rea
 - Padding. `generate` forbids the padding token after the softmax, so the other probabilities no
   longer sum to 1 unless you pass `renormalize_logits=True`. Here the token has a bias of −∞,
   because Marian itself has no such token.
+- Sentences that do not end. If the model's settings have a `forced_eos_token_id`, `generate` writes
+  the end at its greatest length, where ours are cut and have none.
 """
 
 import json
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,7 +43,12 @@ from transformer_lab.model.positions import sinusoids
 from transformer_lab.model.size import check_memory
 from transformer_lab.model.skip_init import SkipInit
 from transformer_lab.storage.files import NAME, expand_path
-from transformer_lab.storage.tensors import has_usable_numbers, weights_of
+from transformer_lab.storage.folder import FORMAT
+from transformer_lab.storage.tensors import (
+    check_not_git_lfs_pointer,
+    has_usable_numbers,
+    weights_of,
+)
 from transformer_lab.translator import Translator
 
 FILES = ("config.json", "source.spm", "target.spm", "vocab.json")
@@ -66,6 +74,8 @@ ACTIVATIONS: dict[str, Activation] = {
     "silu": "silu",
     "swish": "silu",
 }
+HUB_NAME = re.compile(r"\w[\w.-]*/\w[\w.-]*")
+"""The pattern for a model's name on the hub, owner and model; a path may look the same."""
 EXPECTED = {
     "model_type": "marian",
     "scale_embedding": True,
@@ -111,6 +121,11 @@ def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
         # Two bytes a number or more.
         name, saved = str(folder), sum(f.stat().st_size for f in weight_files(folder)) // 2
         check_floats(folder)
+    else:
+        # A mistyped folder is not looked for on the hub, which would take half a minute.
+        on_hub = HUB_NAME.fullmatch(name) is not None and not folder.parent.is_dir()
+        expected = "a folder that is there, or a name such as 'Helsinki-NLP/opus-mt-en-fr'"
+        check("name_or_folder", name, expected, on_hub)
     found = load_marian_config(name)
     check_config(found)
     config = config_from_marian(found)
@@ -135,6 +150,10 @@ def load_marian_config(name: str) -> Any:
     with raise_one_error("config.json", name):
         said, _ = transformers.MarianConfig.get_config_dict(name, trust_remote_code=False)
         kind, labels = said.get("model_type"), said.get("num_labels", 0)
+    if said.get("format") == FORMAT:
+        raise ValueError(
+            f"{name} was saved by this package; load it with Translator.load({name!r})"
+        )
     check("model_type", kind, "'marian'", kind == "marian")
     few = is_integer(labels) and 0 <= labels <= MOST_LABELS
     expected = f"a whole number up to {MOST_LABELS:,}, because Transformers makes a name for each"
@@ -275,6 +294,8 @@ def check_files(folder: Path) -> None:
             raise ValueError(f"{folder / WEIGHTS[1]} is a pickle, {CONVERSION.format(folder)}")
         lacking.append(WEIGHTS[0])
     check("folder", str(folder), f"one with {', '.join(lacking)}", not lacking)
+    for file in (*(folder / name for name in needed), *weight_files(folder)):
+        check_not_git_lfs_pointer(file)
 
 
 def weight_files(folder: Path) -> list[Path]:

@@ -22,16 +22,25 @@ def read_description(folder: Path) -> dict[str, Any]:
     """Return the content of a folder's config.json.
 
     Raises:
-        CheckpointError: If it is missing, damaged, or in a format other than `FORMAT`.
+        CheckpointError: If it is missing, damaged, or in a format other than `FORMAT`, such as that
+            of Transformers.
     """
     path = locate_file(folder, "config.json")
     if not path.is_file():
         raise CheckpointError(f"{folder}: no config.json; expected the folder of a trained model")
     try:
-        description = check_description(json.loads(path.read_text(encoding="utf-8")))
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(found, dict) and "model_type" in found and "format" not in found:
+            raise CheckpointError(
+                f"{folder} holds a model of Transformers; expected one that this package saved. "
+                f"A MarianMT model is converted by load_marian({str(folder)!r}).save(…)"
+            )
+        description = check_description(found)
         own = description.get("sha256", {}).get("config.json")  # older ones have none
         if own is not None and own != compute_own_checksum(description):
             raise ValueError("its content is not what was saved")
+    except CheckpointError:
+        raise
     except (ValueError, RecursionError) as error:
         raise CheckpointError(f"{path}: damaged: {error}") from error
     return description

@@ -21,6 +21,10 @@ FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 """The dtypes in which weights may be saved."""
 
 
+GIT_LFS_POINTER = b"version https://git-lfs"
+"""The first bytes of the small text file that Git leaves in a clone in place of a large one."""
+
+
 class CheckpointError(ValueError):
     """The error for a checkpoint that is missing, damaged or made for another configuration."""
 
@@ -51,6 +55,7 @@ def load_tensors(path: Path, sha256: str | None = None) -> tuple[dict[str, Tenso
     """
     if not path.is_file():
         raise CheckpointError(f"{path}: no such file; expected a checkpoint")
+    check_not_git_lfs_pointer(path)
     check_sha256(path, sha256)
     try:
         with safetensors.safe_open(path, framework="pt") as file:
@@ -69,6 +74,16 @@ def load_tensors(path: Path, sha256: str | None = None) -> tuple[dict[str, Tenso
     if sha256 is None and own is not None and own != compute_checksum(tensors, meta):
         raise CheckpointError(f"{path}: damaged: its content is not what was saved")
     return tensors, meta
+
+
+def check_not_git_lfs_pointer(path: Path) -> None:
+    """Raise a CheckpointError if the file only says which large file Git would fetch in its place."""
+    with path.open("rb") as file:
+        if file.read(len(GIT_LFS_POINTER)) == GIT_LFS_POINTER:
+            raise CheckpointError(
+                f"{path} is a Git LFS pointer, which only names the file; "
+                "expected the file itself, which `git lfs pull` fetches"
+            )
 
 
 def is_checkpoint(path: Path) -> bool:

@@ -23,7 +23,7 @@ from transformer_lab.studies.finding_the_noun.relation_scores import (
     encoder_word_maps,
     score_relations,
 )
-from transformer_lab.studies.production_translators.alignments import align_words, split_words
+from transformer_lab.studies.production_translators.alignments import Link, align_words, split_words
 from transformer_lab.studies.production_translators.hand_marked import HAND_MARKED
 from transformer_lab.studies.production_translators.models import (
     DEBIAN,
@@ -58,8 +58,9 @@ def run(setting: Setting) -> dict[str, Any]:
     Returns:
         "heads": the result of `score_positions`. "relations": the result of `score_relations` on
         sentences of the bilingual world, and "hand", except for the toy model, on sentences marked
-        by hand. "cross": the result of `score_alignments`. The first run also has "aligner", from
-        `score_aligner`.
+        by hand. "cross": the result of `score_alignments` on the trained model's own translations,
+        which come from `align_translations`, and how many "sentences" they are. The first run also
+        has "aligner", from `score_aligner`.
     """
     name = setting["model"]
     known = load_translator(name)
@@ -75,7 +76,9 @@ def run(setting: Setting) -> dict[str, Any]:
         found["hand"] = score_relations(translator, HAND_MARKED)
     if setting == GRID[0]:
         found["aligner"] = score_aligner()
-    return found | {"cross": score_alignments(name, translator, known)}
+    aligned = align_translations(name, known)
+    scores = score_alignments(translator, aligned)
+    return found | {"cross": scores | {"sentences": len(aligned)}}
 
 
 # ---------------------------------------------------------------- where heads look
@@ -115,19 +118,23 @@ def score_positions(translator: Translator, texts: Sequence[str]) -> dict[str, A
 # ---------------------------------------------------------------- cross-attention
 
 
-def score_alignments(name: str, translator: Translator, known: Translator) -> dict[str, Any]:
+def score_alignments(
+    translator: Translator, aligned: Sequence[tuple[str, str, Sequence[Link]]]
+) -> dict[str, Any]:
     """Compare each cross-attention head with word alignments, as lists [layer][head].
 
-    The texts are the trained model's own translations, and the links come from `align_words`.
+    Args:
+        translator: Any translator, also one that reads pieces of words: they are joined.
+        aligned: For each sentence its source, its target, and the links between their words, as
+            `align_words` finds them between what `split_words` returns.
 
     Returns:
         "aligned": the share of linked target words whose largest weight is on the source word they
         are linked to. "before" and "after": the share whose largest weight is on the word before or
-        after it. "links" and "sentences": how many there are.
+        after it. "links": how many there are.
     """
-    pairs = align_translations(name, known)
     right: dict[str, list[np.ndarray]] = {"aligned": [], "before": [], "after": []}
-    for source, target, links in pairs:
+    for source, target, links in aligned:
         record = translator.attend(source, target)
         maps = cross_word_maps(record, source, target)
         if maps is None:
@@ -139,7 +146,7 @@ def score_alignments(name: str, translator: Translator, known: Translator) -> di
             for word, offset in (("aligned", 0), ("before", -1), ("after", 1)):
                 right[word].append(largest == s + offset)
     found: dict[str, Any] = {k: np.round(np.mean(v, axis=0), 3).tolist() for k, v in right.items()}
-    return found | {"links": len(right["aligned"]), "sentences": len(pairs)}
+    return found | {"links": len(right["aligned"])}
 
 
 def cross_word_maps(
