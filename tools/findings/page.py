@@ -31,9 +31,10 @@ with what came out and how sure you can be, and each one links to the cell where
 
 {counts}
 
-The course is about one paper, *Attention Is All You Need* (Vaswani et al., 2017), and about the translator
-that it describes. Everything here was measured in the small models of this course. What comes out exactly, such as a count
-of multiplications, you can expect anywhere. The rest says what happened here.
+The course is about one paper, *Attention Is All You Need* (Vaswani et al., 2017), and about the
+translator that it describes. Everything here was measured in the small models of this course. What
+comes out exactly, such as a count of multiplications, you can expect anywhere. The rest says what
+happened here.
 
 ## How a verdict is made
 
@@ -48,9 +49,9 @@ is open.
 The *n* of a finding says how many seeds, models, sentences or draws the interval is over; if there are
 several tests, it's the smallest. Ten or more give an interval. With fewer we ask that every single run
 agrees, and the finding is marked **few runs**, because five coins can land on heads by luck. The
-translator that comes with the course, the **shipped** one, was trained with seed 7, and we chose that seed
-because one of its heads finds nouns.
-It's a good guide and a bad witness, so where runs are counted, it isn't one of them.
+translator that comes with the course, the **shipped** one, was trained with seed 7. We chose that seed
+because one of its heads finds nouns. So this model is a good guide and a bad witness, and where runs are
+counted, it isn't one of them.
 
 ## The ten that surprised us most
 """
