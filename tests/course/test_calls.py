@@ -38,7 +38,7 @@ WANTED = calls(("embed", X), ("inner", Y), ("inner", X), ("norm", X + Y))
             "things (embed, inner)",
         ),
         (calls(("embed", X, X)), "2 arguments instead of 1"),
-        (WANTED, "what `embed`, `inner`, `norm` get is right; look at what comes after"),
+        (WANTED, "what `embed`, `inner`, `norm` get is right. Look at what comes after"),
     ],
 )
 def test_the_first_call_that_differs_is_named(got, said):

@@ -80,7 +80,7 @@ def test_an_index_that_is_met_first_does_not_hide_a_known_mistake():
         (lambda x: 2 * x[:2], "the double has shape (2,); expected (3,)"),
         (lambda x: (2 * x, x), "it returns 2 things; expected 1: the double"),
         (lambda x: x > 0, "the double has dtype bool; expected float64"),
-        (nothing, "it returns None: is there a `return`?"),
+        (nothing, "it returns None. Is there a `return`?"),
         (in_place, "it changes x in place"),
         (only_rows, "the double has shape (5, 2); expected (2, 5)"),
         (stops, "it stops with KeyError: 'no such word'"),
@@ -208,7 +208,7 @@ def test_one_of_several_results_that_is_none_lacks_no_return():
     text = halves.verdict(lambda x: (2 * x, None)).text
     assert "the numbers are None; expected numbers in the shape (3,)" in text
     assert "return`" not in text
-    assert "it returns None: is there a `return`?" in halves.verdict(nothing).text
+    assert "it returns None. Is there a `return`?" in halves.verdict(nothing).text
 
 
 def test_a_layer_without_a_return_is_asked_for_one():

@@ -42,7 +42,9 @@ def test_what_the_translator_refuses_the_readers_refuse(translator, tmp_path, te
         table = tmp_path / "pairs.tsv"
         table.write_text(f"the cat\tun\n{text}\tdeux\ntrois\t{text}\n", encoding="utf-8")
         assert read_pairs(table, skip_bad=True).left_out == 2
-        with pytest.raises(ValueError, match=r"line 2: .*\(--skip-bad leaves bad lines out\)"):
+        with pytest.raises(
+            ValueError, match=r"line 2: .*\(to leave bad lines out: skip_bad=True, or --skip-bad"
+        ):
             read_pairs(table)
 
 

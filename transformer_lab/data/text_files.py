@@ -41,7 +41,7 @@ from transformer_lab.data.text import check_visible_text
 COLUMNS = ("source", "target")
 """The keys for source and target in JSON lines, unless you name others."""
 JSON_LINES = (".jsonl", ".ndjson", ".json")
-SKIP = "--skip-bad leaves bad lines out"
+SKIP = "to leave bad lines out: skip_bad=True, or --skip-bad on the command line"
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,8 @@ def find_files(path: Path, columns: tuple[str, str] | None) -> tuple[TextFile, .
     ends = sorted(filter(None, {Path(strip_packing_suffix(name)).suffix[1:] for name in names}))
     raise ValueError(
         f"{path} holds {', '.join(sorted(names)[:9]) or 'no file'}; expected one table, or two files "
-        f"whose ends --source and --target name, among {', '.join(ends) or 'none'}"
+        f"whose ends you name, among {', '.join(ends) or 'none'}: with --source and --target on the "
+        "command line, or as columns in Python"
     )
 
 
@@ -322,8 +323,9 @@ def refuse_one_side(path: Path) -> None:
     ends = [end for end in list_side_suffixes(path.with_name(plain.stem)) if end in LANGUAGES]
     if plain.suffix[1:] in ends and len(ends) > 1:
         raise ValueError(
-            f"{path} has no tab in it; expected pairs. If it is one side of a corpus, name both: "
-            f"--source and --target are two of {', '.join(ends)}"
+            f"{path} has no tab in it; expected pairs. If it is one side of a corpus, name both "
+            f"sides, two of {', '.join(ends)}: with --source and --target on the command line, or as "
+            "columns in Python"
         )
 
 
@@ -416,7 +418,11 @@ def pair_from_row(row: Any, columns: tuple[str, str], place: str) -> Pair:
     for column in columns:
         text = sides.get(column) if isinstance(sides, dict) else None
         if not isinstance(text, str):
-            names = ": name two with --source and --target" if columns == COLUMNS else ""
+            names = (
+                ": name two with --source and --target, or as columns in Python"
+                if columns == COLUMNS
+                else ""
+            )
             raise ValueError(f"{place}: no text {column!r} in {there}; expected {columns}{names}")
         texts.append(" ".join(clean_side(text, place).split()))
     return Pair(*texts)

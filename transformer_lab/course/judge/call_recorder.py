@@ -194,11 +194,11 @@ def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | No
         said = f"what {which} gets is not right{how}"
         if not right:
             return said
-        return f"{said}; what is called before it gets the right things ({', '.join(right[-4:])})"
+        return f"{said}. What is called before it gets the right things ({', '.join(right[-4:])})"
     if any(sum(o.name == c.name for o in got) > sum(o.name == c.name for o in want) for c in got):
         return None
     each = ", ".join(f"`{name}`" for name in right)
-    return f"what {each} get{'s' * (len(right) == 1)} is right; look at what comes after"
+    return f"what {each} get{'s' * (len(right) == 1)} is right. Look at what comes after"
 
 
 def _gives_something_else(one: Call, call: Call) -> bool:
@@ -223,7 +223,7 @@ def find_needless_calls(got: Sequence[Call], want: Sequence[Call]) -> str | None
         if is_other and all(shape == shapes[0] for shape in shapes):
             times = "twice" if len(mine) == 2 else f"{len(mine)} times"
             enough = "once is" if len(theirs) == 1 else f"{len(theirs)} calls are"
-            return f"`{name}` is called {times}; {enough} enough"
+            return f"`{name}` is called {times}, but {enough} enough"
     return None
 
 

@@ -63,8 +63,8 @@ def describe_first_wrong_case(attempt: Attempt, misread: str | None) -> str:
         return f"it changes {' and '.join(new)} in place, but the caller still needs what was there"
     if not got.results and want.results:
         if any(outcome.results for outcome in attempt.given):
-            return "it returns None here: in this case it reaches no `return`"
-        return "it returns None: is there a `return`?"
+            return "it returns None here, because in this case it reaches no `return`"
+        return "it returns None. Is there a `return`?"
     if len(got.results) != len(want.results):
         asked = f"{len(want.results)}: {', '.join(names)}"
         note = " (a list counts as several things)" if len(want.results) == 1 else ""
@@ -238,9 +238,9 @@ FINDERS: Sequence[Finder] = (
 
 def describe_gradient_fault(got: Outcome, want: Outcome) -> str:
     """Return a sentence about the gradient that is missing or wrong although all results are right."""
-    cut = "is there a detach, no_grad, .data, .item(), a new torch.tensor(…) or NumPy on the way?"
+    cut = "Is there a detach, no_grad, .data, .item(), a new torch.tensor(…) or NumPy on the way?"
     if not got.gradients:
-        return f"the numbers are right, but no gradient comes through: {cut}"
+        return f"the numbers are right, but no gradient comes through. {cut}"
     theirs = dict(got.gradients)
     none = np.zeros(1)
     size = max(float(np.abs(g).max(initial=0)) for _, g in want.gradients)
