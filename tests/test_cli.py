@@ -566,7 +566,7 @@ def test_a_file_is_evaluated_by_the_columns_that_are_named(capsys, model, tmp_pa
 def test_csv_is_of_files_and_folders(capsys, tmp_path, corpus):
     code, _, err = run(capsys, "train", *corpus, "--csv", "--out", tmp_path / "run")
     assert (code, is_one_line(err)) == (1, True)
-    assert "expected a file or folder in --corpus" in err
+    assert "--csv reads a file or folder, but --corpus is " in err
 
 
 def test_an_invisible_line_is_told_escaped(model):

@@ -29,7 +29,10 @@ WANTED = calls(("embed", X), ("inner", Y), ("inner", X), ("norm", X + Y))
     [
         (calls(("embed", X)), "`inner` is never called"),
         (calls(("embed", Y)), "what `embed` gets is not right"),
-        (calls(("embed", X.T)), "its shape is (5, 3); expected (3, 5) (right, but axes 0 and 1"),
+        (
+            calls(("embed", X.T)),
+            "its shape is (5, 3), but should be (3, 5) (right, but axes 0 and 1",
+        ),
         (calls(("embed", 2 * X)), "all numbers are 2 times as large"),
         (calls(("embed", X), ("inner", Y)), "`inner` is called once, but 2 calls are needed"),
         (

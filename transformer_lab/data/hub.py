@@ -99,7 +99,8 @@ def open_hub_dataset(
     there = sorted(getattr(sides, "languages", None) or sides)
     if columns is None:
         raise ValueError(
-            f"{name} has {there}; expected two of them in --source and --target, or after an @ in the name"
+            f"{name} has {there}; expected two of them in --source and --target, or after an "
+            "@ in the name"
         )
     missing = [column for column in columns if there and column not in there]
     check("columns", columns, f"two of {there}", not missing)

@@ -270,7 +270,7 @@ def adds_a_little(p, q):
 
 
 TABLE = [
-    ("keep_top_p", top_p_of_raw_exponentials, "logits near 0 alone"),
+    ("keep_top_p", top_p_of_raw_exponentials, "only for logits near 0"),
     ("keep_top_p", below_p_together, "ask what stands before it"),
     ("keep_top_p", stops_too_early, "the word with which the sum reaches p"),
     ("keep_top_p", each_above_p, "this keeps words that have p each"),
@@ -282,7 +282,7 @@ TABLE = [
     ("keep_top_p", first_always_and_up_to_p, "the first word is kept in any case"),
     ("keep_top_p", minus_a_billion, "a large negative number"),
     ("keep_top_p", sorted_mask_on_unsorted, "the mask is in sorted order"),
-    ("keep_top_p", gathers, "`scatter` is what undoes a sort"),
+    ("keep_top_p", gathers, "What undoes a sort is `scatter`"),
     ("keep_top_p", softmax_over_sorted_rows, "down the columns of the batch"),
     ("keep_top_p", softmax_over_rows_then_sort, "rows share one sum"),
     ("keep_top_p", softmax_of_probabilities, "the softmax is taken twice, and probabilities"),
@@ -296,8 +296,8 @@ TABLE = [
     ("accept", always_the_last_of_best, "the last of `best`"),
     ("accept", both_words_at_the_difference, "the draft's wrong word is written too"),
     ("accept", one_place_too_far, "one place too far"),
-    ("keep_top_p", threshold, "all of them stay, though fewer reach p"),
-    ("keep_top_p", one_more_at_the_last_digit, "to the last digit"),
+    ("keep_top_p", threshold, "All of them stay, though fewer"),
+    ("keep_top_p", one_more_at_the_last_digit, "where the sum is exactly p"),
     ("keep_or_redraw", adds_a_little, "the chance to be kept: right"),
     ("keep_or_redraw", above_one, "a chance above 1"),
     ("keep_or_redraw", turned_ratio, "the ratio is turned round"),

@@ -185,7 +185,7 @@ def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | No
             return f"{which} is a {one.layer}, but should be a {call.layer}"
         if how is None:
             return (
-                f"what {which} gets is right, but what it returns is not: look inside it, and at how it "
+                f"what {which} gets is right, but what it returns is not. Look inside it, and at how it "
                 "is built"
             )
         needless = find_needless_calls(got, want)
@@ -247,7 +247,7 @@ def describe_difference(
             continue
         if a.shape != b.shape:
             how = run_probes(SHAPE_PROBES, a, b)
-            return f":{where} its shape is {a.shape}; expected {b.shape}" + (
+            return f":{where} its shape is {a.shape}, but should be {b.shape}" + (
                 f" ({how})" * bool(how)
             )
         if not is_close(a, b, TOLERANCE):

@@ -309,7 +309,10 @@ class Check:
         pairs = zip(again, expected, strict=True)
         tolerance = self.choose_tolerance(self.all_cases)
         if not all(a.split_stacked(b).is_right(b, tolerance) for a, b in pairs):
-            return "it is right the first time, but when it is called again in the same way, it gives something else"
+            return (
+                "it is right the first time, but when it is called again in the same way, "
+                "it gives something else"
+            )
         name = self.find_package_call(answer)
         return name and f"it calls the package's own {name}. Write it yourself, and then compare"
 

@@ -49,7 +49,9 @@ def explain_matrix_product(left: str, right: str) -> str:
 
 def explain_unequal_axes(axis: str, a: str, b: str) -> str:
     """Explain why two arrays cannot be combined element by element, from the axis and its two lengths."""
-    return f"{axis} is {a} long on one side and {b} on the other, but only a length of 1 is stretched"
+    return (
+        f"{axis} is {a} long on one side and {b} on the other, but only a length of 1 is stretched"
+    )
 
 
 def explain_linear_shapes(found: re.Match[str]) -> str:
@@ -160,7 +162,10 @@ REASONS: Sequence[tuple[str, Reason]] = [
             "(a, b) instead of [a, b]"
         ),
     ),
-    (r"list index out of range", lambda _: "the list has fewer entries, and the first one has number 0"),
+    (
+        r"list index out of range",
+        lambda _: "the list has fewer entries, and the first one has number 0",
+    ),
     (
         r"string index out of range",
         lambda _: "the text has fewer letters, and the first one has number 0",
@@ -179,7 +184,8 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"view size is not compatible",
         lambda _: (
-            "after a transpose the numbers are stored in another order, which view cannot read. Use reshape"
+            "after a transpose the numbers are stored in another order, which view cannot "
+            "read. Use reshape"
         ),
     ),
     (
@@ -239,11 +245,15 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"'list' object has no attribute '(\w+)'",
-        lambda m: f"this is a list, which has no .{m[1]}. Each thing in it may have one, so go through the list",
+        lambda m: (
+            f"this is a list, which has no .{m[1]}. Each thing in it may have one, so go through the list"
+        ),
     ),
     (
         r"'dict' object has no attribute '(\w+)'",
-        lambda m: f'a dict has no .{m[1]}. Take things out of it with square brackets, as in d["key"]',
+        lambda m: (
+            f'a dict has no .{m[1]}. Take things out of it with square brackets, as in d["key"]'
+        ),
     ),
     (
         r"'[A-Z]\w*' object has no attribute '(\w+)'",
@@ -280,7 +290,8 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"'torch\.return_types\.m",
         lambda _: (
-            "PyTorch's max and min with a dim give values and places. Use amax and amin for the values alone"
+            "PyTorch's max and min with a dim give values and places. Use amax and amin for "
+            "the values alone"
         ),
     ),
     (
@@ -316,7 +327,10 @@ REASONS: Sequence[tuple[str, Reason]] = [
         r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)",
         lambda m: f"there is room for {m[1]}, and what is put there has {m[2]}",
     ),
-    (r"tuple index out of range", lambda _: "the tuple has fewer entries, and the first one has number 0"),
+    (
+        r"tuple index out of range",
+        lambda _: "the tuple has fewer entries, and the first one has number 0",
+    ),
     (
         r"received an invalid combination of arguments - got \(.*(axis|keepdims)=",
         lambda _: NUMPYS_WORDS,
@@ -328,7 +342,8 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"must be Tensor, not numpy\.ndarray|expected Tensor as element|but got numpy\.ndarray",
         lambda _: (
-            "a PyTorch function gets a NumPy array. Use NumPy's own, such as np.exp, np.where or np.matmul"
+            "a PyTorch function gets a NumPy array. Use NumPy's own, such as np.exp, np.where "
+            "or np.matmul"
         ),
     ),
     (
@@ -340,7 +355,9 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"axes don't match array",
-        lambda _: "NumPy's transpose needs all axes, in their new order. To swap two, use swapaxes(1, 2)",
+        lambda _: (
+            "NumPy's transpose needs all axes, in their new order. To swap two, use swapaxes(1, 2)"
+        ),
     ),
     (
         r"[Cc]annot interpret '-?\d+' as a data type",
@@ -395,7 +412,9 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"module '(\w+)' has no attribute '(\w+)'",
-        lambda m: f"there is no {m[2]} in {m[1]}. The modules math, np and torch have different functions",
+        lambda m: (
+            f"there is no {m[2]} in {m[1]}. The modules math, np and torch have different functions"
+        ),
     ),
     (
         r"'(\w+)' object cannot be interpreted as an integer",
@@ -403,7 +422,9 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"tensors used as indices must be",
-        lambda _: "an index is made of whole numbers, or of True and False, but this one holds decimals",
+        lambda _: (
+            "an index is made of whole numbers, or of True and False, but this one holds decimals"
+        ),
     ),
     (
         r"is not in (?:list|tuple)|tuple\.index\(x\): x not in tuple",
@@ -411,7 +432,9 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"'(\w+)' object is not iterable|must be an iterable, not (\w+)",
-        lambda m: f"no loop can go through a {m[1] or m[2]}, but a list, a tuple or an array is fine",
+        lambda m: (
+            f"no loop can go through a {m[1] or m[2]}, but a list, a tuple or an array is fine"
+        ),
     ),
     (
         r"must be tuple of ints",
@@ -453,7 +476,8 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"'(?:function|method)' object has no attribute '(\w+)'",
         lambda m: (
-            f"this is a function, which has no .{m[1]}. What it returns may have one, so call it, with brackets"
+            f"this is a function, which has no .{m[1]}. What it returns may have one, so call "
+            "it, with brackets"
         ),
     ),
     (

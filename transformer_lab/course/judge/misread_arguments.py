@@ -97,14 +97,18 @@ def find_unread_arguments(
         return None
     which = " and ".join(idle)
     does, its = ("does", "its") if len(idle) == 1 else ("do", "their")
-    return f"{which} {does} not affect the result, because other numbers in {its} place give the same"
+    return (
+        f"{which} {does} not affect the result, because other numbers in {its} place give the same"
+    )
 
 
 def list_changes(case: Case, names: Sequence[str]) -> Iterator[tuple[str, Callable[[Case], Case]]]:
     """Yield each misreading to try: a sentence, and a change to a case that mimics it."""
     places = [n for n, value in enumerate(case) if _is_numbers(value)]
     for a, b in itertools.combinations(places, 2):
-        words = f"`{names[a]}` and `{names[b]}` are swapped, because this is right for the other order"
+        words = (
+            f"`{names[a]}` and `{names[b]}` are swapped, because this is right for the other order"
+        )
         yield words, partial(_swap, a, b)
     for a, b in itertools.permutations(places, 2):
         words = f"`{names[a]}` is used in place of `{names[b]}`, which is never read"
