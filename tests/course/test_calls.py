@@ -37,7 +37,7 @@ WANTED = calls(("embed", X), ("inner", Y), ("inner", X), ("norm", X + Y))
         (calls(("embed", X), ("inner", Y)), "`inner` is called once, but 2 calls are needed"),
         (
             calls(("embed", X), ("inner", Y), ("inner", Y)),
-            "what `inner`, in call 2, gets is not right; what is called before it gets the right "
+            "what `inner`, in call 2, gets is not right. What is called before it gets the right "
             "things (embed, inner)",
         ),
         (calls(("embed", X, X)), "2 arguments instead of 1"),
@@ -60,7 +60,7 @@ def test_a_call_too_many_with_something_else_is_said_to_be_needless():
     want = calls(("inner", X), ("norm", X + Y))
     again = calls(("inner", X), ("inner", Y), ("norm", X + Y * Y))
     by_rows = calls(*(("inner", row) for row in X[:2]), ("norm", X + Y * Y))
-    assert find_first_wrong_call(again, want) == "`inner` is called twice; once is enough"
+    assert find_first_wrong_call(again, want) == "`inner` is called twice, but once is enough"
     assert "enough" not in find_first_wrong_call(by_rows, want)
     with_the_same = calls(("inner", X), ("inner", X), ("norm", X + Y * Y))
     assert "what `norm` gets" in find_first_wrong_call(with_the_same, want)

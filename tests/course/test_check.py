@@ -184,7 +184,7 @@ def test_a_size_of_0_explains_no_factor():
         ),
         (lambda x: [2.0, {1: 2}, 4.0], "it returns a list of 3 things"),
         (lambda x: np.array([{1: 2}, 2.0]), "the double has a dict in it, but should be numbers"),
-        (lambda x: (None,), "the double is None: is there a `return`?"),
+        (lambda x: (None,), "the double is None. Is there a `return`?"),
         (lambda x: np.array([[1, 2], [3, None]], dtype=object), "the double has None in it"),
         (
             lambda x: ([[1.0, 2.0], [3.0, {1: 2}]],),
@@ -226,7 +226,7 @@ def test_a_layer_without_a_return_is_asked_for_one():
             super().forward(x)
 
     text = lesson("05").check.encoder_layer.verdict(Layer).text
-    assert "the result is None: is there a `return`?" in text
+    assert "the result is None. Is there a `return`?" in text
 
 
 def test_whoever_changes_what_the_sub_layer_gave_may_change_x():
