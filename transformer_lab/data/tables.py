@@ -130,12 +130,18 @@ def read_csv_rows(part: TextFile) -> Iterator[Row]:
         except StopIteration:
             return
         except csv.Error as error:
-            fault = f"not CSV: {error}; expected quotes around a whole text, and quotes inside it doubled"
+            fault = (
+                f"this is not CSV: {error}; expected quotes around a whole text, and "
+                "doubled quotes inside it"
+            )
             yield from ((line + 1, fault) for line in range(before, reader.line_num))
             continue
         width = width or len(cells)
         if len(cells) > width:
-            fault = f"{len(cells)} columns, and {width} before; expected quotes around a text with commas"
+            fault = (
+                f"it has {len(cells)} columns, and earlier lines have {width}; expected "
+                "quotes around a text with commas"
+            )
             yield before + 1, fault
         else:
             yield before + 1, [cell.encode(errors="surrogateescape") for cell in cells] or [b""]

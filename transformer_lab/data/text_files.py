@@ -79,7 +79,9 @@ def read_pairs(
     first = faults[0] if faults else ""
     if not pairs:
         why = f"; the first: {first}" if first else ""
-        raise ValueError(f"{path}: no pairs ({len(faults)} bad lines{why}); expected at least one")
+        raise ValueError(
+            f"{path} has no pair that can be read ({len(faults)} bad lines{why}); expected at least one"
+        )
     return ReadResult(pairs, len(faults), first)
 
 
@@ -286,7 +288,7 @@ def read_two_files(source: TextFile, target: TextFile) -> Iterator[Pair | str]:
         yield pair_from_cells(cells, Layout(0, 1), f"{source}, line {number}")
 
 
-BLANK = "an empty side: the line is blank; expected a sentence and its translation"
+BLANK = "it has an empty side, because it is blank; expected a sentence and its translation"
 
 
 def read_table(
@@ -332,9 +334,15 @@ def refuse_one_side(path: Path) -> None:
 def pair_from_cells(cells: list[bytes], layout: Layout, place: str) -> Pair | str:
     """Return the pair from a row's cells, or a str that says where the row is and what is wrong."""
     if sum(map(len, cells)) + len(cells) > LONGEST_LINE:
-        return f"{place}: more than {LONGEST_LINE:,} bytes; expected a sentence and its translation"
+        return (
+            f"{place}: it has more than {LONGEST_LINE:,} bytes; expected a sentence and "
+            "its translation"
+        )
     if len(cells) > layout.width and (width := count_columns(cells)) > layout.width:
-        return f"{place}: {width} columns, and {layout.width} elsewhere; expected no tab in a text"
+        return (
+            f"{place}: it has {width} columns, and other lines have {layout.width}; "
+            "expected no tab in a text"
+        )
     sides = [(cells[i] if i < len(cells) else None) for i in (layout.source, layout.target)]
     try:
         texts = [None if raw is None else decode_side(raw, place) for raw in sides]
@@ -343,9 +351,12 @@ def pair_from_cells(cells: list[bytes], layout: Layout, place: str) -> Pair | st
     if texts[0] is not None and texts[1] is not None:
         return Pair(texts[0], texts[1])
     if len(cells) > 1:
-        return f"{place}: {len(cells)} columns; expected at least {1 + max(layout.source, layout.target)}"
+        return (
+            f"{place}: it has {len(cells)} columns; expected at least "
+            f"{1 + max(layout.source, layout.target)}"
+        )
     expected = "expected a sentence, a tab and its translation"
-    return f"{place}: no tab; {expected}"
+    return f"{place}: it has no tab; {expected}"
 
 
 def decode_side(raw: bytes, place: str) -> str:
@@ -357,7 +368,9 @@ def decode_side(raw: bytes, place: str) -> str:
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
-        raise ValueError(f"{place}: byte {raw[error.start]:#04x}; expected UTF-8") from None
+        raise ValueError(
+            f"{place}: it has the byte {raw[error.start]:#04x}; expected UTF-8"
+        ) from None
     return clean_side(text, place)
 
 
@@ -368,7 +381,7 @@ def clean_side(text: str, place: str) -> str:
         ValueError: If it is empty, or has no visible character.
     """
     if not text.strip():
-        raise ValueError(f"{place}: an empty side; expected a sentence")
+        raise ValueError(f"{place}: it has an empty side; expected a sentence")
     text = check_visible_text(f"{place}: a side", text).strip()
     return " ".join(text.split()) if "\t" in text or "\n" in text else text
 
@@ -394,9 +407,11 @@ def pair_from_json(line: bytes, columns: tuple[str, str], place: str) -> Pair:
     try:
         row = json.loads(line.decode())
     except UnicodeDecodeError as error:
-        raise ValueError(f"{place}: byte {line[error.start]:#04x}; expected UTF-8") from None
+        raise ValueError(
+            f"{place}: it has the byte {line[error.start]:#04x}; expected UTF-8"
+        ) from None
     except (ValueError, RecursionError):
-        raise ValueError(f"{place}: not JSON; expected an object on each line") from None
+        raise ValueError(f"{place}: it is not JSON; expected an object on each line") from None
     return pair_from_row(row, columns, place)
 
 
@@ -423,6 +438,8 @@ def pair_from_row(row: Any, columns: tuple[str, str], place: str) -> Pair:
                 if columns == COLUMNS
                 else ""
             )
-            raise ValueError(f"{place}: no text {column!r} in {there}; expected {columns}{names}")
+            raise ValueError(
+                f"{place}: it has no text {column!r} in {there}; expected {columns}{names}"
+            )
         texts.append(" ".join(clean_side(text, place).split()))
     return Pair(*texts)
