@@ -100,7 +100,7 @@ def test_a_run_is_not_overwritten_and_can_be_resumed(capsys, tsv, tmp_path):
     code, _, err = train(capsys, tsv, out, "--max-steps", "2")
     assert code == 1
     assert is_one_line(err)
-    assert "is not empty; continue the run with --resume" in err
+    assert "is not empty. Continue the run with --resume" in err
     assert (out / "model.safetensors").read_bytes() == before
 
 
@@ -350,7 +350,7 @@ def test_translate_reads_lines_and_prints_lines(model):
         1,
         [
             (b"\xff\xfe\n", "source is not UTF-8"),
-            (b"the\0cat\n", "source holds a NUL byte"),
+            (b"the\0cat\n", "source has a NUL byte in it"),
             (b"the " * 10_000, "source has 10000 tokens; expected at most 30"),
             ("🙂".encode(), "the model knows none of its words"),
             ("שלום".encode(), "the model knows none of its words"),

@@ -132,7 +132,7 @@ def test_unknown_words_of_a_target_are_reported():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("le\0chat", "target holds a NUL byte; expected text"),
+        ("le\0chat", "target has a NUL byte in it; expected text"),
         ("le " * 100, "target has 100 tokens; expected at most 30"),
     ],
 )
@@ -149,7 +149,7 @@ def test_a_bad_target_is_refused_in_one_line(text, message):
         ("", "source is ''; expected at least one word"),
         ("   ", "expected at least one word"),
         ("the " * 10_000, "source has 10000 tokens; expected at most 30"),
-        ("the\0cat", "source holds a NUL byte; expected text"),
+        ("the\0cat", "source has a NUL byte in it; expected text"),
         ("🙂 🙂", "the model knows none of its words"),
         ("שלום עולם", "the model knows none of its words"),
     ],

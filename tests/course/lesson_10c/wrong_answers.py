@@ -276,7 +276,7 @@ TABLE = [
     ("keep_top_p", each_above_p, "this keeps words that have p each"),
     ("keep_top_p", zeros, "a logit of 0 is not nothing"),
     ("keep_top_p", the_others, "are swapped"),
-    ("keep_top_p", left_sorted, "in its word's place again"),
+    ("keep_top_p", left_sorted, "back in its word's place"),
     ("keep_top_p", wrong_end, "begin with the most probable"),
     ("keep_top_p", renormalised, "return logits"),
     ("keep_top_p", first_always_and_up_to_p, "the first word is kept in any case"),

@@ -190,7 +190,7 @@ def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | 
         return f"{line}: {reason}{more}" if reason else f"{line}{more}"
     if want.dtype.kind in "iu" and got.dtype.kind == "f" and not is_same_kind(got, want):
         means = "has fractions" if (got % 1).any() else "has the right kind of values, as floats"
-        return f"{name} should be made of whole numbers, and yours {means}{rest}"
+        return f"{name} should be made of whole numbers, but yours {means}{rest}"
     if not is_same_kind(got, want):
         return f"{name} has dtype {got.dtype}, but should have {want.dtype}{rest}"
     reason = misread or choose_reason(FINDERS, attempt, at, place)

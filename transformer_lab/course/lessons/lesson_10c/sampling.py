@@ -124,7 +124,7 @@ keep_top_p = Check(
         Mistake(_edit_top_p(("before < p", "before >= p")), "kept and dropped are swapped."),
         Mistake(
             _edit_top_p(("torch.empty_like(logits).scatter(-1, words, kept)", "kept")),
-            "these are sorted, and not put back. Each logit belongs in its word's place again.",
+            "these are still sorted. Put each logit back in its word's place.",
         ),
         Mistake(
             _edit_top_p(("descending=True", "descending=False")),
