@@ -200,7 +200,7 @@ def test_a_very_long_line_is_left_out_of_training_and_counts_as_wrong_in_the_tes
     code, text, err = train(capsys, tsv, tmp_path / "run", "--max-steps", "1")
     assert code == 0
     assert re.search(r"\d+ pairs of more than 512 tokens are left out", err)
-    assert re.search(r"\d+ test sentences cannot be read and count as wrong", err)
+    assert re.search(r"\d+ test sentences cannot be read, so they count as wrong", err)
     assert last_json(text)["exact_match"] < 1
 
 
