@@ -100,7 +100,7 @@ def test_a_run_is_not_overwritten_and_can_be_resumed(capsys, tsv, tmp_path):
     code, _, err = train(capsys, tsv, out, "--max-steps", "2")
     assert code == 1
     assert is_one_line(err)
-    assert "is not empty; continue the run with --resume" in err
+    assert "is not empty. Continue the run with --resume" in err
     assert (out / "model.safetensors").read_bytes() == before
 
 
@@ -200,7 +200,7 @@ def test_a_very_long_line_is_left_out_of_training_and_counts_as_wrong_in_the_tes
     code, text, err = train(capsys, tsv, tmp_path / "run", "--max-steps", "1")
     assert code == 0
     assert re.search(r"\d+ pairs of more than 512 tokens are left out", err)
-    assert re.search(r"\d+ test sentences cannot be read and count as wrong", err)
+    assert re.search(r"\d+ test sentences cannot be read, so they count as wrong", err)
     assert last_json(text)["exact_match"] < 1
 
 
@@ -341,7 +341,7 @@ def test_translate_reads_lines_and_prints_lines(model):
     out, err = process.communicate(b"the cat runs\nthe zebra sees a dog\r\n")
     assert process.returncode == 0
     assert len(out.decode().splitlines()) == 2
-    assert err.decode() == "not in the vocabulary, read as <unk>: zebra\n"
+    assert err.decode() == "The model does not know zebra, and reads <unk> instead.\n"
 
 
 @pytest.mark.parametrize(
@@ -350,7 +350,7 @@ def test_translate_reads_lines_and_prints_lines(model):
         1,
         [
             (b"\xff\xfe\n", "source is not UTF-8"),
-            (b"the\0cat\n", "source holds a NUL byte"),
+            (b"the\0cat\n", "source has a NUL byte in it"),
             (b"the " * 10_000, "source has 10000 tokens; expected at most 30"),
             ("🙂".encode(), "the model knows none of its words"),
             ("שלום".encode(), "the model knows none of its words"),
@@ -363,14 +363,14 @@ def test_translate_refuses_bad_input_in_one_line(model, given, message):
     assert process.returncode == 1
     assert out == b"\n"
     assert is_one_line(err.decode())
-    assert "line 1 was left empty: source" in err.decode()
+    assert "Line 1 was left empty: source" in err.decode()
     assert message in err.decode()
 
 
 def test_nothing_to_translate_is_one_line(model):
     out, err = command("translate", "--model", model).communicate(b"")
     assert (out, is_one_line(err.decode())) == (b"", True)
-    assert b"standard input is empty; expected a sentence on each line" in err
+    assert b"standard input is empty, but each of its lines should be a sentence" in err
 
 
 def test_each_line_has_its_line_whatever_stands_in_it(model):
@@ -381,7 +381,7 @@ def test_each_line_has_its_line_whatever_stands_in_it(model):
     lines = out.decode().split("\n")
     assert [bool(line) for line in lines] == [True, False, True, False, False, True, False]
     assert lines[2] == lines[5]
-    said = "line 4 was left empty: source is not UTF-8"
+    said = "Line 4 was left empty: source is not UTF-8"
     assert err.decode().startswith(said)
     out, _ = command("translate", "--model", model, "--json").communicate(given)
     told = last_json(out.decode())
@@ -566,15 +566,15 @@ def test_a_file_is_evaluated_by_the_columns_that_are_named(capsys, model, tmp_pa
 def test_csv_is_of_files_and_folders(capsys, tmp_path, corpus):
     code, _, err = run(capsys, "train", *corpus, "--csv", "--out", tmp_path / "run")
     assert (code, is_one_line(err)) == (1, True)
-    assert "expected a file or folder in --corpus" in err
+    assert "--csv reads a file or folder, but --corpus is " in err
 
 
 def test_an_invisible_line_is_told_escaped(model):
     process = command("translate", "--model", model, "--beam", 1)
     out, err = process.communicate("the cat\n\u200b\nthe \u200bcat\n".encode())
     assert [bool(line) for line in out.decode().split("\n")] == [True, False, True, False]
-    assert r"line 2 was left empty: source is '\u200b'; expected at least one word" in err.decode()
-    assert r"not in the vocabulary, read as <unk>: \u200b" in err.decode()
+    assert r"Line 2 was left empty: source is '\u200b'; expected at least one word" in err.decode()
+    assert r"The model does not know \u200b, and reads" in err.decode()
 
 
 def test_json_has_null_and_a_reason_and_never_nan():
@@ -582,7 +582,7 @@ def test_json_has_null_and_a_reason_and_never_nan():
     assert told == {
         "a": None,
         "a_reason": "there is no pair to measure it on",
-        "b": [{"c": None, "c_reason": "it has no end", "d": 1.5}],
+        "b": [{"c": None, "c_reason": "it is infinite", "d": 1.5}],
         "e": "NaN",
     }
 
@@ -598,7 +598,7 @@ def test_a_validation_loss_of_no_pairs_is_null(capsys, tsv, tmp_path):
     result = json.loads(text.splitlines()[-1], parse_constant=pytest.fail)
     assert result["validation_loss"] is None
     assert result["validation_loss_reason"] == "there is no pair to measure it on"
-    assert "validation loss unknown;" in text
+    assert "validation loss unknown." in text
 
 
 def held(tsv, seed):
@@ -645,7 +645,7 @@ def test_lab_stores_a_record_and_never_over_a_page_unasked(capsys, model, tmp_pa
     assert "<title>Lab: the cat runs &lt;eos&gt;</title>" in page
     code, text, err = run(capsys, "lab", "--record", "the dog", "--model", model, "--out", out)
     assert (code, text, is_one_line(err)) == (1, "", True)
-    assert "page.html exists; add --overwrite to replace it, or choose another --out" in err
+    assert "page.html exists already. Add --overwrite to replace it, or choose another --out" in err
     assert out.read_text(encoding="utf-8") == page
     again = ("lab", "--record", "the dog", "--model", model, "--out", out, "--overwrite", "--json")
     code, text, _ = run(capsys, *again)
@@ -658,10 +658,10 @@ def test_lab_stores_a_record_and_never_over_a_page_unasked(capsys, model, tmp_pa
     assert "explore is called lab --record now" in err
     code, _, err = run(capsys, "lab", "--record", "the dog", "the cat", *again[3:])
     assert (code, is_one_line(err)) == (1, True)
-    assert "sentences is ['the dog', 'the cat']; expected one sentence to record" in err
+    assert "--record takes one sentence, but there are 2" in err
     code, _, err = run(capsys, "lab", "the dog", *again[3:], "--device", "cpu")
     assert (code, is_one_line(err)) == (1, True)
-    assert "--device is 'cpu'; expected it only with --record" in err
+    assert "--device needs --record" in err
 
 
 @pytest.mark.parametrize("text", ["", "the\0cat", "🙂", "the " * 10_000])
@@ -689,7 +689,7 @@ def test_lab_writes_a_page_and_never_over_one_unasked(capsys, model, tmp_path):
     assert '"sentences": ["the cat runs", "the dog"]' in page
     code, text, err = run(capsys, *wanted)
     assert (code, text, is_one_line(err)) == (1, "", True)
-    assert "lab.html exists; add --overwrite to replace it, or choose another --out" in err
+    assert "lab.html exists already. Add --overwrite to replace it, or choose another --out" in err
     assert out.read_text(encoding="utf-8") == page
     code, text, _ = run(capsys, *wanted, "--overwrite", "--json")
     assert code == 0
@@ -713,7 +713,7 @@ def test_playground_writes_a_page_and_never_over_one_unasked(capsys, tmp_path):
     assert '"start": "#task=sort&heads=1"' in page
     code, text, err = run(capsys, *wanted)
     assert (code, text, is_one_line(err)) == (1, "", True)
-    assert "play.html exists; add --overwrite to replace it, or choose another --out" in err
+    assert "play.html exists already. Add --overwrite to replace it, or choose another --out" in err
     assert out.read_text(encoding="utf-8") == page
     code, text, _ = run(capsys, "playground", "--out", out, "--overwrite", "--json")
     assert code == 0
@@ -745,13 +745,13 @@ def test_progress_is_told_and_forgotten(capsys, tmp_path, monkeypatch):
     assert "    03   1 of 5      1 of 7, 0 right the first time\n" in text
     assert "To review today: 1 question.\n    03  Why √d?\n" in text
     forget = "python -m transformer_lab progress --forget"
-    assert f"\nThis is kept in {file}, and sent nowhere. To delete it: {forget}\n" in text
+    assert f"\nAll this is kept in {file}, and is sent nowhere. To delete it: {forget}\n" in text
     told = last_json(text)
     assert told["due"] == [{"lesson": "03", "question": "Why √d?"}]
     assert told["file"] == str(file)
     assert told["lessons"] == json.loads(file.read_text(encoding="utf-8"))["lessons"]
     code, text, _ = run(capsys, "progress", "--forget", "--json")
-    assert text.startswith(f"{file} is gone.\n")
+    assert text.startswith(f"{file} is deleted.\n")
     assert last_json(text) == {"file": str(file), "deleted": True}
     assert not file.exists()
 

@@ -266,8 +266,10 @@ def test_a_damaged_or_foreign_file_gets_one_line_and_is_left(folder, content):
     (folder / FILE).write_bytes(content)
     first = record_exercise(Place("03", "split", 5))
     assert record_answer(Place("03", "Why?", 6), True) == ""
-    said = f"{folder / FILE} is damaged, or is not a record of this course: it is left as it is; "
-    said += "move it away, or delete it, to begin anew"
+    said = (
+        f"{folder / FILE} is damaged, or is not a record of this course, so it is left as it is. "
+    )
+    said += "Move it away or delete it to begin anew"
     assert first == f"(Not kept: {said})"
     for call in (
         progress.format_progress,

@@ -125,7 +125,7 @@ def test_a_changed_corpus_of_numbers_may_only_be_split_in_another_way(tmp_path, 
             {"preset": "huge"},
             "preset is 'huge'; expected one of \\('tiny', 'small', 'base', 'big'\\)",
         ),
-        ({"vocab_size": 300}, "vocab_size is 300; expected none for world"),
+        ({"vocab_size": 300}, "vocab_size is 300, but world takes none"),
         ({"max_steps": 0}, "max_steps is 0; expected an integer of at least 1"),
     ],
 )
@@ -226,7 +226,7 @@ def test_parts_of_a_state_that_was_never_whole_are_cleared_away(tsv, tmp_path):
     begin_run(folder, str(tsv), max_steps=1, **QUIET).train()
     assert not part.exists()
     part.touch()
-    with pytest.raises(ValueError, match="is not empty; continue"):
+    with pytest.raises(ValueError, match="is not empty. Continue"):
         begin_run(folder, str(tsv), max_steps=1, **QUIET)
     assert part.exists()
 

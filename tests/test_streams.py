@@ -149,4 +149,4 @@ def test_the_loss_of_a_perfect_model_is_nothing_and_not_minus_nothing(monkeypatc
     monkeypatch.setattr(cli, "validation_loss", lambda translator, pairs: -1e-9)
     splits = Splits(pairs, pairs, [Pair("the cat", "le chat")])
     cli.print_scores(translator, splits, beam_size=1)
-    assert capsys.readouterr().out.startswith("validation loss 0.000; of 1 test sentences")
+    assert capsys.readouterr().out.startswith("validation loss 0.000. Of 1 test sentences")

@@ -123,14 +123,16 @@ def test_unknown_words_are_reported():
 def test_unknown_words_of_a_target_are_reported():
     translator = make_translator()
     for ask in (translator.score, translator.attend):
-        with pytest.warns(UserWarning, match="^not in the vocabulary, read as <unk>: zèbre, rit$"):
+        with pytest.warns(
+            UserWarning, match="^The model does not know zèbre, rit, and reads <unk> instead.$"
+        ):
             ask("the cat", "le zèbre rit")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("le\0chat", "target holds a NUL byte; expected text"),
+        ("le\0chat", "target has a NUL byte in it; expected text"),
         ("le " * 100, "target has 100 tokens; expected at most 30"),
     ],
 )
@@ -147,7 +149,7 @@ def test_a_bad_target_is_refused_in_one_line(text, message):
         ("", "source is ''; expected at least one word"),
         ("   ", "expected at least one word"),
         ("the " * 10_000, "source has 10000 tokens; expected at most 30"),
-        ("the\0cat", "source holds a NUL byte; expected text"),
+        ("the\0cat", "source has a NUL byte in it; expected text"),
         ("🙂 🙂", "the model knows none of its words"),
         ("שלום עולם", "the model knows none of its words"),
     ],

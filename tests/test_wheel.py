@@ -126,5 +126,5 @@ def test_each_command_runs_from_the_wheel_alone(run):
     recorded = run("lab", "the animal didn't cross the street", "--record", "--overwrite", "--json")
     assert last(recorded)["translation"] == "l'animal n'a pas traversé la rue"
     assert last(asked["train"])["steps"] == 2
-    assert "expected pip install 'transformer-lab[export]'" in asked["export"]
+    assert "Install it with pip install 'transformer-lab[export]'" in asked["export"]
     assert run("translate", "--model", "run", text="the cat sleeps\n").count("\n") == 1

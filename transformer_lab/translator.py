@@ -337,7 +337,7 @@ class Translator:
         """
         text = check_word_lengths("target", check_text("target", text))
         if unknown := self.target_tokenizer.unknown(text):
-            said = f"not in the vocabulary, read as <unk>: {join_for_terminal(unknown)}"
+            said = f"The model does not know {join_for_terminal(unknown)}, and reads <unk> instead."
             warnings.warn(said, stacklevel=3)
         ids = [*self.target_tokenizer.encode(text), self.model.config.eos_id]
         limit = self.model.config.max_length

@@ -25,7 +25,8 @@ def test_a_step_shows_the_beginnings_so_far_and_what_became_of_them(browser, tmp
         expect(page.locator(".node.dropped")).to_have_count(len(set(seen) - KEPT))
         if step:
             kept = len(KEPT.intersection(column))
-            expect(page.locator(".said")).to_contain_text(f"{len(column)} candidates. {kept} kept")
+            said = f"{len(column)} candidates. Of these, {kept} are kept"
+            expect(page.locator(".said")).to_contain_text(said)
     page.locator("[data-control='step 4']").click()
     expect(page.locator(".node.lit")).to_have_count(4)  # the winner's path
     page.context.close()
@@ -68,7 +69,7 @@ def test_the_first_beginning_has_a_number_too_when_one_has_won(browser, tmp_path
     page.locator("[data-control='step 4']").click()
     page.locator("[data-control='node 0']").press("Enter")
     expect(page.locator(".sum")).to_have_text(
-        "Nothing is written yet: a probability of 1, so a log-probability of 0."
+        "Nothing is written yet. That has a probability of 1, so its log-probability is 0."
     )
     page.context.close()
 

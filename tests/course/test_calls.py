@@ -29,16 +29,19 @@ WANTED = calls(("embed", X), ("inner", Y), ("inner", X), ("norm", X + Y))
     [
         (calls(("embed", X)), "`inner` is never called"),
         (calls(("embed", Y)), "what `embed` gets is not right"),
-        (calls(("embed", X.T)), "its shape is (5, 3); expected (3, 5) (right, but axes 0 and 1"),
+        (
+            calls(("embed", X.T)),
+            "its shape is (5, 3), but should be (3, 5) (right, but axes 0 and 1",
+        ),
         (calls(("embed", 2 * X)), "all numbers are 2 times as large"),
         (calls(("embed", X), ("inner", Y)), "`inner` is called once, but 2 calls are needed"),
         (
             calls(("embed", X), ("inner", Y), ("inner", Y)),
-            "what `inner`, in call 2, gets is not right; what is called before it gets the right "
+            "what `inner`, in call 2, gets is not right. What is called before it gets the right "
             "things (embed, inner)",
         ),
         (calls(("embed", X, X)), "2 arguments instead of 1"),
-        (WANTED, "what `embed`, `inner`, `norm` get is right; look at what comes after"),
+        (WANTED, "what `embed`, `inner`, `norm` get is right. Look at what comes after"),
     ],
 )
 def test_the_first_call_that_differs_is_named(got, said):
@@ -57,7 +60,7 @@ def test_a_call_too_many_with_something_else_is_said_to_be_needless():
     want = calls(("inner", X), ("norm", X + Y))
     again = calls(("inner", X), ("inner", Y), ("norm", X + Y * Y))
     by_rows = calls(*(("inner", row) for row in X[:2]), ("norm", X + Y * Y))
-    assert find_first_wrong_call(again, want) == "`inner` is called twice; once is enough"
+    assert find_first_wrong_call(again, want) == "`inner` is called twice, but once is enough"
     assert "enough" not in find_first_wrong_call(by_rows, want)
     with_the_same = calls(("inner", X), ("inner", X), ("norm", X + Y * Y))
     assert "what `norm` gets" in find_first_wrong_call(with_the_same, want)

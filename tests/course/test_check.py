@@ -75,14 +75,14 @@ def test_an_index_that_is_met_first_does_not_hide_a_known_mistake():
     ("answer", "words"),
     [
         (lambda x: x * x, "you squared it"),
-        (lambda x: 2 * x + (x == 2) * 0.5, "the double[2] is 4.5; expected 4"),
-        (lambda x: np.where(x > 8, np.nan, 2 * x), "the double[1, 4] is nan; expected 18"),
-        (lambda x: 2 * x[:2], "the double has shape (2,); expected (3,)"),
-        (lambda x: (2 * x, x), "it returns 2 things; expected 1: the double"),
-        (lambda x: x > 0, "the double has dtype bool; expected float64"),
-        (nothing, "it returns None: is there a `return`?"),
+        (lambda x: 2 * x + (x == 2) * 0.5, "the double[2] is 4.5, but should be 4"),
+        (lambda x: np.where(x > 8, np.nan, 2 * x), "the double[1, 4] is nan, but should be 18"),
+        (lambda x: 2 * x[:2], "the double has shape (2,), but should have (3,)"),
+        (lambda x: (2 * x, x), "it returns 2 things, but should return 1: the double"),
+        (lambda x: x > 0, "the double has dtype bool, but should have float64"),
+        (nothing, "it returns None. Is there a `return`?"),
         (in_place, "it changes x in place"),
-        (only_rows, "the double has shape (5, 2); expected (2, 5)"),
+        (only_rows, "the double has shape (5, 2), but should have (2, 5)"),
         (stops, "it stops with KeyError: 'no such word'"),
     ],
 )
@@ -174,17 +174,26 @@ def test_a_size_of_0_explains_no_factor():
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (lambda x: {"double": 2 * x}, "the double is a dict; expected numbers in the shape (3,)"),
-        (lambda x: lambda: 2 * x, "the double is a function; expected numbers in the shape (3,)"),
+        (
+            lambda x: {"double": 2 * x},
+            "the double is a dict, but should be numbers in the shape (3,)",
+        ),
+        (
+            lambda x: lambda: 2 * x,
+            "the double is a function, but should be numbers in the shape (3,)",
+        ),
         (lambda x: [2.0, {1: 2}, 4.0], "it returns a list of 3 things"),
-        (lambda x: np.array([{1: 2}, 2.0]), "the double has a dict in it; expected numbers"),
-        (lambda x: (None,), "the double is None: is there a `return`?"),
+        (lambda x: np.array([{1: 2}, 2.0]), "the double has a dict in it, but should be numbers"),
+        (lambda x: (None,), "the double is None. Is there a `return`?"),
         (lambda x: np.array([[1, 2], [3, None]], dtype=object), "the double has None in it"),
-        (lambda x: ([[1.0, 2.0], [3.0, {1: 2}]],), "the double has a dict in it; expected numbers"),
+        (
+            lambda x: ([[1.0, 2.0], [3.0, {1: 2}]],),
+            "the double has a dict in it, but should be numbers",
+        ),
         (lambda x: np.array([1, [2.0, [nothing]]], dtype=object), "has a function in it"),
         (
             lambda x: np.array([1, 2], dtype=object),
-            "the double is an array with dtype object; expected",
+            "the double is an array with dtype object, but should be",
         ),
     ],
 )
@@ -198,7 +207,7 @@ def test_what_cannot_be_compared_is_described_with_what_is_asked(answer, words):
 def test_a_dict_in_the_place_of_several_results_is_told_how_many_are_asked():
     size = lesson("14").check.attention_size
     text = size.verdict(lambda *given: dict(zip("ab", size.reference(*given), strict=True))).text
-    assert "it returns a dict; expected 2 things: d_k, the parameters" in text
+    assert "it returns a dict, but should return 2 things: d_k, the parameters" in text
 
 
 def test_one_of_several_results_that_is_none_lacks_no_return():
@@ -206,9 +215,9 @@ def test_one_of_several_results_that_is_none_lacks_no_return():
         TWICE, reference=lambda x: (2 * x, x), mistakes=[], results=("the double", "the numbers")
     )
     text = halves.verdict(lambda x: (2 * x, None)).text
-    assert "the numbers are None; expected numbers in the shape (3,)" in text
+    assert "the numbers are None, but should be numbers in the shape (3,)" in text
     assert "return`" not in text
-    assert "it returns None: is there a `return`?" in halves.verdict(nothing).text
+    assert "it returns None. Is there a `return`?" in halves.verdict(nothing).text
 
 
 def test_a_layer_without_a_return_is_asked_for_one():
@@ -217,7 +226,7 @@ def test_a_layer_without_a_return_is_asked_for_one():
             super().forward(x)
 
     text = lesson("05").check.encoder_layer.verdict(Layer).text
-    assert "the result is None: is there a `return`?" in text
+    assert "the result is None. Is there a `return`?" in text
 
 
 def test_whoever_changes_what_the_sub_layer_gave_may_change_x():

@@ -180,7 +180,7 @@ def test_a_damaged_file_is_shown_as_one_line(folder, capsys):
     (folder / FILE).write_text("{")
     shown.show()
     said = capsys.readouterr().out
-    assert said.startswith(f"{folder / FILE} is damaged, or is not a record of this course: ")
+    assert said.startswith(f"{folder / FILE} is damaged, or is not a record of this course, so ")
     assert said.count("\n") == 1
 
 

@@ -19,7 +19,7 @@ def test_an_error_shows_the_learners_own_line():
 def test_an_error_in_reading_says_what_was_returned():
     text = refused(lesson("10").check.beam_step, lambda beams, rows, k: ([1.0], [(1,)]))
     assert "it returns a tuple of 2 things" in text
-    assert "expected a list of pairs (log-probability, ids)" in text
+    assert "should return a list of pairs (log-probability, ids)" in text
 
 
 def test_results_in_another_order_are_named():
@@ -29,7 +29,8 @@ def test_results_in_another_order_are_named():
 
     text = refused(lesson("11").check.looks_at, turned)
     assert (
-        "it returns (its weight, the source word); expected (the source word, its weight)" in text
+        "it returns (its weight, the source word), but should return (the source word, its weight)"
+        in text
     )
 
 

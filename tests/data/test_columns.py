@@ -215,7 +215,9 @@ def test_a_header_without_a_name_for_the_index_is_refused(tmp_path):
 def test_a_tab_in_a_text_makes_no_other_pair(tmp_path, header):
     rows = [*TEXTS[:31], ("the cat", "and the dog", "le chat et le chien"), *TEXTS[31:]]
     path = table(tmp_path / "pairs.tsv", [(*row, "", " ") for row in rows], *header)
-    with pytest.raises(ValueError, match="3 columns, and 2 elsewhere; expected no tab in a text"):
+    with pytest.raises(
+        ValueError, match="it has 3 columns, and other lines have 2; expected no tab in a text"
+    ):
         read_pairs(path)
     assert read_pairs(path, skip_bad=True).pairs == PAIRS
 
@@ -257,7 +259,7 @@ def test_csv_has_quotes_commas_and_line_ends_in_a_text(tmp_path):
     assert list(iterate_pairs(path, ("en", "fr"), is_csv=True, skip_bad=True)) == [
         *(Pair('a; "b" c', "d"), Pair("x", "y"), None, None),
     ]
-    with pytest.raises(ValueError, match=r"a\.csv, line 5: not CSV"):
+    with pytest.raises(ValueError, match=r"a\.csv, line 5: this is not CSV"):
         read_pairs(path, ("en", "fr"), is_csv=True)
     with pytest.raises(ValueError, match=r"a\.csv.*no tab.*add --csv"):
         read_pairs(path)
@@ -280,7 +282,10 @@ def test_a_comma_without_quotes_is_no_shorter_sentence(tmp_path):
     lines = [f"{a},{b}" for a, b in TEXTS]
     path.write_text("\n".join(["en,fr", *lines[:7], "Hello, you,Bonjour", *lines[7:]]))
     assert list(iterate_pairs(path, ("en", "fr"), is_csv=True, skip_bad=True)).index(None) == 7
-    with pytest.raises(ValueError, match="line 9: 3 columns, and 2 before; expected quotes around"):
+    with pytest.raises(
+        ValueError,
+        match="line 9: it has 3 columns, and earlier lines have 2; expected quotes around",
+    ):
         read_pairs(path, ("en", "fr"), is_csv=True)
 
 
@@ -407,8 +412,12 @@ def test_a_folder_leaves_no_table_out_without_a_word(tmp_path):
 LINES = {
     "one more": ("a b\nc d\n", "e\n", "ends before line 2"),
     "one less": ("a b\n", "e\nf\n", "ends before line 2"),
-    "blank on one side": ("a b\n\nc\n", "e\nf\ng\n", "line 2: an empty side"),
-    "blank on both sides": ("a b\n\nc\n", "e\n\ng\n", "line 2: an empty side: the line is blank"),
+    "blank on one side": ("a b\n\nc\n", "e\nf\ng\n", "line 2: it has an empty side"),
+    "blank on both sides": (
+        "a b\n\nc\n",
+        "e\n\ng\n",
+        "line 2: it has an empty side, because it is blank",
+    ),
 }
 
 
@@ -495,7 +504,9 @@ def test_json_in_capitals_is_read_and_names_that_are_not_there_are_told(tmp_path
     assert read_pairs(path, ("fr", "en")).pairs == TURNED
     with pytest.raises(ValueError, match=r"in \['en', 'fr'\].*--source and --target"):
         read_pairs(path)
-    with pytest.raises(ValueError, match=r"no pairs \(61 bad lines; the first: .*no text 'de'"):
+    with pytest.raises(
+        ValueError, match=r"no pair that can be read \(61 bad lines; the first: .*no text 'de'"
+    ):
         read_pairs(path, ("en", "de"), skip_bad=True)
 
 

@@ -58,12 +58,12 @@ def test_only_a_line_feed_ends_a_line(written):
 
 
 BAD_LINES = {
-    b"no tab at all": "no tab; expected a sentence, a tab",
-    b"source\t": "an empty side",
-    b" \ttarget": "an empty side",
-    b"": "an empty side",
-    b"caf\xe9\ttarget": "byte 0xe9; expected UTF-8",
-    b"source\tcaf\xe9": "byte 0xe9; expected UTF-8",
+    b"no tab at all": "it has no tab; expected a sentence, a tab",
+    b"source\t": "it has an empty side",
+    b" \ttarget": "it has an empty side",
+    b"": "it has an empty side",
+    b"caf\xe9\ttarget": "it has the byte 0xe9; expected UTF-8",
+    b"source\tcaf\xe9": "it has the byte 0xe9; expected UTF-8",
 }
 
 
@@ -77,14 +77,14 @@ def test_a_bad_line_of_a_tsv_is_named_or_left_out_and_counted(written, bad, faul
 
 def test_the_last_line_of_a_tsv_may_be_bad_too(written):
     path = written(CAT_LINE + b"\nsource\t\n")
-    with pytest.raises(ValueError, match="line 2: an empty side"):
+    with pytest.raises(ValueError, match="line 2: it has an empty side"):
         read_pairs(path)
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"no tab\n"])
 def test_a_file_without_pairs_is_an_error_even_when_bad_lines_are_skipped(written, content):
     path = written(content)
-    with pytest.raises(ValueError, match=re.escape(f"{path}: no pairs")):
+    with pytest.raises(ValueError, match=re.escape(f"{path} has no pair that can be read")):
         read_pairs(path, skip_bad=True)
 
 

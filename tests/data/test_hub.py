@@ -134,7 +134,7 @@ def test_a_folder_whose_files_have_changed_is_another_corpus(tmp_path, kind):
 def test_a_row_without_a_side_is_named_or_left_out(tmp_path, capsys):
     folder = saved(tmp_path / "set", train=[*PAIRS, Pair("one", "")])
     corpus = find_corpus(f"{folder}@en,fr")
-    with pytest.raises(ValueError, match="train, row 99: an empty side"):
+    with pytest.raises(ValueError, match="train, row 99: it has an empty side"):
         corpus.splits()
     splits = corpus.splits(skip_bad=True)
     assert len(splits.train) + len(splits.validation) + len(splits.test) == len(PAIRS)
@@ -167,7 +167,7 @@ def test_what_cannot_be_had_is_one_error(monkeypatch):
         raise ConnectionError("no network")
 
     monkeypatch.setattr(datasets, "load_dataset_builder", nowhere)
-    message = "wmt14/de-en cannot be opened by datasets: no network"
+    message = "wmt14/de-en cannot be opened by the package datasets: no network"
     with pytest.raises(ValueError, match=message):
         find_corpus("stream:wmt14/de-en@en,de").splits()
     assert asked == [("wmt14", "de-en")]  # without a network there is nothing else to try
@@ -192,7 +192,9 @@ def test_a_name_that_is_none_is_read_the_other_way(monkeypatch):
 
 def test_without_the_library_it_is_said_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(ValueError, match=r'expected pip install "transformer-lab\[corpora\]"'):
+    with pytest.raises(
+        ValueError, match=r'Install it with pip install "transformer-lab\[corpora\]"'
+    ):
         find_corpus("hf:wmt14/de-en@en,de").splits()
 
 

@@ -53,13 +53,13 @@ def test_spaces_and_line_ends_in_json_become_one_space(tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (b"no json", "not JSON; expected an object on each line"),
-        (b"[" * 100_000, "not JSON"),
-        (b"3", r"no text 'source' in int; expected \('source', 'target'\)"),
-        (b'{"source": "a"}', r"no text 'target' in \['source'\]"),
-        (b'{"source": "a", "target": 3}', "no text 'target'"),
-        (b'{"source": "a", "target": " "}', "an empty side"),
-        (b'{"translation": {"en": "a", "fr": "b"}}', r"no text 'source' in \['en', 'fr'\]"),
+        (b"no json", "it is not JSON; expected an object on each line"),
+        (b"[" * 100_000, "it is not JSON"),
+        (b"3", r"it has no text 'source' in int; expected \('source', 'target'\)"),
+        (b'{"source": "a"}', r"it has no text 'target' in \['source'\]"),
+        (b'{"source": "a", "target": 3}', "it has no text 'target'"),
+        (b'{"source": "a", "target": " "}', "it has an empty side"),
+        (b'{"translation": {"en": "a", "fr": "b"}}', r"it has no text 'source' in \['en', 'fr'\]"),
         (b'{"source": "a", "target": "\\ud800"}', "a side is not UTF-8"),
     ],
 )
@@ -90,5 +90,7 @@ def test_without_the_library_a_zst_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "backports.zstd", None)
     monkeypatch.delattr(sys.modules["backports"], "zstd")
     (tmp_path / "a.zst").write_bytes(b"")
-    with pytest.raises(ValueError, match=r'expected pip install "transformer-lab\[corpora\]"'):
+    with pytest.raises(
+        ValueError, match=r'Install it with pip install "transformer-lab\[corpora\]"'
+    ):
         read_pairs(tmp_path / "a.zst")

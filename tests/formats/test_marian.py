@@ -755,8 +755,12 @@ def resident():
 
 def test_an_absent_package_says_how_to_get_it(both, monkeypatch):
     monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(ValueError, match="transformers is not installed; expected pip install"):
+    with pytest.raises(
+        ValueError, match="transformers is not installed. Install it with pip install"
+    ):
         load_marian(both.folder)
     monkeypatch.setitem(sys.modules, "sentencepiece", None)
-    with pytest.raises(ValueError, match="sentencepiece is not installed; expected pip install"):
+    with pytest.raises(
+        ValueError, match="sentencepiece is not installed. Install it with pip install"
+    ):
         tokenizer_from_json(both.translator.source_tokenizer.to_json())

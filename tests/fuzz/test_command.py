@@ -57,7 +57,7 @@ def test_what_is_typed_is_answered_or_refused_in_one_line(folder, data):
     assert code in (0, 1, 2)
     assert "Traceback" not in err
     if code == 1:
-        said = [line for line in err.splitlines() if not line.startswith("not in the vocabulary")]
+        said = [line for line in err.splitlines() if not line.startswith("The model does not know")]
         assert len(said) == 1
         assert said[0].startswith("error: ")
     elif code == 2:  # argparse says how it is used, and what is wrong

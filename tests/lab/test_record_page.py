@@ -512,7 +512,7 @@ def test_a_referent_that_lies_outside_is_named():
         ({"snapshots": [7]}, r"snapshots is \[7\]; expected a list of AttentionRecord"),
         (
             {"kernel": True},
-            r"kernel is True; expected False with a record, because it answers by itself",
+            r"kernel is True; expected False with a record, which answers by itself",
         ),
         ({"start": "head=c1.1&row=²"}, r"row of start is '²'; expected a whole number below"),
     ],

@@ -31,8 +31,10 @@ with what came out and how sure you can be, and each one links to the cell where
 
 {counts}
 
-Everything here was measured in the small models of this course. What comes out exactly, such as a count
-of multiplications, you can expect anywhere. The rest says what happened here.
+The course is about one paper, *Attention Is All You Need* (Vaswani et al., 2017), and about the
+translator that it describes. Everything here was measured in the small models of this course. What
+comes out exactly, such as a count of multiplications, you can expect anywhere. The rest says what
+happened here.
 
 ## How a verdict is made
 
@@ -47,8 +49,9 @@ is open.
 The *n* of a finding says how many seeds, models, sentences or draws the interval is over; if there are
 several tests, it's the smallest. Ten or more give an interval. With fewer we ask that every single run
 agrees, and the finding is marked **few runs**, because five coins can land on heads by luck. The
-translator that comes with the course has seed 7, and we chose it because one of its heads finds nouns.
-It's a good guide and a bad witness, so where runs are counted, it isn't one of them.
+translator that comes with the course, the **shipped** one, was trained with seed 7. We chose that seed
+because one of its heads finds nouns. So this model is a good guide and a bad witness, and where runs are
+counted, it isn't one of them.
 
 ## The ten that surprised us most
 """
@@ -76,6 +79,32 @@ def describe_bounds(test: Measurement) -> str:
     return f"at most {high}" if test.at_least == -float("inf") else f"from {low} to {high}"
 
 
+OUTCOMES = {
+    "for": "so this speaks *for* it",
+    "against": "so this speaks *against* it",
+    "open": "so this stays *open*",
+}
+
+
+def start_sentence(text: str) -> str:
+    """Begin with a capital, unless the first word is a name such as chrF or d_model."""
+    first = text.split(" ")[0]
+    return (
+        text if first in ("chrF", "nn.Transformer") or "_" in first else text[:1].upper() + text[1:]
+    )
+
+
+def describe_source(source: str) -> str:
+    """Who says the claim, for a reader who has seen no other page."""
+    if source == "asked here":
+        return "Nobody whom we could quote says it in these words. We asked the question ourselves."
+    if source == "explanations":
+        return "You can read it in explanations of the Transformer."
+    if source.startswith("the paper"):
+        source = source.replace("the paper", "the paper, *Attention Is All You Need*", 1)
+    return f"It's from {source}."
+
+
 def describe_test(test: Measurement) -> str:
     """One line of a finding's list: what was measured, in how many runs, and what the claim predicts."""
     low, high = test.interval
@@ -83,15 +112,16 @@ def describe_test(test: Measurement) -> str:
     if test.hits is not None:
         measured = f"{test.hits} of {test.num_runs}"
     if high > low:
-        what = "lowest to highest" if test.has_few_runs and test.values else "95% interval"
+        what = "the runs go from" if test.has_few_runs and test.values else "95% interval from"
         measured += f" ({what} {describe_number(low)} to {describe_number(high)})"
     runs = "" if test.exact or test.hits is not None else f", n = {test.num_runs:,}"
     seen = ""
     if test.outcome == "open" and high > low:
-        seen = f" A difference below {describe_number((high - low) / 2)} would have gone unseen."
+        smallest = describe_number((high - low) / 2)
+        seen = f" We wouldn't have seen a difference smaller than {smallest}."
     return (
-        f"- {test.what}: **{measured}**{runs}. The claim predicts {describe_bounds(test)}: "
-        f"*{test.outcome}*.{seen}"
+        f"- {start_sentence(test.what)}: **{measured}**{runs}. The claim predicts "
+        f"{describe_bounds(test)}, {OUTCOMES[test.outcome]}.{seen}"
     )
 
 
@@ -136,15 +166,19 @@ def describe_finding(finding: Finding) -> str:
     head = f"{verdict} · {runs}" if runs else verdict
     places = " · ".join(describe_place(*place) for place in finding.where)
     folded = [
-        f"Said by: {finding.source}.",
-        f"How we tested it: {finding.how}",
+        f"**Who says so?** {describe_source(finding.source)}",
+        f"**How did we test it?** {finding.how}",
         *(
             ["\n".join(describe_test(test) for test in finding.measurements)]
             if finding.measurements
             else []
         ),
-        *([f"Remake it: `{study_command(finding.study)}`"] if finding.study else []),
-        *([f"Seed 7: {finding.seed_7}"] if finding.seed_7 else []),
+        *(
+            [f"You can run it again with `{study_command(finding.study)}`."]
+            if finding.study
+            else []
+        ),
+        *([f"**Which model?** {finding.seed_7}"] if finding.seed_7 else []),
     ]
     return "\n\n".join(
         [

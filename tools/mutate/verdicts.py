@@ -95,8 +95,8 @@ def kind_of_help(verdict: Verdict) -> str:
     if NO_EXPLANATION in verdict.text:
         return "bare"
     first = verdict.text.split("\n")[0]
-    number_only = re.search(r"(?:is|are) \S+; expected|: all numbers differ$|differs?$", first)
+    number_only = re.search(r"(?:is|are) \S+, but should be|: all numbers differ$|differs?$", first)
     number_only = number_only and not re.search(r": right\)|it stops with", first)  # these say more
-    is_said = "that is:" in verdict.text or "; expected" in first  # our own errors say it all
+    is_said = "that is:" in verdict.text or ", but should " in first  # our own errors say it all
     unexplained = "it stops with" in first and not is_said
     return "bare" if number_only or unexplained else "general"

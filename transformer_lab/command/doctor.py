@@ -42,7 +42,7 @@ def diagnose() -> dict[str, tuple[str, str]]:
         "python": (platform.python_version(), ""),
         "device": (
             str(device),
-            "" if device.type != "cpu" else "a GPU would be faster, but none is needed",
+            "" if device.type != "cpu" else "a GPU would be faster, but you need none",
         ),
         "precision": (str(dtype).removeprefix("torch."), ""),
         "threads": (f"{torch.get_num_threads()} of {os.cpu_count()} cores", ""),
@@ -55,11 +55,11 @@ def diagnose() -> dict[str, tuple[str, str]]:
             found[name] = ("missing", f'pip install "transformer-lab{extra}"')
     browser = find_browser()
     remedy = (
-        "apt-get install chromium, or set CHROMIUM to a browser (only the browser tests need one)"
+        "apt-get install chromium, or set CHROMIUM to a browser. Only the browser tests need one"
     )
     found["chromium"] = (browser or "missing", "" if browser else remedy)
     apt = shutil.which("apt-get")
-    found["apt"] = (apt or "missing", "" if apt else "needed only for --corpus debian:LANGUAGE")
+    found["apt"] = (apt or "missing", "" if apt else "only --corpus debian:LANGUAGE needs it")
     whole = (PRETRAINED / "model.safetensors").is_file()
     found["pretrained"] = ("here" if whole else "missing", "" if whole else "make checkpoint")
     return found

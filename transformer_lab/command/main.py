@@ -64,7 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        return print_error(f"{error.filename or 'writing'}: {error.strerror or error}")
+        what = error.filename or "the output could not be written"
+        return print_error(f"{what}: {error.strerror or error}")
     except KeyboardInterrupt:
         return print_error("interrupted")
     except (MemoryError, RuntimeError) as error:
@@ -103,15 +104,15 @@ STOPS = {
 }
 """What `train` prints when it ends for one of the reasons in `training.trainer.Stop`."""
 MODEL = "the folder or file of a translator (default: the one that comes with the package)"
-DEVICES = "auto (default), cpu, cuda or mps"
+DEVICES = "where to compute: auto (default), cpu, cuda or mps"
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of all commands and their options."""
     top = argparse.ArgumentParser(
         prog="transformer_lab",
-        description="Train a small translator, translate with it, and open its heads in a page.",
-        epilog="COMMAND --help explains a command. For a first try: "
+        description="Train a small translator, translate with it, and look at its heads in a page.",
+        epilog="COMMAND --help explains a command. If this is your first time, try "
         'transformer_lab translate "the cat sleeps"',
     )
     commands = top.add_subparsers(required=True, metavar="COMMAND")
@@ -127,7 +128,10 @@ def build_parser() -> argparse.ArgumentParser:
     train = command("train", run_train, "Train a translator on pairs of sentences, and save it.")
     add_corpus_options(train, default="world")
     train.add_argument(
-        "--preset", choices=PRESETS, default=None, help="size (default: one that suits the corpus)"
+        "--preset",
+        choices=PRESETS,
+        default=None,
+        help="the size of the model (default: one that suits the corpus)",
     )
     train.add_argument(
         "--vocab-size",
@@ -144,23 +148,26 @@ def build_parser() -> argparse.ArgumentParser:
         "--seed", type=int, default=None, help="decides all random choices of the run (default 0)"
     )
     train.add_argument(
-        "--skip-bad", action="store_true", help="leave out lines that are not a pair"
+        "--skip-bad", action="store_true", help="leave out the lines that are not a pair of texts"
     )
     train.add_argument("--device", default=None, help=DEVICES)
     train.add_argument(
         "--precision",
         choices=("auto", "fp32", "bf16"),
         default=None,
-        help="how exactly matrices are multiplied (default: as the preset says; auto: bf16 if possible)",
+        help="the precision of matrix products; auto means bf16 where the hardware has it "
+        "(default: what the preset says)",
     )
     train.add_argument(
-        "--out", type=Path, default=None, help="the run's folder (default runs/CORPUS-PRESET)"
+        "--out", type=Path, default=None, help="the folder of the run (default runs/CORPUS-PRESET)"
     )
     train.add_argument("--resume", action="store_true", help="continue the run in --out")
 
     translate = command("translate", run_translate, "Translate sentences.")
     translate.add_argument(
-        "text", nargs="*", help="the sentences; without any, the lines of standard input"
+        "text",
+        nargs="*",
+        help="the sentences to translate; without any, it reads standard input line by line",
     )
     add_model_options(translate)
 
@@ -218,11 +225,16 @@ def build_parser() -> argparse.ArgumentParser:
 
     export = command("export", run_export, "Write a translator for Transformers or CTranslate2.")
     export.add_argument(
-        "--to", choices=("transformers", "ctranslate2"), required=True, help="the library"
+        "--to",
+        choices=("transformers", "ctranslate2"),
+        required=True,
+        help="the library to write it for",
     )
     export.add_argument("--out", type=Path, required=True, help="a folder that does not exist yet")
     export.add_argument(
-        "--quantization", default=None, help="with ctranslate2: int8, for example (default float32)"
+        "--quantization",
+        default=None,
+        help="how to store the weights for ctranslate2, such as int8 (default float32)",
     )
     export.add_argument("--model", type=Path, default=PRETRAINED, help=MODEL)
 
@@ -231,8 +243,8 @@ def build_parser() -> argparse.ArgumentParser:
         "--clear",
         nargs="*",
         metavar="NAME",
-        help="delete these, named by corpus or folder, or all of them; a run that needs one "
-        "prepares it again",
+        help="delete these, named by corpus or folder, or all of them if none is named; a run that needs "
+        "one prepares it again",
     )
 
     done = command(
@@ -249,16 +261,19 @@ def add_corpus_options(sub: argparse.ArgumentParser, default: str) -> None:
     sub.add_argument(
         "--corpus",
         default=None,
-        help="world; debian:LANGUAGE; a file of pairs (TSV or .jsonl, also packed as .gz, .zst or "
-        ".zip); FILE, for two files FILE.en and FILE.fr; a folder of such files, or of a saved "
-        f"dataset; hf:NAME[/CONFIG] or stream:NAME[/CONFIG] (default: {default})",
+        help="where the pairs come from: world, debian:LANGUAGE, a file of pairs (TSV or .jsonl, also "
+        "packed as .gz, .zst or .zip), FILE for two files FILE.en and FILE.fr, a folder of such files "
+        "or of a saved dataset, or a dataset of the Hugging Face hub, hf:NAME[/CONFIG] or "
+        f"stream:NAME[/CONFIG] (default: {default})",
     )
     sub.add_argument(
         "--source",
         default=None,
         help="the column of the source, by name or number; for two files, the source's ending",
     )
-    sub.add_argument("--target", default=None, help="the same for the target")
+    sub.add_argument(
+        "--target", default=None, help="the column or the ending of the target, in the same way"
+    )
     sub.add_argument(
         "--csv", action="store_true", help="commas separate the columns, and quotes enclose a text"
     )
@@ -281,7 +296,10 @@ def add_model_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--model", type=Path, default=PRETRAINED, help=MODEL)
     sub.add_argument("--device", default="auto", help=DEVICES)
     sub.add_argument(
-        "--beam", type=int, default=4, help="size of the beam (default 4; 1 is greedy)"
+        "--beam",
+        type=int,
+        default=4,
+        help="the size of the beam (default 4; with 1, decoding is greedy)",
     )
 
 
@@ -334,7 +352,7 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     steps = [h for h in progress.history if "validation_loss" in h]  # a few pairs leave none over
     losses = ", ".join(f"{h['validation_loss']:z.3f} (step {h['step']})" for h in steps)
     print(f"validation loss {losses or 'unknown'}")
-    print(f"{STOPS[stop]} after {progress.step:,} steps and {seconds} s; saved in {folder}")
+    print(f"{STOPS[stop]} after {progress.step:,} steps and {seconds} s, and saved in {folder}")
     result = {"steps": progress.step, "seconds": seconds, "stop": stop, "out": str(folder)}
     if stop == "interrupted":
         print(f"To continue: python -m transformer_lab train --resume --out {folder}")
@@ -357,7 +375,7 @@ def add_columns(corpus: str | None, source: str | None, target: str | None) -> s
     """
     name, sides = "--source and --target", (source, target)
     check(name, sides, "both or neither, and two different names", all(sides) and source != target)
-    check(name, sides, "--corpus as well", corpus is not None)
+    check(name, sides, "--corpus as well, which says where they are", corpus is not None)
     assert corpus is not None
     plain = not any(sign in f"{source}{target}" for sign in ",/@")
     check(name, sides, "names without a comma, / or @, or the numbers of these columns", plain)
@@ -374,9 +392,8 @@ def mark_csv(corpus: str | None) -> str:
             Debian, or a dataset on the hub. This does not check whether a file exists.
     """
     kind = (corpus or "world").partition(":")[0]
-    check(
-        "--csv", corpus, "a file or folder in --corpus", kind not in ("world", "debian", *HUB_KINDS)
-    )
+    if kind in ("world", "debian", *HUB_KINDS):
+        raise ValueError(f"--csv reads a file or folder, but --corpus is {corpus or 'world'!r}")
     return corpus if corpus and kind == CSV else f"{CSV}:{corpus}"
 
 
@@ -394,14 +411,14 @@ def print_scores(translator: Translator, splits: Any, beam_size: int) -> tuple[f
     evaluation = evaluate(translator, splits.test, beam_size=beam_size)
     known = "unknown" if math.isnan(loss) else f"{loss:z.3f}"
     print(
-        f"validation loss {known}; of {evaluation.sentences:,} test sentences, "
-        f"{100 * evaluation.exact_match:.1f}% are right to the letter; BLEU {evaluation.bleu:.1f} "
-        f"({evaluation.bleu_signature}), chrF {evaluation.chrf:.1f}"
+        f"validation loss {known}. Of {evaluation.sentences:,} test sentences, "
+        f"{100 * evaluation.exact_match:.1f}% are right to the letter. BLEU is "
+        f"{evaluation.bleu:.1f} ({evaluation.bleu_signature}), and chrF is {evaluation.chrf:.1f}."
     )
     if evaluation.pronouns is not None:
-        print(f"{100 * evaluation.pronouns:.1f}% of the pronouns stand for the right noun")
+        print(f"{100 * evaluation.pronouns:.1f}% of the pronouns agree with the right noun.")
     if evaluation.by_construction:
-        print("right to the letter, by kind of sentence:")
+        print("Share of sentences that are right to the letter, by kind:")
     for name, share in evaluation.by_construction.items():
         print(f"  {100 * share:5.1f}%  {name}")
     return loss, evaluation
@@ -439,10 +456,14 @@ def run_translate(options: argparse.Namespace) -> list[dict[str, Any]]:
         asked += len(texts)
         sys.stdout.flush()
     if not asked:
-        raise ValueError("standard input is empty; expected a sentence on each line")
+        raise ValueError("standard input is empty, but each of its lines should be a sentence")
     if refused:
-        several = f"{refused} of {asked} lines were left empty. The first: " if refused > 1 else ""
-        said = f"{several}line {first}"
+        several = (
+            f"{refused} of {asked} lines were left empty. The first of them: "
+            if refused > 1
+            else ""
+        )
+        said = f"{several}Line {first}"
         if refused == asked:
             raise ValueError(said)
         print(said, file=sys.stderr)
@@ -452,7 +473,8 @@ def run_translate(options: argparse.Namespace) -> list[dict[str, Any]]:
 def warn_unknown(words: Sequence[str]) -> None:
     """Print the words that the model does not know on standard error, if there are any."""
     if words:
-        print(f"not in the vocabulary, read as <unk>: {join_for_terminal(words)}", file=sys.stderr)
+        said = f"The model does not know {join_for_terminal(words)}, and reads <unk> instead."
+        print(said, file=sys.stderr)
 
 
 def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
@@ -463,7 +485,7 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
     name = about.corpus if asked is None else asked
     if name is None:
         raise ValueError(
-            f"{options.model} does not say which corpus it was trained on; name one with --corpus"
+            f"{options.model} does not say which corpus it was trained on. Name one with --corpus"
         )
     if options.limit is not None and options.limit < 1:
         raise ValueError(f"--limit is {options.limit}; expected an integer of at least 1")
@@ -471,7 +493,9 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
     splits = corpus.splits(about.seed, about.skip_bad)
     trained_on_it = asked is None or corpus.name == about.corpus
     if trained_on_it and about.data not in (None, fingerprint(splits.train)):
-        changed = "has changed since the model was trained on it, so the model may know the test"
+        changed = (
+            "has changed since the model was trained on it, so it may have seen the test sentences"
+        )
         print(f"corpus {corpus.name!r} {changed}{explain_new_split(splits)}", file=sys.stderr)
     if options.limit is not None:
         splits = replace(splits, test=splits.test[: options.limit])
@@ -495,20 +519,22 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
         given["languages"] = tuple(options.languages)
     result: dict[str, Any] = {}
     if options.record:
-        check("sentences", options.text, "one sentence to record", len(options.text) == 1)
+        if len(options.text) != 1:
+            raise ValueError(f"--record takes one sentence, but there are {len(options.text)}")
         translator = Translator.load(options.model, device=options.device or "auto")
         (translation,) = translator.translate(options.text[0], beam_size=1)  # as `attend` does
         warn_unknown(translation.unknown)
         result = asdict(translation)
         page = lab(translator.attend(options.text[0]), **given)
     else:
-        alone = options.device is None
-        expected = "it only with --record, because the page itself runs the model"
-        check("--device", options.device, expected, alone)
+        if options.device is not None:
+            raise ValueError("--device needs --record: without it, the page itself runs the model")
         given["sentences"] = options.text
         if not options.text:
-            expected = "a sentence, because the guide names heads of another model"
-            check("sentences for this model", options.text, expected, options.model == PRETRAINED)
+            if options.model != PRETRAINED:
+                raise ValueError(
+                    "this model needs a sentence, because the page's guide names heads of another one"
+                )
             given = famous_guide() | {k: v for k, v in given.items() if v}
         page = lab(Translator.load(options.model, device="cpu"), **given)
     path = page.to_html(options.out, overwrite=options.overwrite)
@@ -537,7 +563,7 @@ def refuse_existing(options: argparse.Namespace) -> None:
     """Raise a ValueError if the page exists and may not be replaced."""
     if options.out.exists() and not options.overwrite:
         raise ValueError(
-            f"{options.out} exists; add --overwrite to replace it, or choose another --out"
+            f"{options.out} exists already. Add --overwrite to replace it, or choose another --out"
         )
 
 
@@ -547,16 +573,16 @@ def run_export(options: argparse.Namespace) -> dict[str, Any]:
     from transformer_lab.formats.to_ctranslate2 import to_ctranslate2, usage_example
     from transformer_lab.formats.to_transformers import to_transformers
 
-    there, plain = options.out.exists(), options.quantization is None
-    check("--out", str(options.out), "a folder that does not exist yet", not there)
+    if options.out.exists():
+        raise ValueError(f"{options.out} exists already. Choose an --out that does not exist yet")
     translator = Translator.load(options.model, device="cpu")
     if options.to == "ctranslate2":
         use = usage_example(translator, options.out)
         card = export_card(options.model, usage_example(translator, "FOLDER"))
         to_ctranslate2(translator, options.out, options.quantization, card)
     else:
-        expected = "it only with --to ctranslate2"
-        check("--quantization", options.quantization, expected, plain)
+        if options.quantization is not None:
+            raise ValueError("--quantization needs --to ctranslate2")
         use = 'transformers.AutoModelForSeq2SeqLM.from_pretrained("{}")'
         card = export_card(options.model, use.format("FOLDER"))
         to_transformers(translator, options.out, card)
@@ -573,7 +599,7 @@ def run_corpora(options: argparse.Namespace) -> list[dict[str, Any]]:
     for one in found:
         seed = "any" if one.seed is None else one.seed
         pairs = "" if one.pairs is None else f"{one.pairs:,}"
-        called = escape_for_terminal(one.corpus) or "(unfinished, damaged, or from another version)"
+        called = escape_for_terminal(one.corpus) or "(unfinished, damaged or from another version)"
         print(f"{one.size / 1e6:10,.1f} MB  seed {seed:<4}{pairs:>12}  {one.path.name}  {called}")
     total = f"{sum(one.size for one in found) / 1e6:,.1f} MB in {user_cache_folder()}"
     if asked_to_clear:
@@ -588,12 +614,12 @@ def run_progress(options: argparse.Namespace) -> dict[str, Any]:
     path = diary.find_diary()
     if options.forget:
         gone = path is not None and diary.delete_diary(path)
-        print(f"{path} is gone." if gone else "There was nothing to delete.")
+        print(f"{path} is deleted." if gone else "There was nothing to delete.")
         return {"file": path and str(path), "deleted": gone}
     print(diary.format_progress())
     record = diary.load_record()
     if record:
-        print(f"\nThis is kept in {path}, and sent nowhere. To delete it: ", end="")
+        print(f"\nAll this is kept in {path}, and is sent nowhere. To delete it: ", end="")
         print("python -m transformer_lab progress --forget")
     asked = diary.due_questions(record, diary.today())
     return {

@@ -56,7 +56,7 @@ def replace_nan(value: Any) -> Any:
     whole = {name: replace_nan(part) for name, part in value.items()}
     for name, part in value.items():
         if isinstance(part, float) and not math.isfinite(part):
-            none = "there is no pair to measure it on" if math.isnan(part) else "it has no end"
+            none = "there is no pair to measure it on" if math.isnan(part) else "it is infinite"
             whole |= {name: None, f"{name}_reason": none}
     return whole
 
@@ -71,7 +71,7 @@ def read_lines() -> Iterator[list[str]]:
         ValueError: If standard input is closed.
     """
     if sys.stdin is None:
-        raise ValueError("standard input is closed; expected a sentence on each line")
+        raise ValueError("standard input is closed, but each of its lines should be a sentence")
     stream = cast(BufferedReader, sys.stdin.buffer)
     begun: list[bytes] = []  # the parts of a line whose end has not come yet
     if stream.peek(len(codecs.BOM_UTF8)).startswith(codecs.BOM_UTF8):

@@ -198,8 +198,8 @@ def read_record(path: Path) -> Record:
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError, AttributeError):
         is_ours = False
     if not is_ours:
-        left = "it is left as it is; move it away, or delete it, to begin anew"
-        raise ValueError(f"{path} is damaged, or is not a record of this course: {left}")
+        left = "it is left as it is. Move it away or delete it to begin anew"
+        raise ValueError(f"{path} is damaged, or is not a record of this course, so {left}")
     return move_exercises(record)
 
 
@@ -276,7 +276,8 @@ def encode_record(record: Record) -> bytes:
 
 NOTHING = "Nothing here yet. Pass a check or answer a quiz, and you will find it here."
 NOWHERE = (
-    "Your progress is not kept here, because there are no lessons in this folder or its notebooks/."
+    "Your progress is not kept here, because neither this folder nor a folder "
+    "notebooks/ in it has lessons."
 )
 SHOWN = 10
 """The most questions that a report lists; any others are only counted."""

@@ -170,7 +170,10 @@ def resolve_corpus_path(name: str, path: Path, columns: tuple[str, str] | None) 
         return save_pipe(path)
     two = path.name and columns and find_side_files(path, columns)
     if path.name and not two and not path.exists() and (ends := list_side_suffixes(path)):
-        expected = f"--source and --target to name two of its files, which end in {', '.join(ends)}"
+        expected = (
+            "--source and --target to name two of its files, which end in "
+            f"{', '.join(ends)}; in Python NAME@SOURCE,TARGET"
+        )
         check("corpus", name, expected, holds=False)
     there = path.is_file() or path.is_dir() or bool(two)
     check("corpus", name, CORPUS_FORMS, bool(name) and there)

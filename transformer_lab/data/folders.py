@@ -137,7 +137,10 @@ def refuse_unnamed_sides(folder: Path) -> None:
     """Raise a ValueError if a folder has one file per language, but no languages were named."""
     ends = sorted({text_suffix(path.name)[1:] for path in folder.iterdir()} & set(LANGUAGES))
     if len(ends) > 1:
-        expected = f"expected --source and --target to be two of {', '.join(ends)}"
+        expected = (
+            f"expected --source and --target to be two of {', '.join(ends)}; in Python "
+            "FOLDER@SOURCE,TARGET"
+        )
         raise ValueError(f"{folder} has a file for each language; {expected}")
 
 

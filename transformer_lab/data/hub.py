@@ -87,18 +87,24 @@ def open_hub_dataset(
         ValueError: If it cannot be opened, has no "train" split, or lacks these columns. If the
             library is missing, the message says how to install it.
     """
-    expected = 'pip install "transformer-lab[corpora]" for it'
-    check("corpus", name, expected, find_spec("datasets") is not None)
+    if find_spec("datasets") is None:
+        install = 'pip install "transformer-lab[corpora]"'
+        raise ValueError(
+            f"{name} needs the package datasets, which is missing. Install it with {install}"
+        )
     try:
         parts, versions = load_splits_and_versions(name, stream)
     except Exception as error:  # the library and the network raise what they like
-        raise ValueError(f"{name} cannot be opened by datasets: {error}") from error
+        raise ValueError(f"{name} cannot be opened by the package datasets: {error}") from error
     check("splits", sorted(parts), "'train' among them", "train" in parts)
     features = parts["train"].features or {}
     sides = features.get("translation", features)  # named languages, or columns
     there = sorted(getattr(sides, "languages", None) or sides)
     if columns is None:
-        raise ValueError(f"{name} has {there}; expected two of them in --source and --target")
+        raise ValueError(
+            f"{name} has {there}; expected two of them in --source and --target, or after an "
+            "@ in the name"
+        )
     missing = [column for column in columns if there and column not in there]
     check("columns", columns, f"two of {there}", not missing)
     return HubDataset(name, columns, parts, versions)

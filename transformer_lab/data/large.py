@@ -87,7 +87,7 @@ def store_corpus(
     """
 
     def make(folder: Path) -> None:
-        print(f"{name}: being prepared in {folder}", file=sys.stderr)
+        print(f"{name} is being prepared in {folder}", file=sys.stderr)
         write_splits(folder, name, read, seed, held() if held else {})
 
     train = open_or_build(folder, StoredPairs, make)

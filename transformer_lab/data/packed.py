@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
-from transformer_lab.config import check
-
 PACKED_SUFFIXES = (".gz", ".zst")
 TABLE_SUFFIXES = (".tsv", ".txt", ".csv", ".jsonl", ".ndjson")
 MAGIC = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst", b"PK\x03\x04": ".zip"}
@@ -43,7 +41,7 @@ OTHER_FORMS = {
 }
 """How to convert each form that we do not read, by suffix."""
 UNKNOWN_XML = (
-    "is XML, and neither TMX nor XLIFF; expected a line for each pair, with a tab between its texts"
+    "is XML, but neither TMX nor XLIFF; expected a line for each pair, with a tab between its texts"
 )
 BINARY_FORMS = {
     b"BZh91AY&SY": "bzip2",
@@ -173,8 +171,10 @@ def import_zstd(path: Path) -> Any:
     try:
         from backports import zstd
     except ImportError:
-        expected = 'pip install "transformer-lab[corpora]" for .zst'
-        check("corpus", str(path), expected, holds=False)
+        install = 'pip install "transformer-lab[corpora]"'
+        raise ValueError(
+            f"{path} needs the package backports.zstd, which is missing. Install it with {install}"
+        ) from None
     return zstd
 
 

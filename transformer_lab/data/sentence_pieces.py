@@ -117,8 +117,8 @@ def load_processor(model: bytes, extra: str = "marian") -> Any:
     try:
         import sentencepiece
     except ImportError as error:
-        expected = f"expected pip install 'transformer-lab[{extra}]'"
-        raise ValueError(f"sentencepiece is not installed; {expected}") from error
+        install = f"pip install 'transformer-lab[{extra}]'"
+        raise ValueError(f"sentencepiece is not installed. Install it with {install}") from error
     try:
         processor = sentencepiece.SentencePieceProcessor(model_proto=model)
         pieces = processor.get_piece_size()

@@ -299,7 +299,7 @@ def hold_folder_lock(folder: Path) -> Iterator[None]:
             lock.acquire()
         except ValueError:
             if not said:
-                print(f"another process is preparing {folder}; waiting for it", file=sys.stderr)
+                print(f"another process is preparing {folder}, so this one waits", file=sys.stderr)
                 said = True
             time.sleep(0.2)
     try:

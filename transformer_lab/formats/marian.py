@@ -112,7 +112,7 @@ def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
         import transformers  # noqa: F401
     except ImportError as error:
         raise ValueError(
-            "transformers is not installed; expected pip install 'transformer-lab[marian]'"
+            "transformers is not installed. Install it with pip install 'transformer-lab[marian]'"
         ) from error
     name, saved = str(name_or_folder), None
     folder = expand_path(name)

@@ -103,8 +103,8 @@ def build_spec(
     try:
         from ctranslate2.converters.transformers import BartLoader
     except ImportError as error:
-        expected = "expected pip install 'transformer-lab[export]'"
-        raise ValueError(f"ctranslate2 is not installed; {expected}") from error
+        install = "Install it with pip install 'transformer-lab[export]'"
+        raise ValueError(f"ctranslate2 is not installed. {install}") from error
     theirs, c = build_transformers_model(model), model.config
     theirs.config.normalize_before = c.norm == "pre"
     theirs.config.normalize_embedding = False

@@ -94,7 +94,7 @@ def build_transformers_model(model: Transformer) -> Any:
         )
     except ImportError as error:
         raise ValueError(
-            "transformers is not installed; expected pip install 'transformer-lab[export]'"
+            "transformers is not installed. Install it with pip install 'transformer-lab[export]'"
         ) from error
     check_plain(model)
     c = model.config

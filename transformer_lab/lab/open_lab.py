@@ -119,7 +119,7 @@ def lab(
     check(
         "kernel",
         kernel,
-        "False with a record, because it answers by itself",
+        "False with a record, which answers by itself",
         not (kernel and is_record),
     )
     pair = isinstance(languages, tuple | list) and [type(name) for name in languages] == [str, str]
@@ -131,9 +131,7 @@ def lab(
     if kernel or is_record:
         given = {"prompts": prompts, "examples": examples, "others": others}
         extra = sorted(name for name, value in given.items() if value)
-        check(
-            "options", extra, "none of these, because they need a translator in the page", not extra
-        )
+        check("options", extra, "none of these, which need a translator in the page", not extra)
     if is_record:
         expected = (
             "none with a record, which has its own; use lab(translator, sentences) to translate"
@@ -152,7 +150,7 @@ def lab(
             languages=languages,
             names=names,
         )
-    check("snapshots", snapshots, "none, because they need a record or a kernel", not snapshots)
+    check("snapshots", snapshots, "none without a record or a kernel", not snapshots)
     check("sentences", sentences, "at least one", bool(sentences))
     return translator_page(
         opened,

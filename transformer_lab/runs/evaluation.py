@@ -65,7 +65,9 @@ def evaluate(
     refused = translator.find_refusals([pair.source for pair in pairs])
     readable = [i for i in range(len(pairs)) if i not in refused]
     if refused:
-        print(f"{len(refused)} test sentences cannot be read and count as wrong", file=sys.stderr)
+        print(
+            f"{len(refused)} test sentences cannot be read, so they count as wrong", file=sys.stderr
+        )
     hypotheses = translator.translate([pairs[i].source for i in readable], beam_size=beam_size)
     for i, hypothesis in zip(readable, hypotheses, strict=True):
         texts[i] = hypothesis.translation

@@ -160,8 +160,8 @@ def clear_unstarted_run(folder: Path) -> None:
         {name for name in there if is_shard(folder / STATE, name)} if STATE not in there else set()
     )
     if there - DESCRIPTION - parts - ({CARD} if may_write_card(folder) else set()):
-        expected = "continue the run with --resume, or choose another folder with --out"
-        raise ValueError(f"{folder} is not empty; {expected}")
+        what = "Continue the run with --resume, or choose another folder with --out"
+        raise ValueError(f"{folder} is not empty. {what}")
     recover_folder(folder)
     for name in parts:
         (folder / name).unlink()
@@ -211,8 +211,11 @@ def begin_run(
     training = replace(PRESETS[preset].training, seed=seed, **asked)
     size = PRESETS[preset]
     if vocab_size is not None:
-        expected = f"none for {known.name}, whose vocabulary is all of its words"
-        check("vocab_size", vocab_size, expected, known.has_pieces)
+        if not known.has_pieces:
+            raise ValueError(
+                f"vocab_size is {vocab_size}, but {known.name} takes none: its vocabulary is "
+                "all of its words"
+            )
         size = replace(size, vocab_size=vocab_size)
     # A short run validates too, so that one sees the loss fall.
     often = min(training.validate_every, math.ceil(training.max_steps / 3))

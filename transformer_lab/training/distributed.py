@@ -56,7 +56,7 @@ def process_group(device: str = "auto") -> Iterator[None]:
     check(
         "device",
         kind,
-        "cpu or cuda, since there are several processes; add --device cpu",
+        "cpu or cuda, because there are several processes. Add --device cpu",
         kind != "mps",
     )
     if kind == "cuda":

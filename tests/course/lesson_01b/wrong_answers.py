@@ -154,10 +154,10 @@ TABLE = [
     ("attention_backward", softmax_forgotten, "skip the softmax"),
     ("attention_backward", key_before_query, "dQ and dK are swapped"),
     ("attention_backward", root_of_the_page, "divide dQ and dK by 2"),
-    ("attention_backward", weights_before_gradient, "the gradient comes first"),
-    ("attention_backward", value_first, "dV comes last"),
+    ("attention_backward", weights_before_gradient, "The gradient comes first"),
+    ("attention_backward", value_first, "dV should come last"),
     ("attention_backward", no_transpose, "stops with ValueError"),
     ("attention_backward", times_the_root, "multiplied by √d_k"),
     ("attention_backward", transposed_by_t, "turns all axes"),
-    ("attention_backward", two_of_three, "returns 2 things; expected 3: dQ, dK, dV"),
+    ("attention_backward", two_of_three, "returns 2 things, but should return 3: dQ, dK, dV"),
 ]

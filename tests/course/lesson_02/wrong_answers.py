@@ -94,7 +94,7 @@ TABLE = [
     ("softmax_jacobian", for_one_row, "right for a single row"),
     ("softmax_jacobian", diagonal_alone, "the diagonal alone"),
     ("softmax_jacobian", bare_identity, "multiplied by w_j"),
-    ("softmax_jacobian", a_vector, "a square for each row"),
+    ("softmax_jacobian", a_vector, "each row is a square"),
     ("jacobian_norm", no_root, "take the root"),
     ("jacobian_norm", norm_of_all, "each row of weights should get its own"),
     ("jacobian_norm", trace, "this is the trace"),

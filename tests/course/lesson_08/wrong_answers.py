@@ -251,6 +251,6 @@ TABLE = [
     ("paper_rate", times_the_width, "the paper divides"),
     ("paper_rate", no_warmup, "there is no warm-up"),
     ("paper_rate", only_warmup, "rises for ever"),
-    ("paper_rate", other_exponent, "look at the exponent"),
+    ("paper_rate", other_exponent, "Look at the exponent"),
     ("paper_rate", from_zero, "steps count from 1"),
 ]

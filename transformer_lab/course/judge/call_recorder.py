@@ -185,7 +185,7 @@ def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | No
             return f"{which} is a {one.layer}, but should be a {call.layer}"
         if how is None:
             return (
-                f"what {which} gets is right, but what it returns is not: look inside it, and at how it "
+                f"what {which} gets is right, but what it returns is not. Look inside it, and at how it "
                 "is built"
             )
         needless = find_needless_calls(got, want)
@@ -194,11 +194,11 @@ def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | No
         said = f"what {which} gets is not right{how}"
         if not right:
             return said
-        return f"{said}; what is called before it gets the right things ({', '.join(right[-4:])})"
+        return f"{said}. What is called before it gets the right things ({', '.join(right[-4:])})"
     if any(sum(o.name == c.name for o in got) > sum(o.name == c.name for o in want) for c in got):
         return None
     each = ", ".join(f"`{name}`" for name in right)
-    return f"what {each} get{'s' * (len(right) == 1)} is right; look at what comes after"
+    return f"what {each} get{'s' * (len(right) == 1)} is right. Look at what comes after"
 
 
 def _gives_something_else(one: Call, call: Call) -> bool:
@@ -223,7 +223,7 @@ def find_needless_calls(got: Sequence[Call], want: Sequence[Call]) -> str | None
         if is_other and all(shape == shapes[0] for shape in shapes):
             times = "twice" if len(mine) == 2 else f"{len(mine)} times"
             enough = "once is" if len(theirs) == 1 else f"{len(theirs)} calls are"
-            return f"`{name}` is called {times}; {enough} enough"
+            return f"`{name}` is called {times}, but {enough} enough"
     return None
 
 
@@ -247,7 +247,7 @@ def describe_difference(
             continue
         if a.shape != b.shape:
             how = run_probes(SHAPE_PROBES, a, b)
-            return f":{where} its shape is {a.shape}; expected {b.shape}" + (
+            return f":{where} its shape is {a.shape}, but should be {b.shape}" + (
                 f" ({how})" * bool(how)
             )
         if not is_close(a, b, TOLERANCE):

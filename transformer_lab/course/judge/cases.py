@@ -91,7 +91,7 @@ def build_module(
         raise UnusableError(f"the module has the wrong parameters: {'; '.join(said)}")
     for name, parameter in found.items():
         if parameter.shape != wanted[name].shape:
-            shapes = f"{tuple(parameter.shape)}; expected {tuple(wanted[name].shape)}"
+            shapes = f"{tuple(parameter.shape)}, but should have {tuple(wanted[name].shape)}"
             raise UnusableError(f"the parameter {name} has shape {shapes}")
     module = module.double()
     fill_with_known_weights(module)

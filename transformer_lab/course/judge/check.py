@@ -172,7 +172,7 @@ class Check:
         expected = self.known_outcomes(self.reference)
         if any(outcome.is_stub() for outcome in given):
             return Verdict(
-                False, "Not written yet. Your lines go where raise stands; then run this again."
+                False, "Not written yet. Put your lines where `raise` is, and then run this again."
             )
         given = [got.split_stacked(want) for got, want in zip(given, expected, strict=True)]
         cases = self.all_cases
@@ -309,9 +309,12 @@ class Check:
         pairs = zip(again, expected, strict=True)
         tolerance = self.choose_tolerance(self.all_cases)
         if not all(a.split_stacked(b).is_right(b, tolerance) for a, b in pairs):
-            return "right the first time, but called again in the same way it gives something else"
+            return (
+                "it is right the first time, but when it is called again in the same way, "
+                "it gives something else"
+            )
         name = self.find_package_call(answer)
-        return name and f"it calls the package's own {name}; write it yourself, and then compare"
+        return name and f"it calls the package's own {name}. Write it yourself, and then compare"
 
     def find_package_call(self, answer: Callable[..., Any]) -> str | None:
         """Return the name of the package's own function for this exercise, if the answer calls it."""
@@ -390,7 +393,7 @@ class Check:
         found = list_counterfactuals(self.reference, self.argument_names(case), case)
         turned = Mistake(
             lambda *arguments: -self.reference(*arguments),
-            "the sign is wrong: this is minus the right result.",
+            "the sign is wrong, because this is minus the right result.",
         )
         return [turned, *(Mistake(answer, f"{sentence}.") for answer, sentence in found)]
 

@@ -63,13 +63,13 @@ def describe_first_wrong_case(attempt: Attempt, misread: str | None) -> str:
         return f"it changes {' and '.join(new)} in place, but the caller still needs what was there"
     if not got.results and want.results:
         if any(outcome.results for outcome in attempt.given):
-            return "it returns None here: in this case it reaches no `return`"
-        return "it returns None: is there a `return`?"
+            return "it returns None here, because in this case it reaches no `return`"
+        return "it returns None. Is there a `return`?"
     if len(got.results) != len(want.results):
         asked = f"{len(want.results)}: {', '.join(names)}"
         note = " (a list counts as several things)" if len(want.results) == 1 else ""
         many = "1 thing" if len(got.results) == 1 else f"{len(got.results)} things"
-        return f"it returns {many}; expected {asked}{note}"
+        return f"it returns {many}, but should return {asked}{note}"
     if got.is_wrapped(want):
         return (
             f"it returns {names[0]} inside a tuple or list of 1 thing, but should return it alone "
@@ -94,21 +94,21 @@ def describe_other_kind(error: NotComparableError, want: Outcome, names: Sequenc
     n = len(want.results)
     if error.count != n:
         asked = names[0] if n == 1 else f"{n} things: {', '.join(names)}"
-        return f"it returns {describe_kind(error.returned)}; expected {asked}"
+        return f"it returns {describe_kind(error.returned)}, but should return {asked}"
     name, value = names[error.place], error.value
     asked = describe_asked(want.results[error.place])
     verb = "are" if _is_plural(name) else "is"
     if value is None:
         # One result alone that is None was returned so, and a check may have put it into a tuple.
         return f"{name} {verb} None" + (
-            ": is there a `return`?" if n == 1 else f"; expected {asked}"
+            ". Is there a `return`?" if n == 1 else f", but should be {asked}"
         )
     if isinstance(value, list | tuple | np.ndarray):
         for inner in find_unusable(value):
             has = "have" if _is_plural(name) else "has"
-            return f"{name} {has} {describe_kind(inner)} in it; expected {asked}"
+            return f"{name} {has} {describe_kind(inner)} in it, but should be {asked}"
     kind = f"an array with dtype {value.dtype}" if isinstance(value, np.ndarray) else None
-    return f"{name} {verb} {kind or describe_kind(value)}; expected {asked}"
+    return f"{name} {verb} {kind or describe_kind(value)}, but should be {asked}"
 
 
 def find_unusable(value: Any) -> Iterator[Any]:
@@ -156,7 +156,8 @@ def find_result_order(got: Outcome, want: Outcome, names: Sequence[str]) -> str 
                 return None
             said = ", ".join(names[j] for j in order)
             return (
-                f"right, but in another order: it returns ({said}); expected ({', '.join(names)})"
+                f"it is right, but in another order, because it returns ({said}), but "
+                f"should return ({', '.join(names)})"
             )
     return None
 
@@ -177,28 +178,28 @@ def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | 
     ]
     rest = f" ({' and '.join(others)}: right)" if others else ""
     if got.dtype.kind in "US" and is_numeric(want):
-        return f"{name} is a text, {describe_kind(got.tolist())}; expected a number{rest}"
+        return f"{name} is a text, {describe_kind(got.tolist())}, but should be a number{rest}"
     if is_numeric(got) and want.dtype.kind in "US":
-        asked = f"expected a text such as {want.ravel()[0]!r}"
-        return f"{name} is a number, {describe_kind(got.tolist())}; {asked}"
+        asked = f"but should be a text such as {want.ravel()[0]!r}"
+        return f"{name} is a number, {describe_kind(got.tolist())}, {asked}"
     if got.shape != want.shape:
         reason = choose_reason(SHAPE_FINDERS, attempt, at, place)
         has = "have" if _is_plural(name) else "has"
-        line = f"{name} {has} shape {got.shape}; expected {want.shape}{rest}"
+        line = f"{name} {has} shape {got.shape}, but should have {want.shape}{rest}"
         more = "" if reason and not says_no_cause(reason, got, want) else work_out(attempt)
         return f"{line}: {reason}{more}" if reason else f"{line}{more}"
     if want.dtype.kind in "iu" and got.dtype.kind == "f" and not is_same_kind(got, want):
         means = "has fractions" if (got % 1).any() else "has the right kind of values, as floats"
-        return f"{name} should be made of whole numbers, and yours {means}{rest}"
+        return f"{name} should be made of whole numbers, but yours {means}{rest}"
     if not is_same_kind(got, want):
-        return f"{name} has dtype {got.dtype}; expected {want.dtype}{rest}"
+        return f"{name} has dtype {got.dtype}, but should have {want.dtype}{rest}"
     reason = misread or choose_reason(FINDERS, attempt, at, place)
     first = find_first_difference(got, want, attempt.tolerance)
     where = f"{name}[{', '.join(map(str, first))}]" if first else name
     if is_numeric(got):
-        figures = f"{got[first]:.9g}; expected {want[first]:.9g}"
+        figures = f"{got[first]:.9g}, but should be {want[first]:.9g}"
     else:
-        figures = f"{str(got[first])[:160]}; expected: {str(want[first])[:160]}"
+        figures = f"{str(got[first])[:160]}, but should be {str(want[first])[:160]}"
     line = f"{where} {'are' if where == name and _is_plural(name) else 'is'} {figures}"
     if not reason:
         return f"{line}{rest}{work_out(attempt)}"
@@ -238,9 +239,9 @@ FINDERS: Sequence[Finder] = (
 
 def describe_gradient_fault(got: Outcome, want: Outcome) -> str:
     """Return a sentence about the gradient that is missing or wrong although all results are right."""
-    cut = "is there a detach, no_grad, .data, .item(), a new torch.tensor(…) or NumPy on the way?"
+    cut = "Is there a detach, no_grad, .data, .item(), a new torch.tensor(…) or NumPy on the way?"
     if not got.gradients:
-        return f"the numbers are right, but no gradient comes through: {cut}"
+        return f"the numbers are right, but no gradient comes through. {cut}"
     theirs = dict(got.gradients)
     none = np.zeros(1)
     size = max(float(np.abs(g).max(initial=0)) for _, g in want.gradients)
@@ -248,8 +249,8 @@ def describe_gradient_fault(got: Outcome, want: Outcome) -> str:
     lost = [n for n in some if not theirs.get(n, none).any()]
     if lost:
         few = ", ".join(lost[:3]) + (", …" if len(lost) > 3 else "")
-        return f"the numbers are right, but no gradient reaches {few}: {cut}"
+        return f"the numbers are right, but no gradient reaches {few}. {cut}"
     off = [n for n, g in want.gradients if n not in theirs or not is_close(theirs[n], g, 1e-6)]
     return (
-        f"the numbers are right, but the gradient of {off[0] if off else 'something'} is not: {cut}"
+        f"the numbers are right, but the gradient of {off[0] if off else 'something'} is not. {cut}"
     )

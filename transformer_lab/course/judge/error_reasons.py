@@ -9,27 +9,27 @@ from collections.abc import Callable, Sequence
 Reason = Callable[[re.Match[str]], str]
 ONE_TRUTH = (
     "this has many truth values, but `if`, `and`, `or`, `not`, `max` and `min` of Python "
-    "need a single one; for arrays use &, |, ~, where, maximum"
+    "need a single one. For arrays, use &, |, ~, where or maximum"
 )
 NUMPY = (
-    "a NumPy function gets a tensor that needs a gradient, and NumPy passes none on: use @, the "
+    "a NumPy function gets a tensor that needs a gradient, but NumPy passes none on. Use @, the "
     "tensor's own methods or torch's functions, such as torch.exp for np.exp"
 )
 NUMPYS_WORDS = (
-    "a function of NumPy, or one that is written with them, gets a PyTorch tensor; use the "
+    "a function of NumPy, or one that is written with them, gets a PyTorch tensor. Use the "
     "tensor's own methods, which have dim for axis and keepdim for keepdims"
 )
-WHOLE = "a whole number is needed there: // gives one, / does not"
-NONE = "something there is None: does the function that made it have a `return`?"
+WHOLE = "a whole number is needed there. The division // gives one, and / does not"
+NONE = "something there is None. Does the function that made it have a `return`?"
 NO_GRADIENT = (
-    "a .grad is None before `backward`, after `zero_grad`, and where no gradient reaches a parameter; "
-    "a parameter without one adds nothing, so leave it out"
+    "a .grad is None before `backward`, after `zero_grad`, and where no gradient reaches a parameter. "
+    "A parameter without one adds nothing, so leave it out"
 )
 NONES: Sequence[tuple[str, str]] = [
     (r"\.grad\b", NO_GRADIENT),
     (
         r"\.get\([^,()]*\)",
-        "get gives None for a key that is not there; get(key, 0) gives 0 instead",
+        "get gives None for a key that is not there, but get(key, 0) gives 0",
     ),
     (
         r"=\s*[\w.\[\]]+\.(?:append|extend|insert|sort|reverse)\(",
@@ -49,14 +49,16 @@ def explain_matrix_product(left: str, right: str) -> str:
 
 def explain_unequal_axes(axis: str, a: str, b: str) -> str:
     """Explain why two arrays cannot be combined element by element, from the axis and its two lengths."""
-    return f"{axis} is {a} long on one side and {b} on the other; only a length of 1 is stretched"
+    return (
+        f"{axis} is {a} long on one side and {b} on the other, but only a length of 1 is stretched"
+    )
 
 
 def explain_linear_shapes(found: re.Match[str]) -> str:
     """Explain PyTorch's message about the input of a Linear, which shows the flattened shapes."""
     return (
         explain_matrix_product(found.group(2), found.group(3))
-        + "; for a Linear, the left is its input"
+        + ". For a Linear, the left side is its input"
     )
 
 
@@ -65,8 +67,8 @@ def explain_broadcasting(found: re.Match[str]) -> str:
     a, b = ([int(n) for n in re.findall(r"\d+", found.group(k))] for k in (1, 2))
     for back, (m, n) in enumerate(zip(a[::-1], b[::-1], strict=False), 1):
         if m != n and 1 not in (m, n):
-            return explain_unequal_axes(f"counted from behind, axis −{back}", str(m), str(n))
-    return "the two shapes do not fit, number by number"
+            return explain_unequal_axes(f"axis −{back}, counted from the end,", str(m), str(n))
+    return "the two shapes do not fit together"
 
 
 def explain_torch_axis(found: re.Match[str]) -> str:
@@ -135,7 +137,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"invalid for input of size (\d+)|cannot reshape array of size (\d+)",
-        lambda m: f"multiplied, the new sizes must give {m[1] or m[2]}, the number of entries",
+        lambda m: f"the product of the new sizes must be {m[1] or m[2]}, the number of entries",
     ),
     (r"Dimension out of range \(expected to be in range of \[-\d+, (\d+)\]", explain_torch_axis),
     (r"axis -?\d+ is out of bounds for array of dimension (\d+)", explain_numpy_axis),
@@ -144,26 +146,29 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         # From Python 3.12 on, a slice may be a key.
         r"unhashable type: 'slice'|^KeyError: slice\(",
-        lambda _: "a dict cannot be sliced with [a:b]; a list can",
+        lambda _: "a dict cannot be sliced with [a:b], but a list can",
     ),
     (
         r"^KeyError: ",
         lambda _: (
-            "the dict has no such key: += and [] need a key that is there already; get(key, 0) "
-            "gives 0 for one that is not"
+            "the dict has no such key, and += and [] need one that is there already. For a key that is "
+            "not there, get(key, 0) gives 0"
         ),
     ),
     (
         r"unhashable type: '(\w+)'",
         lambda m: (
-            f"a {m[1]} can change, so it cannot be in a set or a key of a dict; a tuple can: "
-            "(a, b) for [a, b]"
+            f"a {m[1]} can change, so it cannot be in a set or a key of a dict. A tuple can: write "
+            "(a, b) instead of [a, b]"
         ),
     ),
-    (r"list index out of range", lambda _: "the list has fewer entries; the first has number 0"),
+    (
+        r"list index out of range",
+        lambda _: "the list has fewer entries, and the first one has number 0",
+    ),
     (
         r"string index out of range",
-        lambda _: "the text has fewer letters; the first has number 0",
+        lambda _: "the text has fewer letters, and the first one has number 0",
     ),
     (r"Boolean value of Tensor|truth value of an array", lambda _: ONE_TRUTH),
     (
@@ -173,18 +178,19 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"expected scalar type|must have the same dtype|same dtype, but got",
         lambda _: (
-            "single and double precision are mixed; make new tensors with the dtype of the given ones"
+            "single and double precision are mixed. Make new tensors with the dtype of the given ones"
         ),
     ),
     (
         r"view size is not compatible",
         lambda _: (
-            "after a transpose the numbers are stored in another order; reshape does what view cannot"
+            "after a transpose the numbers are stored in another order, which view cannot "
+            "read. Use reshape"
         ),
     ),
     (
         r"(?:assign module|assign parameters?) before Module.__init__",
-        lambda _: "the first line of __init__ is super().__init__()",
+        lambda _: "the first line of __init__ should be super().__init__()",
     ),
     (
         r"'NoneType' object|and 'NoneType'|'NoneType' and|iterable NoneType|, not NoneType",
@@ -206,49 +212,53 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"'numpy.ndarray' object has no attribute '(\w+)'",
-        lambda m: f"this is a NumPy array, which has no .{m[1]}; PyTorch's tensors may",
+        lambda m: f"this is a NumPy array, which has no .{m[1]}. PyTorch's tensors may have one",
     ),
     (
         r"'Tensor' object has no attribute '(\w+)'",
-        lambda m: f"this is a PyTorch tensor, which has no .{m[1]}; NumPy's arrays may",
+        lambda m: f"this is a PyTorch tensor, which has no .{m[1]}. NumPy's arrays may have one",
     ),
     (
         r"'list' object has no attribute '(shape|ndim|T|size|mean|sum)'",
-        lambda _: "this is a list; np.array or torch.tensor makes an array of it",
+        lambda _: "this is a list. Make an array of it with np.array or torch.tensor",
     ),
     (
         r"'tuple' object has no attribute 'append'|'tuple' object does not support item assignment",
-        lambda _: "a tuple cannot change; + makes a longer one, as in ids + (word,)",
+        lambda _: "a tuple cannot change. Make a longer one with +, as in ids + (word,)",
     ),
     (
         r"'tuple' object has no attribute",
-        lambda _: "this is a tuple: does it hold several results? Take them apart: a, b = …",
+        lambda _: "this is a tuple. If it holds several results, take them apart: a, b = …",
     ),
     (
         r"'list' object has no attribute 'grad'",
         lambda _: (
-            "a list has no .grad, but each parameter in it has one; if lists stand in a list, join "
-            "them into one first, with +"
+            "a list has no .grad, but each parameter in it has one. If there are lists in the list, join "
+            "them first, with +"
         ),
     ),
     (
         r"'list' object has no attribute 'layout'|must be Tensor, not (?:list|tuple)",
         lambda _: (
-            "a list is given where one tensor is needed: torch.stack and torch.cat make one of many"
+            "a list is given where one tensor is needed. Make one of many with torch.stack or torch.cat"
         ),
     ),
     (
         r"'list' object has no attribute '(\w+)'",
-        lambda m: f"this is a list, which has no .{m[1]}; each thing in it may, so go through it",
+        lambda m: (
+            f"this is a list, which has no .{m[1]}. Each thing in it may have one, so go through the list"
+        ),
     ),
     (
         r"'dict' object has no attribute '(\w+)'",
-        lambda m: f'a dict has no .{m[1]}; square brackets take things out of it, as in d["key"]',
+        lambda m: (
+            f'a dict has no .{m[1]}. Take things out of it with square brackets, as in d["key"]'
+        ),
     ),
     (
         r"'[A-Z]\w*' object has no attribute '(\w+)'",
         lambda m: (
-            f"nothing has been put into .{m[1]}: a class does that in __init__, with self.{m[1]} ="
+            f"nothing has been put into .{m[1]}. A class does that in __init__, with self.{m[1]} = …"
         ),
     ),
     (
@@ -269,42 +279,43 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"can't multiply sequence by non-int of type '(?:numpy\.)?float",
         lambda _: (
-            "* repeats a list, a tuple or a text, and only a whole number of times; an np.array is "
-            "multiplied number by number"
+            "* repeats a list, a tuple or a text a whole number of times. To multiply number by "
+            "number, use an np.array"
         ),
     ),
     (
         r"can't multiply sequence by non-int of type",
-        lambda _: "* repeats a list, a tuple or a text; + puts two of them together",
+        lambda _: "* repeats a list, a tuple or a text. To put two of them together, use +",
     ),
     (
         r"'torch\.return_types\.m",
         lambda _: (
-            "PyTorch's max and min with a dim give values and places; amax and amin give values"
+            "PyTorch's max and min with a dim give values and places. Use amax and amin for "
+            "the values alone"
         ),
     ),
     (
         r"'Tensor' and 'Linear'|'Linear' and 'Tensor'",
-        lambda _: "a layer is called: layer(x), not x @ layer",
+        lambda _: "a layer is called, as in layer(x). It is not multiplied, as in x @ layer",
     ),
     (
         r"unsupported operand type\(s\) for .*: '(.+)' and '(.+)'|concatenate (\w+) \(not \"(\w+)\"",
         lambda m: (
-            f"one side is a {m[1] or m[3]}, the other a {m[2] or m[4]}: these cannot be combined"
+            f"one side is a {m[1] or m[3]} and the other a {m[2] or m[4]}, and these cannot be combined"
         ),
     ),
     (
         r"object of type '(int|float)' has no len",
-        lambda _: "a single number has no length: are two arguments swapped?",
+        lambda _: "a single number has no length. Are two arguments swapped?",
     ),
     (
         r"'(int|float)' object is not iterable",
-        lambda _: "no loop can go through a single number; range(n) counts up to n",
+        lambda _: "no loop can go through a single number. To count up to n, use range(n)",
     ),
     (
         r"only integer scalar arrays can be converted to a scalar index|object too deep",
         lambda _: (
-            "an array is given where one whole number is needed, such as a size or an axis: is each "
+            "an array is given where one whole number is needed, such as a size or an axis. Is each "
             "argument in its place?"
         ),
     ),
@@ -316,7 +327,10 @@ REASONS: Sequence[tuple[str, Reason]] = [
         r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)",
         lambda m: f"there is room for {m[1]}, and what is put there has {m[2]}",
     ),
-    (r"tuple index out of range", lambda _: "the tuple has fewer entries; the first has number 0"),
+    (
+        r"tuple index out of range",
+        lambda _: "the tuple has fewer entries, and the first one has number 0",
+    ),
     (
         r"received an invalid combination of arguments - got \(.*(axis|keepdims)=",
         lambda _: NUMPYS_WORDS,
@@ -328,74 +342,79 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"must be Tensor, not numpy\.ndarray|expected Tensor as element|but got numpy\.ndarray",
         lambda _: (
-            "a PyTorch function gets a NumPy array; NumPy's own are np.exp, np.where, np.matmul"
+            "a PyTorch function gets a NumPy array. Use NumPy's own, such as np.exp, np.where "
+            "or np.matmul"
         ),
     ),
     (
         r"only (?:length-1|0-dimensional) arrays can be converted",
         lambda _: (
-            "float(…) and the functions of math take one number, and this is an array; np.exp and np.sin "
-            "take arrays"
+            "float(…) and the functions of math take one number, and this is an array. For arrays there "
+            "are np.exp and np.sin"
         ),
     ),
     (
         r"axes don't match array",
-        lambda _: "NumPy's transpose needs all axes, in their new order; swapaxes(1, 2) swaps two",
+        lambda _: (
+            "NumPy's transpose needs all axes, in their new order. To swap two, use swapaxes(1, 2)"
+        ),
     ),
     (
         r"[Cc]annot interpret '-?\d+' as a data type",
         lambda _: (
-            "several sizes or axes are one argument, with brackets of their own: np.zeros((2, 3)), "
-            "x.sum((-2, -1))"
+            "several sizes or axes are one argument, with brackets of their own, as in np.zeros((2, 3)) "
+            "or x.sum((-2, -1))"
         ),
     ),
     (
         r"takes from \d+ to \d+ positional arguments? but (\d+) (?:was|were) given|"
         r"takes (?:\d+|no) (?:positional )?arguments? (?:but|\()\s*(\d+)",
-        lambda _: "it gets more arguments than it takes: is it the function that you mean?",
+        lambda _: "it gets more arguments than it takes. Is it the function that you mean?",
     ),
     (
         r"Integers to negative integer powers",
         lambda _: (
-            "NumPy's whole numbers have no negative powers: is a bracket missing, or a decimal?"
+            "NumPy's whole numbers have no negative powers. Is a bracket missing, or a decimal point?"
         ),
     ),
     (
         r"shape of the mask .* does not match the shape of the indexed tensor|"
         r"boolean index did not match",
-        lambda _: "indexing does not stretch a mask; masked_fill and where do",
+        lambda _: "indexing does not stretch a mask, but masked_fill and where do",
     ),
     (
         r"missing the required \"forward\"",
-        lambda _: "the class has no forward: is def forward inside __init__?",
+        lambda _: "the class has no forward. Is def forward indented too far, inside __init__?",
     ),
     (
         r"modified by an inplace operation|leaf Variable that requires grad is being used in an in-place",
         lambda _: (
-            "numbers were written into a result that the gradient still needs; masked_fill and "
-            "where make a new one"
+            "numbers were written into a result that the gradient still needs. Make a new one with "
+            "masked_fill or where"
         ),
     ),
     (
         r"'(?:int|float|bool)' object has no attribute '(\w+)'",
         lambda m: (
-            f"this is a single number, which has no .{m[1]}: are two arguments swapped, or has an "
+            f"this is a single number, which has no .{m[1]}. Are two arguments swapped, or has an "
             "array become a number too early?"
         ),
     ),
     (
         r"expected sequence of length \d+ at dim",
         lambda _: (
-            "torch.tensor needs rows of one length, and these differ: is each of them padded?"
+            "torch.tensor needs rows of the same length, but these differ. Is each of them padded?"
         ),
     ),
     (
         r"'(\w+)' object is not subscriptable",
-        lambda m: f"square brackets pick from a list or an array, and this is a {m[1]}",
+        lambda m: f"square brackets pick something from a list or an array, but this is a {m[1]}",
     ),
     (
         r"module '(\w+)' has no attribute '(\w+)'",
-        lambda m: f"there is no {m[2]} in {m[1]}; math, np and torch have different functions",
+        lambda m: (
+            f"there is no {m[2]} in {m[1]}. The modules math, np and torch have different functions"
+        ),
     ),
     (
         r"'(\w+)' object cannot be interpreted as an integer",
@@ -403,15 +422,19 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"tensors used as indices must be",
-        lambda _: "an index is a whole number or True and False, and this one holds decimals",
+        lambda _: (
+            "an index is made of whole numbers, or of True and False, but this one holds decimals"
+        ),
     ),
     (
         r"is not in (?:list|tuple)|tuple\.index\(x\): x not in tuple",
-        lambda _: "index looks for one thing in a list and does not find it: is it the right list?",
+        lambda _: "index looks for one thing in a list and does not find it. Is it the right list?",
     ),
     (
         r"'(\w+)' object is not iterable|must be an iterable, not (\w+)",
-        lambda m: f"no loop can go through a {m[1] or m[2]}; a list, a tuple or an array is fine",
+        lambda m: (
+            f"no loop can go through a {m[1] or m[2]}, but a list, a tuple or an array is fine"
+        ),
     ),
     (
         r"must be tuple of ints",
@@ -420,13 +443,13 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"can't be cast to the desired output type",
         lambda _: (
-            "decimals are written into a tensor of whole numbers; make it one of decimals first"
+            "decimals are written into a tensor of whole numbers. Make it one of decimals first"
         ),
     ),
     (
         r"Input dtype must be either a floating point or complex dtype",
         lambda _: (
-            "whole numbers and True or False have no mean in PyTorch; .float() makes decimals"
+            "whole numbers and True or False have no mean in PyTorch. Make decimals of them with .float()"
         ),
     ),
     (
@@ -440,36 +463,37 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"does not require grad and does not have a grad_fn",
         lambda _: (
-            "no gradient can come from there: is there a detach, a no_grad or a number on the way?"
+            "no gradient can come from there. Is there a detach, a no_grad or a plain number on the way?"
         ),
     ),
     (
         r"'\S+' object is not callable",
         lambda _: (
-            "brackets after a name call it, but this is not a function: are two arguments swapped, or "
+            "brackets after a name call it, but this is not a function. Are two arguments swapped, or "
             "is a * missing?"
         ),
     ),
     (
         r"'(?:function|method)' object has no attribute '(\w+)'",
         lambda m: (
-            f"this is a function, which has no .{m[1]}; what it returns may: call it, with brackets"
+            f"this is a function, which has no .{m[1]}. What it returns may have one, so call "
+            "it, with brackets"
         ),
     ),
     (
         r"duplicate value in 'axis'|appears multiple times in the list of dims",
-        lambda _: "one axis is named twice: −1 is the last one, −2 the one before it",
+        lambda _: "one axis is named twice. The last one is −1, and the one before it −2",
     ),
     (
         r"non-broadcastable output operand with shape",
         lambda _: (
-            "+= and the like write into the array on the left, which is too small for the result; "
-            "x = x + y makes a new array"
+            "+= and the like write into the array on the left, which is too small for the result. "
+            "Make a new array with x = x + y"
         ),
     ),
     (
         r"stack expects each tensor to be equal size",
-        lambda _: "stack needs parts of one shape; flatten and torch.cat put any together",
+        lambda _: "stack needs parts of the same shape. For others, use flatten and torch.cat",
     ),
     (
         r"expected a non-empty list of Tensors|stack expects a non-empty TensorList",
@@ -484,41 +508,41 @@ REASONS: Sequence[tuple[str, Reason]] = [
         r"all the input array dimensions except for the concatenation axis must match",
         lambda m: (
             "parts are put together along one axis and must have the same length along all others"
-            + (f"; here that one axis is {m[1]}" if m[1] else "")
+            + (f". Here that one axis is {m[1]}" if m[1] else "")
         ),
     ),
     (
         r"Expected target size",
         lambda _: (
-            "this loss takes axis 1 for the vocabulary, and in our logits the vocabulary is last: "
-            "join batch and steps of both, with flatten(0, 1), or swap the two axes"
+            "this loss takes axis 1 for the vocabulary, but in our logits the vocabulary is last. "
+            "Join batch and steps of both, with flatten(0, 1), or swap the two axes"
         ),
     ),
     (
         r"Expected input batch_size \((\d+)\) to match target batch_size \((\d+)\)",
         lambda m: (
             f"each row of logits needs an id, but the first axis is {m[1]} long for the logits and "
-            f"{m[2]} for the ids: are batch and steps joined in both?"
+            f"{m[2]} for the ids. Are batch and steps joined in both?"
         ),
     ),
     (
         r"not implemented for '(?:Long|Int|Bool)'",
         lambda _: (
-            "whole numbers, or True and False, are given where decimals are needed: are two "
+            "whole numbers, or True and False, are given where decimals are needed. Are two "
             "arguments swapped?"
         ),
     ),
     (
         r"[Ee]xpected dtype int\S* for index|Index tensor must have the same number of dimensions",
         lambda _: (
-            "a loss takes the logits first, with one axis more than the ids: are both in their "
+            "a loss takes the logits first, with one axis more than the ids. Are both in their "
             "place, and do they have all of their axes?"
         ),
     ),
     (
         r"'[<>]=?' not supported between instances of '(list|tuple)' and '(?:int|float)'",
         lambda m: (
-            f"a {m[1]} can't be compared with a number; np.array of it can, and so can each entry"
+            f"a {m[1]} cannot be compared with a number. An np.array of it can, and so can each entry"
         ),
     ),
     (
@@ -561,7 +585,7 @@ def find_turned_matrix(text: str, line: str) -> str | None:
     found = re.search(r"cannot be multiplied \(\d+x(\d+) and (?!\1x)\d+x\1\)", text)
     if not found or not re.search(r"@|\b(?:matmul|mm)\(", line):
         return None
-    of_linear = "; a Linear stores its weight as (out, in)" if "weight" in line else ""
+    of_linear = ". A Linear stores its weight as (out, in)" if "weight" in line else ""
     return (
         f"the rows of both sides are {found[1]} long, so the right side must be transposed, with .T"
         f"{of_linear}"

@@ -97,14 +97,18 @@ def find_unread_arguments(
         return None
     which = " and ".join(idle)
     does, its = ("does", "its") if len(idle) == 1 else ("do", "their")
-    return f"{which} {does} not affect the result: other numbers in {its} place give the same"
+    return (
+        f"{which} {does} not affect the result, because other numbers in {its} place give the same"
+    )
 
 
 def list_changes(case: Case, names: Sequence[str]) -> Iterator[tuple[str, Callable[[Case], Case]]]:
     """Yield each misreading to try: a sentence, and a change to a case that mimics it."""
     places = [n for n, value in enumerate(case) if _is_numbers(value)]
     for a, b in itertools.combinations(places, 2):
-        words = f"`{names[a]}` and `{names[b]}` are swapped: this is right for the other order"
+        words = (
+            f"`{names[a]}` and `{names[b]}` are swapped, because this is right for the other order"
+        )
         yield words, partial(_swap, a, b)
     for a, b in itertools.permutations(places, 2):
         words = f"`{names[a]}` is used in place of `{names[b]}`, which is never read"
@@ -121,23 +125,23 @@ def _single_changes(value: Any) -> Iterator[tuple[str, Callable[[Any], Any]]]:
             words = f"this is right for a `{{}}` that is {'smaller' if add < 0 else 'larger'} by 1"
             yield words, partial(operator.add, add)
         for number in (0, 1, 2):
-            words = f"this is right for a `{{}}` of {number}: it is never used"
+            words = f"this is right for a `{{}}` of {number}, whatever it is, so it is never used"
             yield words, partial(_constant, number)
         yield "this is right for `{}` squared", lambda x: x * x
         yield "this is right for the root of `{}`", lambda x: x**0.5
         yield "this is right for −`{}`", lambda x: -x
         return
     if _is_float(value):
-        yield "this is right for a `{}` of zeros: is it used at all?", lambda x: x * 0
-        yield "this is right for a `{}` of ones: is it used at all?", lambda x: x * 0 + 1
-        yield "this is right for −`{}`: a sign is wrong", lambda x: -x
+        yield "this would be right if `{}` were all zeros. Is it used at all?", lambda x: x * 0
+        yield "this would be right if `{}` were all ones. Is it used at all?", lambda x: x * 0 + 1
+        yield "this would be right for −`{}`, so a sign is wrong", lambda x: -x
         yield "`{}` is squared here", lambda x: x * x
         yield "`{}` is used without its sign", lambda x: abs(x)
     if value.ndim >= 2:
         yield "this is right for `{}` transposed", lambda x: x.swapaxes(-1, -2)
     if value.ndim and not _is_float(value) and _dtype(value) == "bool":
-        yield "`{}` is read the wrong way round: True for False", lambda x: ~x
-        yield "this is right for a `{}` that is True everywhere: is it used?", lambda x: x | True
+        yield "`{}` is read the wrong way round, with True for False", lambda x: ~x
+        yield "this would be right if `{}` were True everywhere. Is it used?", lambda x: x | True
     if value.ndim >= 1:
         yield "this is right for `{}` in the opposite order", lambda x: _flip_axis(x, -1)
         yield "the first axis of `{}` is read in the opposite order", lambda x: _flip_axis(x, 0)

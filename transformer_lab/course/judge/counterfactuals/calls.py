@@ -139,7 +139,7 @@ def _list_length_variants(node: ast.Call, known: dict[str, str]) -> Iterator[Var
     (value,) = node.args
     for shift, words in ((-1, "n − 1"), (1, "n + 1")):
         shifted = ast.BinOp(node, ast.Add() if shift > 0 else ast.Sub(), ast.Constant(1))
-        yield f"{words} is used, but n is needed, the number of entries", shifted
+        yield f"{words} is used where n, the number of entries, is needed", shifted
     if not isinstance(value, ast.Name) or value.id not in known:
         return
     for other in known:

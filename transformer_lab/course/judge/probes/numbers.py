@@ -11,15 +11,15 @@ from transformer_lab.course.judge.formatting import format_number
 from transformer_lab.course.judge.probes.equality import TOLERANCE, is_comparable, is_same
 
 CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "the square of the right result: a root is missing, or there is a square too many": np.square,
+    "the square of the right result, so a root is missing, or there is a square too many": np.square,
     "the square root of the right result": np.sqrt,
     "1 over the right result": lambda x: 1 / x,
     "minus 1 over the right result": lambda x: -1 / x,
     "1 minus the right result": lambda x: 1 - x,
-    "e to the power of the right result: a logarithm is missing": np.exp,
+    "e to the power of the right result, so a logarithm is missing": np.exp,
     "the natural logarithm of the right result": np.log,
     "minus the logarithm of the right result": lambda x: -np.log(x),
-    "the right result without its sign: a minus is missing": np.abs,
+    "the right result without its sign, so a minus is missing": np.abs,
     "the right result with 0 in place of the numbers below 0": lambda x: np.maximum(x, 0),
     "the right result, rounded": np.round,
     "the right result, rounded down": np.floor,

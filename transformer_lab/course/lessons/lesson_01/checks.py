@@ -78,40 +78,41 @@ softmax = Check(
         ),
         Mistake(
             _edit_softmax(("axis=-1, keepdims=True", "")),
-            "the weights of all rows together sum to 1; each row should. Sum over one axis.",
+            "the weights of all rows together sum to 1, but each row should. Sum over one axis.",
         ),
         Mistake(
             _edit_softmax(("weights.sum(axis=-1, keepdims=True)", "weights.sum()")),
-            "each row's own maximum is right; the sum must be each row's own, too: along one axis.",
+            "each row's own maximum is right, but the sum has to be each row's own, too. Sum "
+            "along one axis.",
         ),
         Mistake(
             _edit_softmax(("scores.max", "scores.min")),
-            "you subtract the smallest score of the row. That may be -inf, and it leaves the large "
-            "ones large.",
+            "you subtract the smallest score of the row. It may be -inf, and otherwise the "
+            "large scores stay large.",
         ),
         Mistake(
             _edit_softmax(("scores.max", "scores.mean")),
-            "you subtract the mean of the row. One hidden score makes it -inf; only the largest "
-            "score is sure to be enough.",
+            "you subtract the mean of the row, but a single hidden score makes that -inf. "
+            "Subtract the largest score, which is always enough.",
         ),
         Mistake(
             _edit_softmax(("scores.max", "abs(scores).max")),
-            "you subtract the largest size, not the largest score: if all scores are far below 0, "
-            "all exponentials are 0.",
+            "you subtract the largest size and not the largest score. If all scores are far "
+            "below 0, all exponentials become 0.",
         ),
         Mistake(
             _edit_softmax(("scores.max(axis=-1, keepdims=True)", "scores[..., :1]")),
-            "you subtract the first score of the row, which need not be the largest.",
+            "you subtract the first score of the row, but it needn't be the largest.",
         ),
         Mistake(
             _edit_softmax((" - scores.max(axis=-1, keepdims=True)", "")),
-            "right for small scores, NaN for large ones: exp(800) overflows. Subtract the largest "
-            "score of the row first.",
+            "this is right for small scores, but NaN for large ones, because exp(800) "
+            "overflows. Subtract the largest score of the row first.",
         ),
         Mistake(
             _edit_softmax(("scores.max(axis=-1, keepdims=True)", "scores.max()")),
-            "rows far below the largest score of the whole array come out as 0/0: subtract each "
-            "row's own maximum, not the array's.",
+            "rows far below the largest score of the whole array come out as 0/0. Subtract each"
+            " row's own maximum and not the array's.",
         ),
         Mistake(
             _edit_softmax((" / weights.sum(axis=-1, keepdims=True)", "")),
@@ -119,13 +120,14 @@ softmax = Check(
         ),
         Mistake(
             _edit_softmax((", keepdims=True", "")),
-            "right for one row of scores alone. A sum over an axis takes the axis away, and rows no "
-            "longer fit their sums: keepdims=True keeps it, with length 1.",
+            "this is right only for a single row of scores. A sum over an axis takes the axis "
+            "away, so the rows no longer fit their sums. With keepdims=True the axis stays, "
+            "with length 1.",
         ),
         Mistake(
             _edit_softmax(("axis=-1", "axis=1")),
-            "axis=1 is the last axis of a matrix, and of nothing else. The keys are the last axis, "
-            "however many stand in front: axis=-1.",
+            "axis=1 is the last axis only in a matrix. The keys are the last axis however many "
+            "there are, so write axis=-1.",
         ),
         Mistake(
             _edit_softmax(
@@ -138,7 +140,7 @@ softmax = Check(
         ),
         Mistake(
             lambda scores: _softmax(-scores),
-            "the largest score gets the smallest weight: look at the sign inside exp.",
+            "the largest score gets the smallest weight. Look at the sign inside exp.",
         ),
     ],
 )
@@ -189,7 +191,7 @@ attention = Check(
     mistakes=[
         Mistake(
             _edit_attention((" / np.sqrt(query.shape[-1])", "")),
-            "the scores are not divided by √d_k. (Weights are too sharp.)",
+            "the scores are not divided by √d_k, so the weights are too sharp.",
         ),
         Mistake(
             _edit_attention(("np.sqrt(query.shape[-1])", "2.0")),
@@ -198,48 +200,50 @@ attention = Check(
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "2.0")),
-            "you divide by √2. On this page √d_k is 2, as d_k is 4; d_k is the last dimension.",
+            "you divide by √2. On this page √d_k is 2, because d_k is 4. It's the length of the"
+            " last dimension.",
         ),
         Mistake(
             _edit_attention(("np.sqrt(query.shape[-1])", "query.shape[-1]")),
-            "you scaled by d_k, not √d_k: take the root.",
+            "you divided by d_k and not by √d_k. Take the root.",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "key.shape[-2]")),
-            "you scaled by the square root of the number of keys. d_k is the width of a key, the "
+            "you divided by the root of the number of keys. But d_k is the width of a key, the "
             "last dimension.",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "query.shape[-2]")),
-            "you scaled by the square root of the number of queries. d_k is the width of a query, the "
-            "last dimension.",
+            "you divided by the root of the number of queries. But d_k is the width of a query,"
+            " the last dimension.",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "query.shape[0]")),
-            "you scaled by √query.shape[0], a number of queries or of sentences. d_k is the last "
-            "dimension: shape[-1].",
+            "you divided by √query.shape[0], which counts queries or sentences. But d_k is the "
+            "last dimension, shape[-1].",
         ),
         Mistake(
             _edit_attention(("key.swapaxes(-2, -1)", "key.T")),
-            "right without a batch. With one, .T turns all axes; only the last two may change "
-            "places.",
+            "this is right without a batch. With one, .T turns all axes round, but only the "
+            "last two may change places.",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "value.shape[-1]")),
-            "you scaled by √d_v, the width of a value. What is compared are queries and keys.",
+            "you divided by √d_v, the width of a value. But it's queries and keys that are "
+            "compared.",
         ),
         Mistake(
             _edit_attention(
                 ("softmax(scores)", "softmax(scores.swapaxes(-2, -1)).swapaxes(-2, -1)")
             ),
-            "columns sum to 1 instead of rows: the softmax must run over the keys.",
+            "the columns sum to 1 and not the rows. Let the softmax run over the keys.",
         ),
         Mistake(
             _edit_attention(
                 (" / np.sqrt(query.shape[-1])", ""),
                 ("softmax(scores)", "softmax(scores) / np.sqrt(query.shape[-1])"),
             ),
-            "rows do not sum to 1: divide by √d_k before the softmax, not after.",
+            "the rows do not sum to 1. Divide by √d_k before the softmax and not after it.",
         ),
         Mistake(
             _edit_attention(
@@ -248,16 +252,18 @@ attention = Check(
                     "np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)",
                 )
             ),
-            "right for small scores, NaN for large ones, as e to them is infinite: use the softmax "
-            "that you wrote before, which subtracts the largest score of the row.",
+            "this is right for small scores, but NaN for large ones, because e to them is "
+            "infinite. Use the softmax that you wrote before, which subtracts the largest score"
+            " of the row.",
         ),
         Mistake(
             _edit_attention(("value, weights", "value, scores")),
-            "the output is right; what you return as weights are the scores before the softmax.",
+            "the output is right, but what you return as weights are the scores before the "
+            "softmax.",
         ),
         Mistake(
             _edit_attention(("weights @ value, weights", "weights, weights @ value")),
-            "output and weights are swapped: return (output, weights).",
+            "output and weights are swapped. Return (output, weights).",
         ),
     ],
 )

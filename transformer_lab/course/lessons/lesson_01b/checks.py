@@ -62,25 +62,26 @@ softmax_backward = Check(
     mistakes=[
         Mistake(
             lambda g, w: g * w * (1 - w),
-            "this is the diagonal of the Jacobian alone. A score also moves the other weights of "
-            "its row: −w_j w_k is missing.",
+            "this is the diagonal of the Jacobian alone. A score also moves the other weights "
+            "of its row, so −w_j w_k is missing.",
         ),
         Mistake(
             lambda g, w: w * (g - g.mean(axis=-1, keepdims=True)),
-            "you take away a plain mean of dw. It must be the weighted one: Σ_j dw_j w_j.",
+            "you subtract the plain mean of dw, but it should be the weighted one, Σ_j dw_j w_j.",
         ),
         Mistake(lambda g, w: g * w, "the term −w_k Σ_j dw_j w_j is missing."),
         Mistake(
             lambda g, w: w * (g - _sum_rows(g)),
-            "the sum inside must weigh each dw_j by w_j: Σ_j dw_j w_j.",
+            "the sum inside should weigh each dw_j by w_j, so it's Σ_j dw_j w_j.",
         ),
         Mistake(
             lambda g, w: w * (g - (g * w).sum(axis=0, keepdims=True)),
-            "the sum runs over the wrong axis. Σ_j goes along a row, and keepdims lets it fit.",
+            "the sum runs over the wrong axis. Σ_j goes along a row, and with keepdims it fits "
+            "that row.",
         ),
         Mistake(
             lambda g, w: w * (g - (g * w).sum()),
-            "the sum runs over the whole array; each row has a sum of its own.",
+            "the sum runs over the whole array, but each row has a sum of its own.",
         ),
         Mistake(
             lambda g, w: w * g - _sum_rows(g * w),
@@ -92,26 +93,26 @@ softmax_backward = Check(
         ),
         Mistake(
             lambda g, w: w * (g - (g * w).sum(axis=1, keepdims=True)),
-            "axis=1 is the last axis of a matrix, and of nothing else: axis=-1.",
+            "axis=1 is the last axis only in a matrix. Write axis=-1.",
         ),
         Mistake(
             lambda g, w: w * (_sum_rows(g * w) - g),
-            "right except for the sign: (δ_jk − w_k), not (w_k − δ_jk).",
+            "this is right except for the sign. It's (δ_jk − w_k) and not (w_k − δ_jk).",
         ),
         Mistake(
             _use_one_jacobian,
-            "right for one row alone. Each row has a Jacobian of its own; the last form of the "
-            "formula needs none.",
+            "this is right only for a single row. Each row has a Jacobian of its own, but the "
+            "last form of the formula needs none.",
         ),
         Mistake(
             lambda g, w: w * (g - g @ w),
-            "right for one row alone. Between matrices @ multiplies every row of the one by columns "
-            "of the other; here each row has a sum of its own products.",
+            "this is right only for a single row. Between matrices, @ multiplies every row of "
+            "one by every column of the other, but here each row has a sum of its own products.",
         ),
         Mistake(
             lambda g, w: w * (g - (g * w).sum(axis=-1)),
-            "right for one row alone. The sum must keep its axis, with length 1, to fit its row: "
-            "keepdims=True.",
+            "this is right only for a single row. The sum has to keep its axis, with length 1, "
+            "to fit its row. Write keepdims=True.",
         ),
         Mistake(
             lambda g, w: g - _sum_rows(g * w),
@@ -193,10 +194,11 @@ attention_backward = Check(
     mistakes=[
         Mistake(
             _edit_backward((" / root", "")),
-            "dV is right; dQ and dK lack the 1/√d_k that the scores were divided by.",
+            "dV is right, but dQ and dK lack the 1/√d_k by which the scores were multiplied.",
         ),
         Mistake(
-            _edit_backward(("query / root", "query")), "dQ and dV are right; dK lacks its 1/√d_k."
+            _edit_backward(("query / root", "query")),
+            ("dQ and dV are right, but dK lacks its 1/√d_k."),
         ),
         Mistake(
             _edit_backward(
@@ -205,8 +207,8 @@ attention_backward = Check(
                     "grad_output @ _transpose(value)",
                 )
             ),
-            "dV is right; dQ and dK skip the softmax: the gradient of the weights is not that of "
-            "the scores.",
+            "dV is right, but dQ and dK skip the softmax. The gradient of the weights is not "
+            "that of the scores.",
         ),
         Mistake(
             _edit_backward(("/ root", "/ query.shape[-1]")),
@@ -214,8 +216,8 @@ attention_backward = Check(
         ),
         Mistake(
             _edit_backward(("/ root", "* root")),
-            "dQ and dK are multiplied by √d_k. The scores were divided by it, and so are their "
-            "gradients.",
+            "dQ and dK are multiplied by √d_k, but the scores were divided by it, and so are "
+            "their gradients.",
         ),
         Mistake(
             _edit_backward(("/ root", "/ 2.0")),
@@ -224,8 +226,8 @@ attention_backward = Check(
         ),
         Mistake(
             _edit_backward(("_transpose(grad_scores)", "grad_scores.T")),
-            "right without a batch. With one, .T turns all axes; only the last two may change places: "
-            "swapaxes(-2, -1).",
+            "this is right without a batch. With one, .T turns all axes round, but only the "
+            "last two may change places. Write swapaxes(-2, -1).",
         ),
         Mistake(
             _edit_backward(
@@ -234,24 +236,25 @@ attention_backward = Check(
                     "weights, grad_output @ _transpose(value)",
                 )
             ),
-            "the arguments of softmax_backward are swapped: the gradient comes first, then the "
-            "weights.",
+            "the arguments of softmax_backward are swapped. The gradient comes first, and then "
+            "the weights.",
         ),
         Mistake(
             _edit_backward(
                 ("grad_query, grad_key, grad_value", "grad_value, grad_query, grad_key")
             ),
-            "dV comes last: return (dQ, dK, dV).",
+            "dV should come last. Return (dQ, dK, dV).",
         ),
         Mistake(
             _edit_backward(("_transpose(weights)", "_transpose(reference.softmax(weights))")),
-            "dQ and dK are right; for dV use the weights as they are: they have had their softmax.",
+            "dQ and dK are right, but for dV use the weights as they are, because they have had"
+            " their softmax.",
         ),
         Mistake(
             _edit_backward(
                 ("grad_query, grad_key, grad_value", "grad_key, grad_query, grad_value")
             ),
-            "dQ and dK are swapped: return (dQ, dK, dV).",
+            "dQ and dK are swapped. Return (dQ, dK, dV).",
         ),
     ],
 )

@@ -129,12 +129,12 @@ softmax_jacobian = Check(
         ),
         Mistake(
             lambda w: -_compute_outer(w),
-            "the part w_j δ_jk is missing, which puts w_j on the diagonal.",
+            "the part w_j δ_jk is missing. It puts w_j on the diagonal.",
         ),
         Mistake(
             _compute_for_one_row,
-            "right for a single row, but np.outer and np.diag run several rows together. "
-            "Use w[..., :, None] * w[..., None, :].",
+            "this is right for a single row, but np.outer and np.diag run several rows "
+            "together. Use w[..., :, None] * w[..., None, :].",
         ),
         Mistake(
             lambda w: (w * (1 - w))[..., None] * np.eye(w.shape[-1]),
@@ -144,7 +144,10 @@ softmax_jacobian = Check(
             lambda w: np.eye(w.shape[-1]) - _compute_outer(w),
             "δ_jk must be multiplied by w_j: the diagonal is w_j − w_j², not 1 − w_j².",
         ),
-        Mistake(lambda w: w * (1 - w), "a Jacobian is a square for each row: (..., key, key)."),
+        Mistake(
+            lambda w: w * (1 - w),
+            ("the Jacobian of each row is a square, so the shape should be (..., key, key)."),
+        ),
     ],
 )
 

@@ -51,16 +51,17 @@ padding_mask = Check(
     mistakes=[
         Mistake(
             lambda ids, pad: (ids == pad)[:, None, None, :],
-            'inverted: in this course True means "may be attended to", so words are True.',
+            'the mask is inside out. In this course True means "may be attended to", so words '
+            "are True.",
         ),
         Mistake(
             lambda ids, pad: (ids != pad)[:, None, :, None],
-            "this hides queries: (batch, 1, query, 1). Padding has to be hidden as a key, so the "
-            "mask is (batch, 1, 1, key).",
+            "this mask, (batch, 1, query, 1), hides queries. Padding has to be hidden as a key,"
+            " so the mask is (batch, 1, 1, key).",
         ),
         Mistake(
             lambda ids, pad: ids != pad,
-            "shape (batch, key) does not broadcast to (batch, heads, query, key): put two "
+            "the shape (batch, key) does not broadcast to (batch, heads, query, key). Put two "
             "dimensions of size 1 in the middle.",
         ),
         Mistake(
@@ -69,7 +70,7 @@ padding_mask = Check(
         ),
         Mistake(
             lambda ids, pad: (ids > pad)[:, None, None, :],
-            "ids smaller than pad_id are words too: compare with !=.",
+            "ids smaller than pad_id are words, too. Compare with !=.",
         ),
         Mistake(
             lambda ids, pad: (ids != pad)[:, None, None, :] & (ids != pad)[:, None, :, None],
@@ -162,7 +163,7 @@ masked_weights = Check(
         ),
         Mistake(
             lambda scores, mask: scores.masked_fill(~mask, -math.inf),
-            "these are masked scores; the softmax is missing.",
+            "these are masked scores, so the softmax is missing.",
         ),
         Mistake(
             lambda scores, mask: scores.masked_fill(~mask, 0.0),
@@ -170,12 +171,13 @@ masked_weights = Check(
         ),
         Mistake(
             lambda scores, mask: scores.masked_fill(~mask, -math.inf).softmax(dim=-1),
-            "right, except for a query that may see nothing: it gets NaN instead of 0.",
+            "this is right except for a query that may see nothing. It gets NaN instead of 0.",
         ),
         Mistake(
             lambda scores, mask: scores.masked_fill(~mask, -1e9).softmax(dim=-1),
-            "right, except for a query that may see nothing: with −1e9 it looks everywhere. Use −∞, "
-            "then set such a row to 0. (In half precision −1e9 is an error.)",
+            "this is right except for a query that may see nothing. With −1e9 it looks "
+            "everywhere, and in half precision −1e9 is an error. Use −∞, and then set such a "
+            "row to 0.",
         ),
         Mistake(
             lambda scores, mask: (scores + mask).softmax(dim=-1),
@@ -212,27 +214,30 @@ causal_mask = Check(
     mistakes=[
         Mistake(
             lambda n: torch.ones(n, n, dtype=torch.bool).tril(-1),
-            "position 0 sees nothing: the diagonal is missing. A word may see itself.",
+            "position 0 sees nothing, because the diagonal is missing. A word may see itself.",
         ),
         Mistake(
             lambda n: torch.ones(n, n, dtype=torch.bool).triu(),
-            "position 0 sees position 1, 2, …: this is the upper triangle. Rows are queries.",
+            "position 0 sees the positions after it, because this is the upper triangle. Rows "
+            "are queries.",
         ),
         Mistake(
             lambda n: torch.ones(n, n, dtype=torch.bool).triu(1),
-            'inverted: True marks what must be hidden. Here True means "may be attended to".',
+            'the mask is inside out. True marks what must be hidden, but here it means "may be '
+            'attended to".',
         ),
         Mistake(
             lambda n: torch.ones(n, n, dtype=torch.bool).tril(1),
-            "position 0 sees position 1: look at the diagonal of your mask.",
+            "position 0 sees position 1. Look at the diagonal of your mask.",
         ),
         Mistake(
             lambda n: torch.ones(n, n).tril(),
-            "right numbers, wrong kind: a mask is boolean, but this holds floats.",
+            "these are the right numbers, but of the wrong kind. A mask is boolean, and this "
+            "one holds floats.",
         ),
         Mistake(
             lambda n: torch.ones(n, n, dtype=torch.bool),
-            "everything is visible: the future is not hidden.",
+            "everything is visible, so the future is not hidden.",
         ),
     ],
 )
@@ -319,14 +324,15 @@ sees = Check(
     mistakes=[
         Mistake(
             _edit_leak_test(("dim=1)", "dim=0)")),
-            "rows and columns are swapped: a row is an output (query), a column an input (key).",
+            "rows and columns are swapped. A row is an output (query), and a column is an input"
+            " (key).",
         ),
         Mistake(
             _edit_leak_test(
                 ("        changed = x.clone()\n", ""),
                 ("columns = function(x), []", "columns, changed = function(x), [], x.clone()"),
             ),
-            "the changes pile up: change one input, compare, and start from x again.",
+            "the changes pile up. Change one input, compare, and start from x again.",
         ),
         Mistake(
             _edit_leak_test(("changed[j, 0]", "changed[j]")),
@@ -335,7 +341,8 @@ sees = Check(
         ),
         Mistake(
             _edit_leak_test((".any(", ".all(")),
-            "`all` wants every feature of an output to move, but one that moves is enough: `any`.",
+            "`all` wants every feature of an output to move, but one that moves is enough. Use "
+            "`any`.",
         ),
         Mistake(
             _edit_leak_test(
@@ -348,7 +355,8 @@ sees = Check(
             "values first, or ask of each feature whether it moved.",
         ),
         Mistake(
-            lambda function, x: ~_find_leaks(function, x), "inverted: True should mark what moves."
+            lambda function, x: ~_find_leaks(function, x),
+            ("the answer is inside out. True should mark what moves."),
         ),
         Mistake(
             lambda function, x: _find_leaks(function, x) & torch.eye(len(x), dtype=torch.bool),
@@ -397,15 +405,17 @@ shift_right = Check(
     mistakes=[
         Mistake(
             lambda target, bos: target.clone(),
-            "not shifted: the decoder reads the very word that it should write, and learns to copy.",
+            "this is not shifted, so the decoder reads the very word that it should write, and "
+            "learns to copy.",
         ),
         Mistake(
             lambda target, bos: torch.cat([target[:, 1:], torch.full_like(target[:, :1], bos)], 1),
-            "shifted to the left: the decoder reads the word after the one it should write.",
+            "this is shifted to the left, so the decoder reads the word after the one that it "
+            "should write.",
         ),
         Mistake(
             lambda target, bos: torch.cat([torch.full_like(target[:, :1], bos), target], 1),
-            "one column too many: the last word is never read, so leave it out.",
+            "there is one column too many. The last word is never read, so leave it out.",
         ),
         Mistake(
             lambda target, bos: target.roll(1, dims=1),

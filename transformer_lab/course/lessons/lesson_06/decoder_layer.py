@@ -94,7 +94,7 @@ class _CrossAttention(MultiHeadAttention):
     def forward(self, query: Any, key: Any, value: Any, mask: Any = None, cache: Any = None) -> Any:
         if key.shape != value.shape:
             raise UnusableError(
-                "cross_attention got different numbers of keys and values: both come from the memory"
+                "cross_attention got different numbers of keys and values, but both come from the memory"
             )
         if mask is not None and mask.shape[-1] != key.shape[1]:
             raise UnusableError(
@@ -171,14 +171,14 @@ decoder_layer = Check(
     verified="masked self-attention, cross-attention, feed-forward, each inside its own Add & Norm, "
     "as in the package",
     mistakes=[
-        Mistake(_edit(NO_MASK), "the words see the future: self-attention takes `mask`."),
+        Mistake(_edit(NO_MASK), "the words see the future. Give `mask` to self-attention."),
         Mistake(
             _edit(NO_MEMORY_MASK),
-            "the padding of the source is seen: cross-attention takes `memory_mask`.",
+            "the padding of the source is seen. Give `memory_mask` to cross-attention.",
         ),
         Mistake(
             _edit(NO_MASK, NO_MEMORY_MASK),
-            "neither mask is used: self-attention takes one, cross-attention the other.",
+            "neither mask is used. Self-attention takes one, and cross-attention the other.",
         ),
         Mistake(
             _edit(
@@ -197,15 +197,15 @@ decoder_layer = Check(
         ),
         Mistake(
             _edit(("x, memory, memory, memory_mask))", "x, x, x, mask))")),
-            "the memory is never read: keys and values of cross-attention come from it.",
+            "the memory is never read, but the keys and values of cross-attention come from it.",
         ),
         Mistake(
             _edit((CROSS, "")),
-            "cross-attention is left out: the words never learn what the source says.",
+            "cross-attention is left out, so the words never learn what the source says.",
         ),
         Mistake(
             _edit((SELF, "")),
-            "the result of the first sub-layer is lost, or self-attention is.",
+            "the result of the first sub-layer is lost, or there is no self-attention.",
         ),
         Mistake(
             _edit((SELF, f"    asks = x\n{SELF}"), ("cross_attention(x,", "cross_attention(asks,")),
@@ -247,7 +247,8 @@ decoder_layer = Check(
                 (CROSS, "    x = layer.cross_attention(x, memory, memory, memory_mask)\n"),
                 ("add_norm_3(x, layer.feed_forward)", "feed_forward(x)"),
             ),
-            "no Add & Norm: add_norm_1(x, sublayer) calls a sub-layer for you.",
+            "there is no Add & Norm. Write add_norm_1(x, sublayer), which calls the sub-layer "
+            "for you.",
         ),
         Mistake(
             _edit(
@@ -265,18 +266,18 @@ decoder_layer = Check(
                     "    new = layer.feed_forward(x)\n    return layer.add_norm_3(x, lambda _: new)\n",
                 ),
             ),
-            "right where the norm comes last. Where it comes first (pre-norm) add_norm hands the "
-            "sub-layer a normalised x: let it work on what it is handed.",
+            "this is right where the norm comes last. Where it comes first (pre-norm), add_norm"
+            " hands the sub-layer a normalised x. Let the sub-layer work on what it is handed.",
         ),
         Mistake(
             _edit(SELF_IGNORES_NORM),
-            "right where the norm comes last. With pre-norm self-attention must work on what "
-            "add_norm_1 hands it, not on the x outside.",
+            "this is right where the norm comes last. With pre-norm, self-attention must work "
+            "on what add_norm_1 hands it and not on the x outside.",
         ),
         Mistake(
             _edit(CROSS_IGNORES_NORM),
-            "right where the norm comes last. With pre-norm cross-attention must ask with what "
-            "add_norm_2 hands it, not with the x outside.",
+            "this is right where the norm comes last. With pre-norm, cross-attention must ask "
+            "with what add_norm_2 hands it and not with the x outside.",
         ),
         Mistake(
             _edit(
@@ -295,7 +296,7 @@ decoder_layer = Check(
                 (CROSS, "    x = x + layer.cross_attention(x, memory, memory, memory_mask)\n"),
                 (LAST, "    return x + layer.feed_forward(x)\n"),
             ),
-            "x is added and never normalised: add_norm_1(x, sublayer) does both.",
+            "x is added and never normalised. Write add_norm_1(x, sublayer), which does both.",
         ),
         Mistake(
             _edit(("add_norm_2", "add_norm_1"), ("add_norm_3", "add_norm_2")),

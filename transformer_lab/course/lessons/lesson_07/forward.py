@@ -44,7 +44,8 @@ forward = Check(
         ),
         Mistake(
             edit_forward_pass(ENCODER_SEES_PADDING, DECODER_SEES_PADDING),
-            "padding is hidden nowhere. The encoder and cross-attention both need the padding mask.",
+            "padding isn't hidden anywhere. The encoder and cross-attention both need the "
+            "padding mask.",
         ),
         Mistake(
             edit_forward_pass(

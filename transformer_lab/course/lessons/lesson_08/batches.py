@@ -59,11 +59,11 @@ pad = Check(
             lambda sequences, pad_id: torch.tensor(
                 [s[: min(map(len, sequences))] for s in sequences]
             ),
-            "cut to the shortest sentence, so words are lost. Fill up to the longest.",
+            "all are cut to the shortest sentence, so words are lost. Fill up to the longest.",
         ),
         Mistake(
             lambda sequences, pad_id: batching.pad([[*s, pad_id] for s in sequences], pad_id),
-            "one column too many: the longest sentence needs no padding.",
+            "there is one column too many, because the longest sentence needs no padding.",
         ),
         Mistake(
             lambda sequences, pad_id: batching.pad([sorted(s) for s in sequences], pad_id),
@@ -135,7 +135,7 @@ smoothed_target = Check(
         ),
         Mistake(
             lambda w, v, e: _spread_probability(w, v, 1.0, e / v),
-            "it sums to more than 1: take ε away from the right word.",
+            "it sums to more than 1. Take ε away from the right word.",
         ),
         Mistake(
             lambda w, v, e: _spread_probability(w, v, 1.0, 0.0),
@@ -188,15 +188,15 @@ paper_rate = Check(
     mistakes=[
         Mistake(
             lambda s, d, w: d**-0.5 * max(s**-0.5, s * w**-1.5),
-            "max where the paper has min, so this begins high and rises without end.",
+            "you take max where the paper has min, so this begins high and rises without end.",
         ),
         Mistake(
             lambda s, d, w: min(s**-0.5, s * w**-1.5),
-            "d_model^−0.5 is missing: wider models get smaller rates.",
+            "d_model^−0.5 is missing, which gives wider models smaller rates.",
         ),
         Mistake(
             lambda s, d, w: d**0.5 * min(s**-0.5, s * w**-1.5),
-            "multiplied by √d_model, but the paper divides.",
+            "you multiply by √d_model, but the paper divides.",
         ),
         Mistake(
             lambda s, d, w: d**-0.5 * s**-0.5,
@@ -208,7 +208,7 @@ paper_rate = Check(
         ),
         Mistake(
             lambda s, d, w: d**-0.5 * min(s**-0.5, s / w),
-            "the two branches do not meet at step = warmup_steps: look at the exponent −1.5.",
+            "the two branches do not meet at step = warmup_steps. Look at the exponent −1.5.",
         ),
         Mistake(
             lambda s, d, w: d**-0.5 * min(w**-0.5, s * w**-1.5),

@@ -189,7 +189,7 @@ mend_forward = Check(
         ),
         Mistake(
             edit_forward_pass(ENCODER_SEES_PADDING, DECODER_SEES_PADDING),
-            "padding is hidden nowhere. Both calls want the mask.",
+            "padding isn't hidden anywhere. Give the mask to both calls.",
         ),
     ],
 )

@@ -100,7 +100,8 @@ unigram_loss = Check(
         ),
         Mistake(
             lambda counts: -(counts / counts.sum()).square().sum().log(),
-            "the logarithm is taken of a sum of squares. Take it of each share, and then the mean.",
+            "you take the logarithm of a sum of squares. Take the logarithm of each share, and "
+            "then the mean.",
         ),
         Mistake(
             lambda counts: -(counts / counts.sum()).max().log(),
@@ -180,16 +181,18 @@ def _run_and_order(answer: Callable[[nn.Module], Any], model: nn.Module, x: Tens
     for a, b in zip(before, after, strict=True):
         if a is not None and (b is None or not torch.equal(a, b)):
             raise UnusableError(
-                "the gradients are no longer what they were; reading must not change"
+                "the gradients are no longer what they were, but reading must not change"
             )
     if norms is None:
         return None
     if not isinstance(norms, dict):
-        raise UnusableError(f"it returns {describe_kind(norms)}; expected a dict name → number")
+        raise UnusableError(
+            f"it returns {describe_kind(norms)}, but should return a dict name → number"
+        )
     names = [name for name, _ in model.named_children()]
     unknown = sorted(set(norms) - set(names))
     if unknown:
-        raise UnusableError(f"the dictionary has the keys {unknown}; expected {names}")
+        raise UnusableError(f"the dictionary has the keys {unknown}, but should have {names}")
     values = [torch.as_tensor(norms.get(name, math.nan)).detach().item() for name in names]
     return torch.tensor(values, dtype=torch.float64)
 

@@ -51,7 +51,9 @@ def _run_steps(
         result = answer(loss_of, optimizer, batch, rate)
         if not (isinstance(result, tuple | list) and len(result) == 2):
             said = describe_kind(result)
-            raise UnusableError(f"it returns {said}; expected two things: the loss, the norm")
+            raise UnusableError(
+                f"it returns {said}, but should return two things: the loss, the norm"
+            )
         # A Python float is as right as a tensor, and must not be rounded to float32.
         done.append([float(p.detach()) if isinstance(p, Tensor) else p for p in result])
     losses, norms = torch.tensor(done, dtype=torch.float64).T

@@ -67,15 +67,15 @@ def _split_pairs(answer: Callable[..., Any], *arguments: Any) -> Any:
     if not isinstance(found, list) or not all(
         isinstance(pair, tuple | list) and len(pair) == 2 for pair in found
     ):
-        asked = "expected a list of pairs (log-probability, ids)"
-        raise UnusableError(f"it returns {describe_kind(found)}; {asked}")
+        asked = "but should return a list of pairs (log-probability, ids)"
+        raise UnusableError(f"it returns {describe_kind(found)}, {asked}")
     values = np.array([float(as_array(value)) for value, _ in found])
     if np.isnan(values).any():
         return values, np.array([], dtype=int)  # they have no order, so the beginnings are chance
     for _, ids in found:
         if not isinstance(ids, tuple) or any(isinstance(i, Tensor | float) for i in ids):
             said = f"(log-probability, {describe_kind(ids)})"
-            raise UnusableError(f"a pair is {said}; ids should be a tuple of whole numbers")
+            raise UnusableError(f"a pair is {said}, but ids should be a tuple of whole numbers")
     rows = [[as_int(i) for i in ids] for _, ids in found]
     if len({len(row) for row in rows}) > 1:
         return values, np.array([" ".join(map(str, row)) for row in rows])

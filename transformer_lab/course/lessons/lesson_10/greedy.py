@@ -66,7 +66,7 @@ def as_words(answer: Callable[..., Any], *arguments: Any) -> Any:
     if words is None:
         return None
     if not isinstance(words, list | tuple):
-        raise UnusableError(f"it returns {describe_kind(words)}; expected a list of ids")
+        raise UnusableError(f"it returns {describe_kind(words)}, but should return a list of ids")
     return np.array([as_int(word) for word in words], dtype=int)
 
 
@@ -77,7 +77,9 @@ def as_int(word: Any) -> int:
     is_one = isinstance(word, np.ndarray | Tensor) and word.ndim == 0
     if is_one and as_array(word).dtype.kind in "iu":
         return int(word)
-    raise UnusableError(f"an id is a whole number; in the list stands {describe_kind(word)}")
+    raise UnusableError(
+        f"each id should be a whole number, but the list has {describe_kind(word)} in it"
+    )
 
 
 def _random_scorer(chance: RandomValues) -> tuple:

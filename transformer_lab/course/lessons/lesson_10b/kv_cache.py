@@ -61,22 +61,25 @@ def _stack_layers(answer: Callable[..., Any], cache: Cache, parents: Tensor) -> 
     found = answer(cache, parents)
     if found is None:
         return None
-    asked = "expected a list of pairs (keys, values), one for each layer"
+    asked = "but should be a list of pairs (keys, values), one for each layer"
     if not isinstance(found, list | tuple) or not found:
-        raise UnusableError(f"it returns {describe_kind(found)}; {asked}")
+        raise UnusableError(f"what it returns is {describe_kind(found)}, {asked}")
     parts: list[list[Tensor]] = [[], []]
     for pair in found:
         if not isinstance(pair, list | tuple) or len(pair) != 2:
-            raise UnusableError(f"a layer's entry is {describe_kind(pair)}; {asked}")
+            raise UnusableError(f"a layer's entry is {describe_kind(pair)}, {asked}")
         for part, one in zip(parts, pair, strict=True):
             if not isinstance(one, Tensor):
                 raise UnusableError(
-                    f"in a pair stands {describe_kind(one)}; keys and values are tensors, as the next "
+                    f"a pair has {describe_kind(one)} in it, but keys and values are tensors, "
+                    "as the next "
                     "step needs them"
                 )
             if part and one.shape != part[0].shape:
                 shapes = f"{tuple(part[0].shape)} and {tuple(one.shape)}"
-                raise UnusableError(f"the layers do not fit together: shapes {shapes}")
+                raise UnusableError(
+                    f"the layers do not fit together, because their shapes are {shapes}"
+                )
             part.append(one)
     return tuple(map(torch.stack, parts))
 
@@ -156,13 +159,13 @@ reordered = Check(
         ),
         Mistake(
             _move_beams_to_parents,
-            "it's the wrong way round: you put old beam n at place parents[n], but new beam j "
+            "it's the wrong way round. You put old beam n at place parents[n], but new beam j "
             "takes its row from parents[j].",
         ),
         Mistake(
             lambda cache, parents: _move_beams_to_parents(cache, parents, blank=True),
-            "it's the wrong way round: you put old beam n at place parents[n], and where none "
-            "is put there is nothing. New beam j takes its row from parents[j].",
+            "it's the wrong way round. You put old beam n at place parents[n], so some places "
+            "stay empty. New beam j takes its row from parents[j].",
         ),
         Mistake(
             _edit_reordering((".flatten()", ".flatten().sort().values")),

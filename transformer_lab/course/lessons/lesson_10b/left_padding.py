@@ -80,7 +80,7 @@ next_places = Check(
         ),
         Mistake(
             _edit_positions(("[seen, own]", "[~seen, own]")),
-            'the padding is marked True; True means "may be seen".',
+            'the padding is marked True, but True means "may be seen".',
         ),
         Mistake(
             _edit_positions(("torch.cat", "~torch.cat")),
@@ -107,7 +107,7 @@ next_places = Check(
             "0 is written in, but padding is `pad_id`, which is another number in some models.",
         ),
         Mistake(
-            _edit_positions(("!=", ">")), "ids smaller than pad_id are words too: compare with !=."
+            _edit_positions(("!=", ">")), "ids smaller than pad_id are words, too. Compare with !=."
         ),
         Mistake(
             _edit_positions(("[:, None, None, :]", "")),

@@ -28,7 +28,8 @@ def _make_reader(seed: int, vocabulary: int) -> Read:
             isinstance(ids, Tensor) and ids.ndim == 1
         ):
             raise UnusableError(
-                f"read takes a list of words, and gets {describe_kind(ids)}: one word is [word]"
+                f"read takes a list of words, but it gets {describe_kind(ids)}. For one word, "
+                "give it [word]"
             )
         seen: tuple[int, ...] = () if cache is None else cache
         rows = []

@@ -94,8 +94,9 @@ keep_top_p = Check(
             _edit_top_p(
                 ("ordered.softmax(dim=-1)", "ordered.exp() / ordered.exp().sum(-1, keepdim=True)")
             ),
-            "right for logits near 0 alone. For large ones e to them is infinite, for small "
-            "ones it's 0, and dividing gives NaN. `softmax` subtracts the largest first.",
+            "this is right only for logits near 0. For large ones, e to them is infinite, for "
+            "small ones it's 0, and then dividing gives NaN. Use `softmax`, which subtracts the"
+            " largest first.",
         ),
         Mistake(
             _edit_top_p(("before < p", "with_it <= p")),
@@ -123,7 +124,7 @@ keep_top_p = Check(
         Mistake(_edit_top_p(("before < p", "before >= p")), "kept and dropped are swapped."),
         Mistake(
             _edit_top_p(("torch.empty_like(logits).scatter(-1, words, kept)", "kept")),
-            "these are sorted, and not put back. Each logit belongs in its word's place again.",
+            "these are still sorted. Put each logit back in its word's place.",
         ),
         Mistake(
             _edit_top_p(("descending=True", "descending=False")),
@@ -157,12 +158,13 @@ keep_top_p = Check(
                     "ordered >= ordered.where(before < p, math.inf).amin(dim=-1, keepdim=True)",
                 )
             ),
-            "right, except for equally probable words: all of them stay, though fewer reach p.",
+            "this is right except for equally probable words. All of them stay, though fewer "
+            "would reach p.",
         ),
         Mistake(
             _edit_top_p(("before < p", "before <= p")),
-            "one word too many where the sum reaches p to the last digit. A word stays only "
-            "while *before* is less than p.",
+            "this is one word too many where the sum is exactly p. A word stays only while "
+            "*before* is less than p.",
         ),
         Mistake(
             _edit_top_p(
@@ -178,7 +180,7 @@ keep_top_p = Check(
             _edit_top_p(
                 ("torch.empty_like(logits).scatter(-1, words, kept)", "kept.gather(-1, words)")
             ),
-            "`gather` sorts once more; `scatter` is what undoes a sort.",
+            "`gather` sorts once more. What undoes a sort is `scatter`.",
         ),
         Mistake(
             _edit_top_p(("softmax(dim=-1)", "softmax(dim=0)")),

@@ -145,7 +145,8 @@ keep_or_redraw = Check(
         ),
         Mistake(
             _edit_chances(("p - q", "q - p")),
-            "what's drawn instead is turned round. It should be what the draft says too rarely.",
+            "the difference for the second draw is turned round. Draw from what the draft says "
+            "too rarely.",
         ),
         Mistake(
             _edit_chances(("missing / total.where(total > 0, 1.0)", "(p - q).softmax(-1)")),

@@ -102,8 +102,8 @@ merge = Check(
                 ("np.exp(largest_a - new)", "np.ones_like(new)"),
                 ("np.exp(largest_b - new)", "np.ones_like(new)"),
             ),
-            "nothing is scaled, but the two totals have subtracted different scores in their "
-            "exponentials.",
+            "nothing is scaled, but the two parts subtracted different scores before they took "
+            "their exponentials.",
         ),
         Mistake(
             _edit_merge(("np.maximum(largest_a, largest_b)", "largest_b")),

@@ -105,14 +105,14 @@ decoder_layer = Check(
     working=_work_out_layer,
     verified="three sub-layers, each inside Add & Norm, each with its own mask",
     mistakes=[
-        Mistake(_edit_layer(NO_MASK), "the words see the future: self-attention takes `mask`."),
+        Mistake(_edit_layer(NO_MASK), "the words see the future. Give `mask` to self-attention."),
         Mistake(
             _edit_layer(NO_MEMORY_MASK),
-            "the padding of the source is seen: cross-attention takes `memory_mask`.",
+            "the padding of the source is seen. Give `memory_mask` to cross-attention.",
         ),
         Mistake(
             _edit_layer(NO_MASK, NO_MEMORY_MASK),
-            "neither mask is used: self-attention takes one, cross-attention the other.",
+            "neither mask is used. Self-attention takes one, and cross-attention the other.",
         ),
         Mistake(
             _edit_layer(
@@ -132,7 +132,7 @@ decoder_layer = Check(
                     "cross_attention(x, x, x, mask)",
                 )
             ),
-            "the memory is never read: keys and values of cross-attention come from it.",
+            "the memory is never read, but the keys and values of cross-attention come from it.",
         ),
         Mistake(
             _edit_layer(("x + self.cross_attention", "self.cross_attention")),

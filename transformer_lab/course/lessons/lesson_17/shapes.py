@@ -68,15 +68,16 @@ shapes = Check(
     mistakes=[
         Mistake(
             _edit_shapes(("heads, target, source", "heads, source, target")),
-            "cross-attention is the wrong way round: the decoder asks, so the rows are target words.",
+            "cross-attention is the wrong way round. The decoder asks, so the rows are target "
+            "words.",
         ),
         Mistake(
             _edit_shapes(("heads, target, source", "heads, target, target")),
-            "cross-attention reads the memory: its columns are source words.",
+            "cross-attention reads the memory, so its columns are source words.",
         ),
         Mistake(
             _edit_shapes(("batch, source, d_model", "batch, target, d_model")),
-            "the memory is the encoder's output: a vector for each source word.",
+            "the memory is the encoder's output, so it has a vector for each source word.",
         ),
         Mistake(
             _edit_shapes(("batch, target, words", "batch, target, d_model")),
@@ -93,13 +94,14 @@ shapes = Check(
         ),
         Mistake(
             _edit_shapes(("batch, heads, ", "batch, ")),
-            "the heads are missing: each head has its own weights, (batch, heads, query, key).",
+            "the heads are missing. Each head has its own weights, so the shape is (batch, "
+            "heads, query, key).",
         ),
         Mistake(
             _edit_shapes(
                 ("heads, source,", "source, heads,"), ("heads, target,", "target, heads,")
             ),
-            "the heads come before the queries: (batch, heads, query, key).",
+            "the heads come before the queries, so the shape is (batch, heads, query, key).",
         ),
     ],
 )

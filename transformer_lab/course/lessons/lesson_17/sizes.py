@@ -63,8 +63,8 @@ parameters = Check(
         ),
         Mistake(
             _edit_count(("2 * attention + network + 3 * 2 * d_model", "encoder_layer")),
-            "the decoder layer is counted like an encoder layer: it has cross-attention and a third "
-            "norm besides.",
+            "the decoder layer is counted like an encoder layer, but it also has cross-"
+            "attention and a third norm.",
         ),
         Mistake(
             _edit_count(("3 * 2 * d_model", "2 * 2 * d_model")),
@@ -76,10 +76,11 @@ parameters = Check(
         ),
         Mistake(
             _edit_count((" + 2 * 2 * d_model", ""), (" + 3 * 2 * d_model", "")),
-            "the LayerNorms are missing: a gain and a bias each.",
+            "the LayerNorms are missing. Each has a gain and a bias.",
         ),
         Mistake(
-            _edit_count((" + words", "")), "the output's bias is missing: one number for each word."
+            _edit_count((" + words", "")),
+            ("the output's bias is missing. It has one number for each word."),
         ),
         Mistake(
             _edit_count(("return", "return 512 * d_model +")),
@@ -135,8 +136,8 @@ words_that_fit = Check(
     mistakes=[
         Mistake(
             _edit_fit(("layers * word * source", "0")),
-            "the memory is forgotten: cross-attention keeps keys and values of each source word, "
-            "in every layer.",
+            "the memory is forgotten, but cross-attention keeps keys and values of each source "
+            "word, in every layer.",
         ),
         Mistake(
             _edit_fit(("layers * word * source", "word * source")),

@@ -17,9 +17,9 @@ const MOST_PIXELS = 64; // of a small map: one of more tokens shows the largest 
 
 /** What the heads can show, besides the scores: its label, and what a dark head means. */
 export const WAYS = {
-  maps: ["their maps", "Each small map is one head: its rows are the words that look, its columns those that are looked at, and bright is much weight. Press a head to open it, or hold Shift and press to draw it over the open one."],
-  cost: ["effect if muted", "Orange: muted alone, the head costs a word of the translation much of its probability (its tooltip says which). No colour: it costs none."],
-  sharpness: ["sharpness of their rows", "Orange: nearly all weight of each row is on one word. No colour: it's spread."],
+  maps: ["their maps", "Each small map is one head. Its rows are the words that look, and its columns are the words that are looked at. The brighter a cell, the larger the weight. Press a head to open it, or hold Shift and press to draw it over the open one."],
+  cost: ["effect if muted", "Orange means that a word of the translation loses much of its probability when this head alone is muted (its tooltip says which word). No colour means that none does."],
+  sharpness: ["sharpness of their rows", "Orange means that nearly all the weight of each row is on one word. No colour means that it's spread."],
 };
 
 /** The largest weight of a row, mean over the rows: 1 if each row has all its weight on one word. */
