@@ -549,6 +549,26 @@ def test_train_says_what_it_understood_before_it_trains(
         assert (code, "has changed" in err) == (0, False)
 
 
+def test_a_file_of_ones_own_is_scored_whole(capsys, model, tmp_path):
+    """Lines that come twice, too: nothing of a test set is left out, and nothing of it is split off."""
+    own = tmp_path / "own"
+    own.mkdir()
+    sentences = ["the cat runs", "the dog sees a cat", "a cat runs", "the cat runs", "the cats run"]
+    (own / "test.en").write_text("".join(f"{text}\n" for text in sentences))
+    (own / "test.fr").write_text("le chat court\n" * len(sentences))
+    sides = ("--source", "en", "--target", "fr")
+    given = ("evaluate", "--model", model, *sides, "--json", "--corpus")
+    for corpus in (own / "test", own):  # two files, and a folder with nothing to train on
+        code, text, err = run(capsys, *given, corpus)
+        assert (code, err) == (0, "")
+        assert last_json(text)["sentences"] == len(sentences)
+        assert text.startswith("loss ")
+    for side in ("en", "fr"):
+        (own / f"train.{side}").write_text("the cat\n")
+    _, text, _ = run(capsys, *given, own, "--limit", 3)
+    assert last_json(text)["sentences"] == 3
+
+
 def test_a_file_is_evaluated_by_the_columns_that_are_named(capsys, model, tmp_path):
     """Columns the other way round, with a number before them: only names or numbers can tell."""
     sentences = ["the cat runs", "the dog sees a cat", "a cat runs", "the cat sees the dog"]

@@ -75,6 +75,20 @@ def test_a_bad_line_of_a_tsv_is_named_or_left_out_and_counted(written, bad, faul
     assert read_pairs(path, skip_bad=True) == ReadResult([CAT, DOG, CAT], 2)
 
 
+def test_the_faults_of_two_files_are_counted_by_kind_and_told_where_they_are(tmp_path):
+    sources = [b"a cat", b"", b"a dog", b"caf\xe9", b"a cow", b"", b"the", b"one pig"]
+    targets = [b"un chat", b"un", b"un ch\xe9en", b"un", b"la \xff vache", b"une", b"", b"un porc"]
+    for side, lines in (("en", sources), ("fr", targets)):
+        (tmp_path / f"own.{side}").write_bytes(b"\n".join(lines))
+    found = read_pairs(tmp_path / "own", ("en", "fr"), skip_bad=True)
+    assert (len(found.pairs), found.left_out) == (2, 6)
+    places = [fault.partition(": ")[0].removeprefix(f"{tmp_path}/") for fault in found.faults]
+    assert dict(zip(places, found.faults.values(), strict=True)) == {
+        "own.en, line 2": 3,
+        "own.fr, line 3": 3,
+    }
+
+
 def test_the_last_line_of_a_tsv_may_be_bad_too(written):
     path = written(CAT_LINE + b"\nsource\t\n")
     with pytest.raises(ValueError, match="line 2: it has an empty side"):

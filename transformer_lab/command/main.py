@@ -29,6 +29,7 @@ from transformer_lab.data.corpus import (
     fingerprint,
     parse_columns,
 )
+from transformer_lab.data.pair import Splits
 from transformer_lab.data.splits import explain_new_split
 from transformer_lab.data.text import escape_for_terminal, join_for_terminal
 from transformer_lab.model.size import count_parameters
@@ -410,8 +411,10 @@ def print_scores(translator: Translator, splits: Any, beam_size: int) -> tuple[f
     loss = validation_loss(translator, splits.validation)
     evaluation = evaluate(translator, splits.test, beam_size=beam_size)
     known = "unknown" if math.isnan(loss) else f"{loss:z.3f}"
+    own = splits.validation is splits.test  # somebody's whole file
     print(
-        f"validation loss {known}. Of {evaluation.sentences:,} test sentences, "
+        f"{'loss' if own else 'validation loss'} {known}. Of {evaluation.sentences:,} "
+        f"{'' if own else 'test '}sentences, "
         f"{100 * evaluation.exact_match:.1f}% are right to the letter. BLEU is "
         f"{evaluation.bleu:.1f} ({evaluation.bleu_signature}), and chrF is {evaluation.chrf:.1f}."
     )
@@ -478,7 +481,7 @@ def warn_unknown(words: Sequence[str]) -> None:
 
 
 def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
-    """Run `evaluate`: score a saved translator on the test split of a corpus."""
+    """Run `evaluate`: score a saved translator on its corpus's test split, or on a whole other file."""
     started = time.perf_counter()
     translator = Translator.load(options.model, device=options.device)
     about, asked = About.of(translator), corpus_from_options(options)
@@ -490,15 +493,18 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
     if options.limit is not None and options.limit < 1:
         raise ValueError(f"--limit is {options.limit}; expected an integer of at least 1")
     corpus = find_corpus(name)
-    splits = corpus.splits(about.seed, about.skip_bad)
     trained_on_it = asked is None or corpus.name == about.corpus
+    if corpus.read_test and not trained_on_it:
+        pairs = corpus.read_test(about.skip_bad)[: options.limit]
+        splits = Splits([], pairs, pairs)
+    else:
+        splits = corpus.splits(about.seed, about.skip_bad)
+        splits = replace(splits, test=splits.test[: options.limit])
     if trained_on_it and about.data not in (None, fingerprint(splits.train)):
         changed = (
             "has changed since the model was trained on it, so it may have seen the test sentences"
         )
         print(f"corpus {corpus.name!r} {changed}{explain_new_split(splits)}", file=sys.stderr)
-    if options.limit is not None:
-        splits = replace(splits, test=splits.test[: options.limit])
     loss, evaluation = print_scores(translator, splits, options.beam)
     seconds = round(time.perf_counter() - started, 1)
     result = {"steps": about.steps, "seconds": seconds, "validation_loss": loss}

@@ -61,6 +61,8 @@ PIECES_OF = 500_000
 
 More pairs would hardly change the vocabulary.
 """
+KINDS_SHOWN = 5
+"""How many kinds of bad lines are printed, with the first line of each."""
 STORED_VERSION = 3
 """The version of the storage format; corpora in another version are stored again."""
 HUB_KINDS = ("hf", "stream")
@@ -89,6 +91,9 @@ class Corpus:
         changes: Fields of the model's configuration that this corpus sets differently from the
             preset.
         validation_translations: How many validation sentences a run translates at each validation.
+        read_test: Returns the pairs on which to score a translator that was trained on something
+            else, given whether to skip bad lines: all of a file, or a folder's test files. It is
+            None for a corpus that has its own test split.
     """
 
     name: str
@@ -97,6 +102,7 @@ class Corpus:
     preset: str = "small"
     changes: Mapping[str, Any] = field(default_factory=dict)
     validation_translations: int = 0
+    read_test: Callable[[bool], Sequence[Pair]] | None = None
 
     @property
     def has_pieces(self) -> bool:
@@ -150,7 +156,8 @@ def find_corpus(name: str) -> Corpus:
         read = partial(open_dataset, str(path), columns, False, is_csv)
     else:
         read = partial(open_file, str(path), columns, is_csv)
-    return Corpus(whole, read, train_shared_bpe)
+    read_test = partial(read_test_pairs, str(path), columns, is_csv)
+    return Corpus(whole, read, train_shared_bpe, read_test=read_test)
 
 
 def resolve_corpus_path(name: str, path: Path, columns: tuple[str, str] | None) -> Path:
@@ -265,9 +272,28 @@ def open_file(
     said = format_filter_counts(len(found.pairs) + found.left_out, left_out)
     if left_out.total():
         print(f"{path}: {said}", file=sys.stderr)
-    if found.left_out:
-        print(f"the first bad line: {escape_for_terminal(found.first_fault)}", file=sys.stderr)
+    for fault, number in list(found.faults.items())[:KINDS_SHOWN]:
+        like = f"{number:,} bad lines like this one" if number > 1 else "bad line"
+        print(f"{like}: {escape_for_terminal(fault)}", file=sys.stderr)
     return replace(split_pairs(pairs, seed=seed), said=said, form=form)
+
+
+def read_test_pairs(
+    path: str, columns: tuple[str, str] | None, is_csv: bool, skip_bad: bool
+) -> Sequence[Pair]:
+    """Return all pairs of a file, or those of a folder's test files; see `Corpus.read_test`.
+
+    A folder without test files gives all of its pairs, and one in another form, such as Parquet,
+    its test split. Nothing is filtered, so that the scores are those of the whole file.
+    """
+    if not Path(path).is_dir():
+        return read_pairs(path, columns, skip_bad=skip_bad, is_csv=is_csv).pairs
+    folder = find_text_folder(path, columns, is_csv, to_train=False)
+    if folder is None:
+        return open_dataset(path, columns, False, is_csv, 0, skip_bad).test
+    parts = ["test"] if "test" in folder.files else sorted(folder.files)
+    pairs = (pair for part in parts for pair in folder.pairs(part, skip_bad))
+    return [pair for pair in pairs if pair is not None]
 
 
 def open_dataset(

@@ -79,13 +79,17 @@ class TextFolder:
 
 
 def find_text_folder(
-    name: str, columns: tuple[str, str] | None = None, is_csv: bool = False
+    name: str,
+    columns: tuple[str, str] | None = None,
+    is_csv: bool = False,
+    *,
+    to_train: bool = True,
 ) -> TextFolder | None:
     """Find the text files of a folder.
 
     A file whose path contains "train", "validation" or "test" (or "dev", "val", "eval") belongs to
     that split; all other files are for training. Subfolders are read only if their names mention a
-    split.
+    split. If it is not `to_train`, there need not be any for training.
 
     Returns:
         The folder, or None if its data is in another form, such as Parquet or Arrow.
@@ -119,7 +123,7 @@ def find_text_folder(
     if not files:
         refuse_unnamed_sides(folder)
         return None
-    check("splits", sorted(files), "'train' among them", "train" in files)
+    check("splits", sorted(files), "'train' among them", "train" in files or not to_train)
     return TextFolder(name, files, columns, is_csv)
 
 

@@ -5,7 +5,8 @@ then reads them; this module has a part for each.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from glob import escape
 from itertools import chain, zip_longest
@@ -46,11 +47,14 @@ SKIP = "to leave bad lines out: skip_bad=True, or --skip-bad on the command line
 
 @dataclass(frozen=True, slots=True)
 class ReadResult:
-    """The pairs of a file, how many bad lines were left out, and what is wrong with the first of them."""
+    """The pairs of a file, how many bad lines were left out, and what is wrong with them.
+
+    `faults` holds the first fault of each kind, with the number of its kind.
+    """
 
     pairs: list[Pair]
     left_out: int
-    first_fault: str = field(default="", compare=False)
+    faults: Mapping[str, int] = field(default_factory=dict, compare=False)
 
 
 def read_pairs(
@@ -76,13 +80,23 @@ def read_pairs(
             raise ValueError(f"{pair} ({SKIP})")
         else:
             faults.append(pair)
-    first = faults[0] if faults else ""
     if not pairs:
-        why = f"; the first: {first}" if first else ""
+        why = f"; the first: {faults[0]}" if faults else ""
         raise ValueError(
             f"{path} has no pair that can be read ({len(faults)} bad lines{why}); expected at least one"
         )
-    return ReadResult(pairs, len(faults), first)
+    return ReadResult(pairs, len(faults), count_kinds(faults))
+
+
+def count_kinds(faults: Sequence[str]) -> dict[str, int]:
+    """Return the first fault of each kind, with the number of its kind.
+
+    Two faults are of one kind if they differ only in their place and in numbers.
+    """
+    kinds: dict[str, list[str]] = {}
+    for fault in faults:
+        kinds.setdefault(re.sub(r"\b\d\w*", "", fault.partition(": ")[2]), []).append(fault)
+    return {found[0]: len(found) for found in kinds.values()}
 
 
 def iterate_pairs(
@@ -285,7 +299,8 @@ def read_two_files(source: TextFile, target: TextFile) -> Iterator[Pair | str]:
                 "in both, each with the other's translation"
             )
         cells = [bytes(side or b"") for side in sides]
-        yield pair_from_cells(cells, Layout(0, 1), f"{source}, line {number}")
+        places = (f"{part}, line {number}" for part in (source, target))
+        yield pair_from_cells(cells, Layout(0, 1), *places)
 
 
 BLANK = "it has an empty side, because it is blank; expected a sentence and its translation"
@@ -331,8 +346,13 @@ def refuse_one_side(path: Path) -> None:
         )
 
 
-def pair_from_cells(cells: list[bytes], layout: Layout, place: str) -> Pair | str:
-    """Return the pair from a row's cells, or a str that says where the row is and what is wrong."""
+def pair_from_cells(
+    cells: list[bytes], layout: Layout, place: str, target_place: str = ""
+) -> Pair | str:
+    """Return the pair from a row's cells, or a str that says where the row is and what is wrong.
+
+    `target_place` is where the target is, if it is in another file.
+    """
     if sum(map(len, cells)) + len(cells) > LONGEST_LINE:
         return (
             f"{place}: it has more than {LONGEST_LINE:,} bytes; expected a sentence and "
@@ -344,8 +364,12 @@ def pair_from_cells(cells: list[bytes], layout: Layout, place: str) -> Pair | st
             "expected no tab in a text"
         )
     sides = [(cells[i] if i < len(cells) else None) for i in (layout.source, layout.target)]
+    places = (place, target_place or place)
     try:
-        texts = [None if raw is None else decode_side(raw, place) for raw in sides]
+        texts = [
+            None if raw is None else decode_side(raw, where)
+            for raw, where in zip(sides, places, strict=True)
+        ]
     except ValueError as error:
         return str(error) if any(map(bytes.strip, cells)) else f"{place}: {BLANK}"
     if texts[0] is not None and texts[1] is not None:
