@@ -25,12 +25,12 @@ HEAD = """\
 
 Do you need to know the licence of everything that comes with this package? These are the packages
 that `make` installs on Linux with Python 3.11. There are {count} of them besides this one. If your
-index has PyTorch with CUDA, NVIDIA's libraries come along under NVIDIA's own licences. They are not
-in the list.
+index has PyTorch with CUDA, NVIDIA's libraries come along under NVIDIA's own licences. Those are
+not in the list.
 
 `python -m tools.stress sbom` asks each installed package for its name and licence, and writes this
-page. It also writes `build/sbom.cdx.json`, the same list for programs (CycloneDX), which says what
-each package needs. Every release comes with one.
+page. It also writes `build/sbom.cdx.json`, the same list in a form that programs read (CycloneDX),
+which says what each package needs. Every release comes with that file.
 
 | package | version | licence | where it comes from |
 |---|---|---|---|
