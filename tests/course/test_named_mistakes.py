@@ -255,7 +255,11 @@ SCORED = [(np.array([1.0, -3.0, 8.0]), 0.5), (np.array([2.0, -7.0, 1.0, 4.0, 5.0
         ),
         (NUMBERS, lambda x: x.var(ddof=1) / len(x) ** 0.5, "one step is missing: the square root"),
         (NUMBERS, lambda x: x.std(ddof=1) / len(x), "one step is missing: the square root"),
-        (NUMBERS, lambda x: x.std(ddof=1) / np.sqrt(len(x) - 1), "n − 1 is used, but n is needed"),
+        (
+            NUMBERS,
+            lambda x: x.std(ddof=1) / np.sqrt(len(x) - 1),
+            "n − 1 is used where n, the number of entries, is needed",
+        ),
         (NUMBERS, lambda x: x.std(ddof=1), "the division by"),
         (
             SCORES,
