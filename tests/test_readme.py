@@ -15,6 +15,8 @@ def test_the_lines_of_python_translate_and_write_a_page(tmp_path, monkeypatch, c
     assert said.replace("*", "") in capsys.readouterr().out
     for page in ("lab.html", "play.html"):
         assert "<html" in (tmp_path / page).read_text(encoding="utf-8")[:500]
+    # The head that it tells you to mute is named by what it does in a hundred unseen sentences.
+    assert '"e2.3": "finds the noun"' in (tmp_path / "lab.html").read_text(encoding="utf-8")
     exec(
         lines.replace("tired", "wide")
         .replace("lab.html", "wide.html")

@@ -543,11 +543,10 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
                 "this model needs a sentence, because the page's guide names heads of another one"
             )
         translator = Translator.load(options.model, device="cpu")
-        if options.model == PRETRAINED:
-            guide = famous_guide()
-            given = {"examples": guide["examples"], **given} if options.text else guide | given
-        else:
-            given["examples"] = find_examples(translator, EXAMPLES)
+        if options.model != PRETRAINED:
+            given["examples"] = find_test_pairs(translator, EXAMPLES)
+        elif not options.text:
+            given = famous_guide() | given
         page = lab(translator, **given)
     path = page.to_html(options.out, overwrite=options.overwrite)
     size = path.stat().st_size
@@ -558,7 +557,7 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
     return result | {"out": str(path), "bytes": size}
 
 
-def find_examples(translator: Translator, most: int) -> list[tuple[str, str]]:
+def find_test_pairs(translator: Translator, most: int) -> list[tuple[str, str]]:
     """Return test pairs of the run that trained a translator, on which its page can test a mute.
 
     There are none if the translator does not come from a run, or if its corpus cannot be read or

@@ -7,6 +7,7 @@ from typing import Any, Literal, overload
 from transformer_lab.attention.record import AttentionRecord, Head, Kind
 from transformer_lab.attention.scores import find_sharpest_head
 from transformer_lab.config import check
+from transformer_lab.lab.guide import find_examples
 from transformer_lab.lab.lab_page import LabPage
 from transformer_lab.lab.model_data import Runnable
 from transformer_lab.lab.record_data import drawn_kinds
@@ -41,7 +42,7 @@ def lab(
     languages: tuple[str, str] | None = None,
     names: Mapping[Head, str] | None = None,
     prompts: Sequence[Prompt] = (),
-    examples: Sequence[tuple[str, str] | Example] = (),
+    examples: Sequence[tuple[str, str] | Example] | None = None,
     others: Mapping[str, Runnable] | None = None,
 ) -> LabPage: ...
 
@@ -56,7 +57,7 @@ def lab(
     languages: tuple[str, str] | None = None,
     names: Mapping[Head, str] | None = None,
     prompts: Sequence[Prompt] = (),
-    examples: Sequence[tuple[str, str] | Example] = (),
+    examples: Sequence[tuple[str, str] | Example] | None = None,
     others: Mapping[str, Runnable] | None = None,
 ) -> LabPage | LabWidget:
     """Open every head of a translator, or of a record, in one page.
@@ -99,7 +100,8 @@ def lab(
             for the translator that comes with the package.
         examples: Sentences with their right translations, for testing a mute and for comparing
             heads' scores with an untrained model's; if there are gold links (see `Example`), heads
-            are scored on these too.
+            are scored on these too. By default, a translator of the bilingual world gets a hundred
+            sentences whose pronoun its training never resolved that way, and any other none.
         others: Translators to compare with, by name: for example the same model earlier in
             training, or one with another seed. An untrained one is always there. Each one adds its
             weights to the page.
@@ -152,6 +154,8 @@ def lab(
         )
     check("snapshots", snapshots, "none without a record or a kernel", not snapshots)
     check("sentences", sentences, "at least one", bool(sentences))
+    if examples is None:
+        examples = find_examples(opened)
     return translator_page(
         opened,
         sentences or (),
