@@ -274,6 +274,16 @@ def test_a_task_of_ones_own_is_trained_translated_and_opened_in_both_pages(capsy
         path = tmp_path / f"page{len(options)}.html"
         assert run(capsys, "lab", "483", *options, "--model", out, "--out", path)[0] == 0
         assert "483" in path.read_text(encoding="utf-8")
+    # The page tests a mute on the run's own test sentences, while they are known to be unseen.
+    unseen = find_corpus(str(file)).splits().test
+    examples = re.search(r'"examples": (\[\[.*?\]\])', (tmp_path / "page0.html").read_text("utf-8"))
+    assert [pair[:2] for pair in json.loads(examples[1])] == [[p.source, p.target] for p in unseen]
+    write_pairs(file, draw_pairs(numbers_in_english, 199), overwrite=True)
+    again = ("lab", "483", "--model", out, "--out", tmp_path / "page2.html")
+    code, _, err = run(capsys, *again)
+    assert (code, is_one_line(f"error: {err}")) == (0, True)
+    assert "no test sentences from" in err
+    assert "it has changed since" in err
 
 
 def test_a_folder_that_cannot_be_written_is_named(capsys, tsv, tmp_path):
@@ -703,7 +713,8 @@ def test_lab_writes_a_page_and_never_over_one_unasked(capsys, model, tmp_path):
     out = tmp_path / "lab.html"
     wanted = ("lab", "the cat runs", "the dog", "--model", model, "--out", out)
     code, text, err = run(capsys, *wanted, "--start", "head=e1.1")
-    assert (code, err) == (0, "")
+    assert (code, err.count("\n")) == (0, 1)
+    assert "no test sentences from made by hand: corpus is" in err
     assert f"{out} (" in text
     page = out.read_text(encoding="utf-8")
     assert '"sentences": ["the cat runs", "the dog"]' in page
@@ -716,7 +727,7 @@ def test_lab_writes_a_page_and_never_over_one_unasked(capsys, model, tmp_path):
     assert last_json(text) == {"out": str(out), "bytes": out.stat().st_size}
     assert out.read_text(encoding="utf-8") != page
     code, _, err = run(capsys, "bench", *wanted[1:], "--overwrite", "--languages", "Dog", "Chien")
-    assert (code, err.count("\n")) == (0, 1)
+    assert (code, err.count("\n")) == (0, 2)
     assert "bench is called lab now" in err
     assert '"languages": ["Dog", "Chien"]' in out.read_text(encoding="utf-8")
 

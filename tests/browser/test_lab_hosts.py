@@ -36,6 +36,10 @@ def mute_by_keyboard(root):
     word.focus()
     word.press("m")
     expect(root.locator(".stakes")).to_contain_text("elle")
+    # Its lines end at the words, although JupyterLab and nbconvert have a rule for a picture's height.
+    last = root.locator(".line-board .column.query button").last.bounding_box()
+    drawing = root.locator(".line-board svg").first.bounding_box()
+    assert last["y"] + last["height"] == pytest.approx(drawing["y"] + drawing["height"], abs=3)
     expect(word).to_be_focused()
 
 

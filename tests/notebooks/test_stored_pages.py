@@ -73,11 +73,12 @@ def test_there_are_stored_records_drawings_playgrounds_and_one_lab():
         "09": ["playground"],
         "10": ["beam"] * 2,
         "10b": ["cache"],
-        "11": ["record"] * 3,
+        "11": ["record"] * 2,
         "12": ["hops"],
         "14": ["playground"],
         "16": ["family"],
         "18": ["record"],
+        "evidence/11_explore_the_heads": ["record"],
     }
     assert {name: kinds for name, kinds in found.items() if kinds} == expected
 

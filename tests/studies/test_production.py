@@ -249,3 +249,22 @@ def test_two_symbols_are_learnt_by_both_kinds_and_a_run_is_repeated_to_the_bit()
         first = carry.train_to_repeat(2, kind, 200, 0)
         assert first > 0.2  # a guess is right in a tenth
         assert first == carry.train_to_repeat(2, kind, 200, 0)
+
+
+def test_heads_of_any_translator_are_scored_as_aligners():
+    """On sentences of which each word is one token, the scores can be counted by hand."""
+    translator = Translator.load(device="cpu")
+    pairs = [p for p in world(train=7, seed=0).test[:60] if "'" not in p.source + p.target][:7]
+    aligned = [(pair.source, pair.target, pair.alignment) for pair in pairs]
+    found = heads.score_alignments(translator, aligned)
+    hits = {"aligned": 0, "before": 0, "after": 0}
+    for pair in pairs:
+        maps = np.stack(translator.attend(pair.source, pair.target).cross)
+        largest = maps[..., :-1].argmax(axis=-1)  # without the end of the sentence
+        for s, t in pair.alignment:
+            for name, offset in (("aligned", 0), ("before", -1), ("after", 1)):
+                hits[name] = hits[name] + (largest[:, :, t] == s + offset)
+    assert found["links"] == sum(len(pair.alignment) for pair in pairs) > 20
+    for name, counted in hits.items():
+        assert np.array(found[name]) == pytest.approx(counted / found["links"], abs=0.0006)
+    assert np.max(found["aligned"]) > 0.8

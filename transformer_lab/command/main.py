@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from transformer_lab.data.corpus import (
     fingerprint,
     parse_columns,
 )
-from transformer_lab.data.pair import Splits
+from transformer_lab.data.pair import SentencePair, Splits
 from transformer_lab.data.splits import explain_new_split
 from transformer_lab.data.text import escape_for_terminal, join_for_terminal
 from transformer_lab.model.size import count_parameters
@@ -514,7 +515,7 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
 def run_lab(options: argparse.Namespace) -> dict[str, Any]:
     """Run `lab`: write a page in which the model translates, or a record of it; return path and size."""
     # Imported here because drawing takes long to load.
-    from transformer_lab.lab.guide import famous_guide
+    from transformer_lab.lab.guide import EXAMPLES, famous_guide
     from transformer_lab.lab.open_lab import lab
 
     refuse_existing(options)
@@ -535,14 +536,19 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
     else:
         if options.device is not None:
             raise ValueError("--device needs --record: without it, the page itself runs the model")
-        given["sentences"] = options.text
-        if not options.text:
-            if options.model != PRETRAINED:
-                raise ValueError(
-                    "this model needs a sentence, because the page's guide names heads of another one"
-                )
-            given = famous_guide() | {k: v for k, v in given.items() if v}
-        page = lab(Translator.load(options.model, device="cpu"), **given)
+        if options.text:
+            given["sentences"] = options.text
+        elif options.model != PRETRAINED:
+            raise ValueError(
+                "this model needs a sentence, because the page's guide names heads of another one"
+            )
+        translator = Translator.load(options.model, device="cpu")
+        if options.model == PRETRAINED:
+            guide = famous_guide()
+            given = {"examples": guide["examples"], **given} if options.text else guide | given
+        else:
+            given["examples"] = find_examples(translator, EXAMPLES)
+        page = lab(translator, **given)
     path = page.to_html(options.out, overwrite=options.overwrite)
     size = path.stat().st_size
     if not options.json:
@@ -550,6 +556,36 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
             print(result["translation"])
         print(f"{path} ({size / 1e6:.1f} MB) is ready: open it in any browser, without a network")
     return result | {"out": str(path), "bytes": size}
+
+
+def find_examples(translator: Translator, most: int) -> list[tuple[str, str]]:
+    """Return test pairs of the run that trained a translator, on which its page can test a mute.
+
+    There are none if the translator does not come from a run, or if its corpus cannot be read or
+    has changed, because then nobody knows what the translator has seen; a line on standard error
+    says so.
+    """
+    about = About.of(translator)
+    if about.corpus is None:
+        return []
+    try:
+        splits = find_corpus(about.corpus).splits(about.seed, about.skip_bad)
+        if about.data != fingerprint(splits.train):
+            raise ValueError("it has changed since the model was trained on it")
+    except (OSError, ValueError, CorpusUnavailable) as error:
+        print(f"The page has no test sentences from {about.corpus}: {error}", file=sys.stderr)
+        return []
+    known = (pair for pair in splits.test if knows(translator, pair))
+    return [(pair.source, pair.target) for pair in islice(known, most)]
+
+
+def knows(translator: Translator, pair: SentencePair) -> bool:
+    """Return whether a translator can read a pair, and has all words of both sides."""
+    if translator.find_refusals([pair.source]) or translator.source_tokenizer.unknown(pair.source):
+        return False
+    tokens = translator.target_tokenizer.encode(pair.target)
+    unknown = translator.target_tokenizer.unknown(pair.target)
+    return not unknown and len(tokens) < translator.model.config.max_length
 
 
 def run_playground(options: argparse.Namespace) -> dict[str, Any]:

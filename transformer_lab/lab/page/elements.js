@@ -17,10 +17,11 @@ export function make(tag, properties = {}, ...children) {
 /** What a control has that takes arrows and letters, or JupyterLab would go to another cell. */
 export const OWN_KEYS = { "data-lm-suppress-shortcuts": "true" };
 
-/** The same for a drawing. */
+/** The same for a drawing. JupyterLab has a rule for the height of pictures, which only a style overrides. */
 export function svg(tag, attributes = {}, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  if (tag === "svg" && "height" in attributes) element.style.height = `${attributes.height}px`;
   element.append(...children);
   return element;
 }

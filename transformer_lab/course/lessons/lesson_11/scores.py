@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 11: the alignment error rate, the distance, and the logit lens."""
+"""Checks for the exercises of lesson 11: the alignment error rate, the logit lens, and the distance."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -133,67 +133,6 @@ error_rate = Check(
     ],
 )
 
-# ---------------------------------------------------------------- distance
-
-
-def _compute_offsets(weights: np.ndarray) -> np.ndarray:
-    places = np.arange(len(weights))
-    return places[:, None] - places
-
-
-def _work_out_distance(weights: np.ndarray, at: tuple) -> Iterator[Step]:
-    distances = abs(_compute_offsets(weights))
-    means = (weights * distances).sum(axis=1)
-    yield f"how far query {len(weights) - 1}, the last, is from each key", distances[-1]
-    yield "each of these distances times its weight", weights[-1] * distances[-1]
-    yield "their sum", means[-1]
-    yield "the same for every query, from 0 on", means
-    yield "the mean of these", means.mean()
-
-
-mean_distance = Check(
-    reference=alignment.mean_distance,
-    cases=lambda: [
-        (np.array([[0.0, 1.0], [0.5, 0.5]]),),
-        (random_weights(3, 3, seed=8),),
-        (random_weights(5, 5, seed=9),),
-        (random_weights(11, 11, seed=10),),
-        (np.eye(3),),
-        (np.fliplr(np.eye(5)),),
-    ],
-    drawn=random_square_case,
-    results=("the mean distance",),
-    working=_work_out_distance,
-    verified="each distance counts with its weight, and each row once",
-    mistakes=[
-        Mistake(
-            lambda weights: (weights * _compute_offsets(weights)).sum(axis=1).mean(),
-            "left and right cancel, so take |query − key|.",
-        ),
-        Mistake(
-            lambda weights: (weights * abs(_compute_offsets(weights))).sum(),
-            "this is the sum over the rows, but you should return their mean.",
-        ),
-        Mistake(
-            lambda weights: (weights * abs(_compute_offsets(weights))).mean(),
-            "this divides by all cells. The weights of a row already sum to 1, so sum along the "
-            "row, and then take the mean over the rows.",
-        ),
-        Mistake(
-            lambda weights: abs(weights.argmax(axis=1) - np.arange(len(weights))).mean(),
-            "this is the distance of the strongest key alone. Every key counts, with its weight.",
-        ),
-        Mistake(
-            lambda weights: abs(_compute_offsets(weights)).mean(),
-            "the weights are not used, so this is the mean distance of all pairs.",
-        ),
-        Mistake(
-            lambda weights: (weights * _compute_offsets(weights) ** 2).sum(axis=1).mean(),
-            "this is the squared distance.",
-        ),
-    ],
-)
-
 # ---------------------------------------------------------------- the logit lens
 
 
@@ -274,6 +213,67 @@ read_words = Check(
         Mistake(
             lambda states, weight, bias: (states.cumsum(dim=0) @ weight.T + bias).argmax(dim=-1),
             "you summed the states over the depths, but each state already holds the earlier ones.",
+        ),
+    ],
+)
+
+# ---------------------------------------------------------------- distance
+
+
+def _compute_offsets(weights: np.ndarray) -> np.ndarray:
+    places = np.arange(len(weights))
+    return places[:, None] - places
+
+
+def _work_out_distance(weights: np.ndarray, at: tuple) -> Iterator[Step]:
+    distances = abs(_compute_offsets(weights))
+    means = (weights * distances).sum(axis=1)
+    yield f"how far query {len(weights) - 1}, the last, is from each key", distances[-1]
+    yield "each of these distances times its weight", weights[-1] * distances[-1]
+    yield "their sum", means[-1]
+    yield "the same for every query, from 0 on", means
+    yield "the mean of these", means.mean()
+
+
+mean_distance = Check(
+    reference=alignment.mean_distance,
+    cases=lambda: [
+        (np.array([[0.0, 1.0], [0.5, 0.5]]),),
+        (random_weights(3, 3, seed=8),),
+        (random_weights(5, 5, seed=9),),
+        (random_weights(11, 11, seed=10),),
+        (np.eye(3),),
+        (np.fliplr(np.eye(5)),),
+    ],
+    drawn=random_square_case,
+    results=("the mean distance",),
+    working=_work_out_distance,
+    verified="each distance counts with its weight, and each row once",
+    mistakes=[
+        Mistake(
+            lambda weights: (weights * _compute_offsets(weights)).sum(axis=1).mean(),
+            "left and right cancel, so take |query − key|.",
+        ),
+        Mistake(
+            lambda weights: (weights * abs(_compute_offsets(weights))).sum(),
+            "this is the sum over the rows, but you should return their mean.",
+        ),
+        Mistake(
+            lambda weights: (weights * abs(_compute_offsets(weights))).mean(),
+            "this divides by all cells. The weights of a row already sum to 1, so sum along the "
+            "row, and then take the mean over the rows.",
+        ),
+        Mistake(
+            lambda weights: abs(weights.argmax(axis=1) - np.arange(len(weights))).mean(),
+            "this is the distance of the strongest key alone. Every key counts, with its weight.",
+        ),
+        Mistake(
+            lambda weights: abs(_compute_offsets(weights)).mean(),
+            "the weights are not used, so this is the mean distance of all pairs.",
+        ),
+        Mistake(
+            lambda weights: (weights * _compute_offsets(weights) ** 2).sum(axis=1).mean(),
+            "this is the squared distance.",
         ),
     ],
 )

@@ -29,7 +29,7 @@ export class LineBoard {
   write({ queries, keys }, names) {
     const height = Math.max(queries.length, keys.length, 1) * LINE_HEIGHT;
     this.drawing.setAttribute("viewBox", `0 0 100 ${height}`);
-    this.drawing.setAttribute("height", height);
+    this.drawing.style.height = `${height}px`;
     this.columns.key.setAttribute("aria-label", `Keys: ${names.key}`);
     this.columns.query.setAttribute("aria-label", `Queries: ${names.query}`);
     writeTokens(this.columns.key, keys, (place) => this.buildWord("key", place));
