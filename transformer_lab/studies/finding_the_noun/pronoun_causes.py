@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from transformer_lab.attention.capture import AttentionCapture, PatchFunction, capture_attention
-from transformer_lab.attention.record import Head, Kind
+from transformer_lab.attention.capture import AttentionCapture, capture_attention
+from transformer_lab.attention.record import Head, Kind, PatchFunction
 from transformer_lab.data.world.grammar import WorldPair
 from transformer_lab.studies.finding_the_noun.pronoun_heads import ROWS
 from transformer_lab.studies.finding_the_noun.pronoun_sentences import get_coreference, make_batch
