@@ -26,7 +26,7 @@ def test_what_the_check_itself_calls_says_nothing_of_the_answer():
             for name, part in model.named_children()
         }
 
-    text = refused(lesson("09").check.gradient_norms, largest)
+    text = refused(lesson("09b").check.gradient_norms, largest)
     assert "model.first" not in text
     assert "the norms[0] is" in text
 

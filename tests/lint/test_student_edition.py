@@ -30,7 +30,7 @@ WITHOUT_NUMBER = [path for path in every_notebook() if path not in [*PATHS, *evi
 SHOWN = {
     "01": ["return exponentials / exponentials.sum(axis=-1, keepdims=True)"],
     "07": ["from transformer_lab.model.masks import causal_mask, padding_mask"],
-    "09": [
+    "09b": [
         "mask = padding_mask(source, model.config.pad_id)",
         "memory = model.encode(source, mask)",
         "return model.output(model.decode(read, memory, mask))",

@@ -50,13 +50,13 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "return target.squeeze()": "a vocabulary has at least two words",
     },
     "09.training_step": {"return (loss, norm)": READ},
-    "09.gradient_norms": {"p.grad.square().sum() for p": READ},
-    "09.mend_loss": {
+    "09b.gradient_norms": {"p.grad.square().sum() for p": READ},
+    "09b.mend_loss": {
         ".squeeze()": NUMBER,
         "--0.09999999999999998": TWICE,
         "--0.10000000000000009": TWICE,
     },
-    "09.mend_forward": {"padding_mask(model.config.pad_id, source)": ORDER},
+    "09b.mend_forward": {"padding_mask(model.config.pad_id, source)": ORDER},
     "09.unigram_loss": {
         ".squeeze()": NUMBER,
     },

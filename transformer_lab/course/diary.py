@@ -169,6 +169,7 @@ def hold_lock(folder: Path) -> Iterator[None]:
 
 MOVED = {
     **dict.fromkeys(("softmax_backward", "attention_backward"), ("01", "01b")),
+    **dict.fromkeys(("gradient_norms", "mend_loss", "mend_forward", "mend_shift"), ("09", "09b")),
     **dict.fromkeys(
         ("cached_step", "continued", "next_places", "reordered", "cache_numbers"), ("10", "10b")
     ),
@@ -176,7 +177,9 @@ MOVED = {
     **dict.fromkeys(("scan", "messages"), ("16", "16b")),
 }
 """Exercises that have moved: the lesson they were recorded under, and their lesson today."""
-EXERCISES_AFTER_MOVE = {"01": 2, "01b": 2, "10": 3, "10b": 5, "10c": 3, "16": 3, "16b": 2}
+EXERCISES_AFTER_MOVE = {
+    "01": 2, "01b": 2, "09": 2, "09b": 4, "10": 3, "10b": 5, "10c": 3, "16": 3, "16b": 2,
+}  # fmt: skip
 """How many exercises the lessons named in `MOVED` have."""
 
 

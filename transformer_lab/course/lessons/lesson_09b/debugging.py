@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 09 on debugging: three training runs that do not learn."""
+"""Checks for the exercises of lesson 09b on debugging: three training runs that do not learn."""
 
 from collections.abc import Iterator
 from functools import partial

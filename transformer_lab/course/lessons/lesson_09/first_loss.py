@@ -1,0 +1,130 @@
+"""Checks for the exercise of lesson 09 on the first loss: what it means."""
+
+import math
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from transformer_lab.course.judge.check import Check, Mistake
+from transformer_lab.course.judge.random_values import RandomValues
+from transformer_lab.course.judge.working import Step
+
+
+def _compute_entropy(counts: Tensor) -> Tensor:
+    p = counts[counts > 0] / counts.sum()
+    return -(p * p.log()).sum()
+
+
+def _work_out_entropy(counts: Tensor, at: tuple) -> Iterator[Step]:
+    occurring = counts[counts > 0]
+    p = occurring / counts.sum()
+    yield "the counts of the words that occur", occurring
+    yield f"their shares, each count divided by {counts.sum():g}", p
+    yield "the natural logarithms of the shares", p.log()
+    yield "each share times its logarithm", p * p.log()
+    yield "summed, with the sign turned", -(p * p.log()).sum()
+
+
+def _compute_mean_log(p: Tensor) -> Tensor:
+    return -(p * p.log()).sum()
+
+
+def _random_counts(chance: RandomValues) -> tuple:
+    counts = torch.tensor([float(chance.between(0, 9)) for _ in range(chance.between(3, 30))])
+    counts[chance.between(0, len(counts) - 1)] = chance.between(1, 5000)
+    return (counts.double(),)
+
+
+unigram_loss = Check(
+    reference=_compute_entropy,
+    cases=lambda: [
+        (torch.tensor([3.0, 3.0], dtype=torch.float64),),
+        (torch.tensor([6.0, 1.0, 3.0], dtype=torch.float64),),
+        (torch.tensor([7.0, 0.0, 2.0, 11.0, 0.0], dtype=torch.float64),),
+        (torch.tensor([0.0, 5.0, 0.0], dtype=torch.float64),),
+        (torch.tensor([1.0, 1e6, 0.0, 1.0, 3.0, 1.0, 1.0], dtype=torch.float64),),
+    ],
+    drawn=_random_counts,
+    arguments=("counts",),
+    results=("the loss",),
+    working=_work_out_entropy,
+    verified="the entropy of the frequencies in nats; a word that never occurs adds nothing",
+    tolerance=1e-6,
+    mistakes=[
+        Mistake(
+            lambda counts: _compute_entropy(counts) / math.log(2),
+            "this is in bits. For nats, take the natural logarithm.",
+        ),
+        Mistake(
+            lambda counts: -_compute_entropy(counts),
+            "the sign is wrong, because a loss is not below 0.",
+        ),
+        Mistake(
+            lambda counts: -(counts / counts.sum() * (counts / counts.sum()).log()).sum(),
+            "0 · log 0 is NaN in PyTorch, but a word that never occurs should add nothing.",
+        ),
+        Mistake(
+            lambda counts: torch.tensor(math.log(len(counts)), dtype=torch.float64),
+            "this is the loss of equal probabilities for all words. Take their frequencies instead.",
+        ),
+        Mistake(
+            lambda counts: (counts > 0).sum().double().log(),
+            "this is the logarithm of how many words occur, as if they were equally frequent.",
+        ),
+        Mistake(
+            lambda counts: _compute_entropy(counts) / counts.count_nonzero().double().log(),
+            "the entropy is divided by the largest that it could be, but it should stay in nats.",
+        ),
+        Mistake(
+            lambda counts: _compute_mean_log(counts.softmax(dim=0)),
+            "a softmax of the counts gives nearly all to the most frequent word. A frequency is the "
+            "count divided by the sum of all.",
+        ),
+        Mistake(
+            lambda counts: _compute_mean_log(counts[counts > 0].softmax(dim=0)),
+            "a softmax of the counts that are not 0 gives nearly all to the most frequent word. "
+            "Divide each count by their sum instead.",
+        ),
+        Mistake(
+            lambda counts: _compute_entropy(counts + 1),
+            "1 is added to every count, so that words that never occur have a share too.",
+        ),
+        Mistake(
+            lambda counts: 1 - (counts / counts.sum()).square().sum(),
+            "this is 1 minus the sum of the squared shares, but the entropy needs logarithms.",
+        ),
+        Mistake(
+            lambda counts: -(counts / counts.sum()).square().sum().log(),
+            "you take the logarithm of a sum of squares. Take the logarithm of each share, and "
+            "then the mean.",
+        ),
+        Mistake(
+            lambda counts: -(counts / counts.sum()).max().log(),
+            "only the most frequent word enters, but each word should count with its share.",
+        ),
+        Mistake(
+            lambda counts: -(counts[counts > 0] / counts.sum()).min().log(),
+            "only the rarest word enters, but each word should count with its share.",
+        ),
+        Mistake(
+            lambda counts: -(counts[counts > 0] / counts.sum() * counts[counts > 0].log()).sum(),
+            "the logarithm is taken of the counts. Take it of the shares.",
+        ),
+        Mistake(
+            lambda counts: _compute_entropy(counts) / (counts > 0).sum(),
+            "this is the mean over the words of the vocabulary. Weigh each word by how often it occurs.",
+        ),
+        Mistake(
+            lambda counts: -(counts[counts > 0] / counts.sum()).log().mean(),
+            "every word counts alike here. Weigh each by its frequency.",
+        ),
+        Mistake(
+            lambda counts: _compute_entropy(counts) * counts.sum(),
+            "this is the sum over the text, but the loss is that of one token.",
+        ),
+        Mistake(
+            lambda counts: _compute_entropy(counts).exp(), "this is the perplexity, e to the loss."
+        ),
+    ],
+)
