@@ -40,7 +40,7 @@ README = ROOT / "tools" / "student_readme.md"
 MANIFEST = ".written_by_make_student.json"
 CLAIM = re.compile(r"#\| package: ((?:\w+\.)+)(\w+)\n")
 SOLUTION = re.compile(r"\*A solution, folded[^\n]*\*")
-DEFINITION = "*The package's definition, folded.*"
+DEFINITION = "*The package's definition is folded below.*"
 
 
 class EditionError(Exception):

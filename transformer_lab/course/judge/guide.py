@@ -31,8 +31,8 @@ class Guide:
     def describe(self, name: str) -> str:
         """Return the line above the stub of the exercise with this name."""
         return (
-            f"*Difficulty {self.difficulty} of 3, about {self.minutes} minutes. If you get stuck, "
-            f"try `check.{name}.hint(1)`, then 2 and 3.*"
+            f"*Difficulty {self.difficulty} of 3, about {self.minutes} minutes. Stuck? "
+            f"Try `check.{name}.hint(1)`, then 2 and 3.*"
         )
 
     def fold(self) -> str:
