@@ -29,7 +29,7 @@ document.addEventListener("DOMContentLoaded", () => {
       section.hidden = !section.querySelector(".finding:not([hidden])");
     }
     const shown = findings.filter((one) => !one.hidden).length;
-    count.textContent = `${shown} of ${findings.length} claims`;
+    count.textContent = `${shown} of ${findings.length} findings`;
   };
   place.addEventListener("change", show);
   show();

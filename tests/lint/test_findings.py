@@ -9,7 +9,15 @@ from tests.lint.test_documents import LINK, NUMBER, REVIEW, check_links, not_pri
 from tools.build_notebooks import ROOT, lessons
 from tools.findings.chart import FOLDER as CHARTS
 from tools.findings.finding import FOLDER, Finding, Measurement, read_finding, read_findings
-from tools.findings.page import PAGE, SURPRISES, build_page, describe_place
+from tools.findings.page import (
+    PAGE,
+    SURPRISES,
+    build_page,
+    count_verdicts,
+    describe_finding,
+    describe_place,
+    describe_test,
+)
 from transformer_lab.course.keys import lesson_key
 
 FINDINGS = read_findings()
@@ -47,6 +55,37 @@ def test_ten_runs_have_an_interval_and_fewer_have_to_agree():
     assert Measurement("coins", hits=20, runs=30, at_least=0.5).outcome == "open"
 
 
+def test_a_share_of_the_runs_has_an_interval_of_its_own():
+    share = Measurement("sentences", value=84.0, out_of=100, runs=43, at_least=50, models=1)
+    low, high = share.interval
+    assert 68 < low < 72 < 91 < high < 95
+    assert share.outcome == "for"
+    assert describe_test(share).startswith("- Sentences: **84 (95% interval from 7")
+    assert "n = 43, one model." in describe_test(share)
+    assert replace(share, value=55.0).outcome == "open"
+
+
+def test_a_line_says_where_its_range_comes_from():
+    pooled = replace(NEAR, runs=3, at_least=0.5, pooled=True)
+    assert "(95% interval, pooled, from 0.4 to 0.6)**, n = 3." in describe_test(pooled)
+    assert "The interval reaches about 0.1 to either side." in describe_test(pooled)
+    runs = Measurement("runs", values=(0.5, 0.9), at_least=0.6)
+    assert "(the runs go from 0.5 to 0.9)**, n = 2." in describe_test(runs)
+    assert "either side" not in describe_test(runs)
+    one = Measurement("a time", value=1.03, runs=1, at_least=1)
+    assert "**1.03 (no interval)**, one run." in describe_test(one)
+
+
+def test_a_finding_says_how_many_models_its_sentences_are_of_and_if_we_asked_it_ourselves():
+    few = Measurement("heads", hits=4, runs=4, at_least=0.5, models=2)
+    finding = make_finding(replace(NEAR, models=1), few, source="asked here")
+    assert "**holds here** · **few runs: n = 4, 2 models** · our own question" in describe_finding(
+        finding
+    )
+    table = count_verdicts([finding, make_finding(), make_finding(source="explanations")])
+    assert table.endswith("| **together** | 1 | 1 | 1 |")
+
+
 @pytest.mark.parametrize(
     ("outcomes", "exact", "verdict"),
     [
@@ -79,6 +118,14 @@ def test_the_verdict_follows_from_the_outcomes(outcomes, exact, verdict):
         (
             "[[measurements]]\nwhat = 'a'\nvalue = 1.0\nlow = 0.0\nruns = 3\nat_least = 0.0",
             "low and high",
+        ),
+        (
+            "[[measurements]]\nwhat = 'a'\nvalues = [1.0]\npooled = true\nat_least = 0.0",
+            "whose error is pooled",
+        ),
+        (
+            "[[measurements]]\nwhat = 'a'\nvalues = [1.0]\nout_of = 1\nat_least = 0.0",
+            "as out_of is given",
         ),
     ],
 )

@@ -1,7 +1,7 @@
-"""A finding: what somebody says of the Transformer, what was measured, and the verdict.
+"""A finding: a claim about the Transformer, what was measured, and the verdict.
 
-Nobody writes a verdict. Each measurement has an interval and the bound that the claim predicts, and the
-verdict follows from how many intervals lie within their bounds.
+Somebody chooses the measurements and writes the bound that the claim predicts for each. From there a rule
+computes the verdict: it follows from how many of the measured ranges lie within their bounds.
 """
 
 import math
@@ -15,7 +15,11 @@ from transformer_lab.studies.common.intervals import t_interval, wilson_interval
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "findings"
 ENOUGH_RUNS = 10
-"""From so many runs on, a test has an interval of 95 %; with fewer, every run has to agree."""
+"""A finding with fewer is marked, and its single runs all have to agree; ten have an interval."""
+OUR_OWN = "asked here"
+"""The source of a question that the course asks itself."""
+EXPLANATIONS = "explanations"
+"""The source of what blog posts and courses commonly say, without a single one that could be named."""
 
 Outcome = Literal["for", "against", "open"]
 Verdict = Literal[
@@ -28,8 +32,8 @@ VERDICTS: dict[Verdict, str] = {
     "models or at drawn numbers. A larger model may behave differently.",
     "depends on": "Some tests agree with the claim and others don't. The finding says what it "
     "depends on.",
-    "not seen": "The tests couldn't tell. A difference may be there, but it's smaller than what these "
-    "runs could have shown, and the finding gives that size.",
+    "not seen": "The tests couldn't tell. A difference may be there, and the interval says how large it "
+    "could be.",
     "does not hold": "At least one test contradicts the claim, and none agrees with it.",
     "nothing to test": "The sentence is a definition or reports what a paper did. It's here so that you "
     "can find where the course explains it.",
@@ -42,7 +46,8 @@ class Measurement:
     """One measurement and the bound that the claim predicts for it.
 
     The measurement is one of three: a `value` (with `low` and `high` if it has an interval), the
-    `values` of single runs, or in how many of the `runs` something happened, `hits`.
+    `values` of single runs, or in how many of the `runs` something happened, `hits`. A value that is a
+    share of the runs says what all of them would be, 1 or 100, with `out_of`.
     """
 
     what: str
@@ -55,6 +60,11 @@ class Measurement:
     at_least: float = -math.inf
     at_most: float = math.inf
     exact: bool = False
+    out_of: float = 0.0
+    pooled: bool = False
+    """Whether the interval's error is that of a whole study, because these runs are too few for one."""
+    models: int = 0
+    """How many models the runs come from, where they're sentences, words or heads of chosen models."""
 
     def __post_init__(self) -> None:
         given = [self.value is not None, bool(self.values), self.hits is not None]
@@ -70,6 +80,12 @@ class Measurement:
             self.low is not None and self.value is None
         ):
             raise ValueError(f"{self.what!r}: expected low and high beside a value, or neither")
+        if self.pooled and self.low is None:
+            raise ValueError(f"{self.what!r}: expected low and high, whose error is pooled")
+        if self.out_of and (self.value is None or self.low is not None):
+            raise ValueError(
+                f"{self.what!r}: expected a value without low and high, as out_of is given"
+            )
 
     @property
     def num_runs(self) -> int:
@@ -92,9 +108,17 @@ class Measurement:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The interval of 95 % over the runs; with fewer than ten, the lowest and the highest run."""
+        """The interval of 95 % over the runs; with fewer than ten, the lowest and the highest run.
+
+        A single number without an interval is its own lowest and highest.
+        """
         if self.low is not None and self.high is not None:
             return self.low, self.high
+        if self.out_of:
+            low, high = wilson_interval(
+                round(self.estimate / self.out_of * self.num_runs), self.num_runs
+            )
+            return low * self.out_of, high * self.out_of
         if self.hits is not None:
             if self.has_few_runs and self.hits in (0, self.num_runs):
                 return self.estimate, self.estimate
@@ -146,9 +170,20 @@ class Finding:
         return "does not hold" if "against" in outcomes else "not seen"
 
     @property
+    def is_our_own(self) -> bool:
+        """Whether it's a question of our own, which nobody whom we could quote claims."""
+        return self.source == OUR_OWN
+
+    @property
     def num_runs(self) -> int | None:
         """The fewest runs behind one of its tests; None if all of them are exact."""
         return min((test.num_runs for test in self.measurements if not test.exact), default=None)
+
+    @property
+    def num_models(self) -> int:
+        """Of the test with the fewest runs: how many models they come from; 0 if that isn't said."""
+        tests = [test for test in self.measurements if not test.exact]
+        return min(tests, key=lambda test: test.num_runs).models if tests else 0
 
     @property
     def lessons(self) -> list[str]:

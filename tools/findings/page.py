@@ -14,44 +14,81 @@ from urllib.parse import quote
 from tools.build_notebooks import ROOT, every_notebook, lessons, page_name, read
 from tools.findings.chart import FOLDER as CHARTS
 from tools.findings.chart import choose_measurements, draw_chart
-from tools.findings.finding import ENOUGH_RUNS, VERDICTS, Finding, Measurement, read_findings
+from tools.findings.finding import (
+    ENOUGH_RUNS,
+    EXPLANATIONS,
+    OUR_OWN,
+    VERDICTS,
+    Finding,
+    Measurement,
+    read_findings,
+)
 from transformer_lab.course.keys import find_key, lesson_key
 from transformer_lab.studies.common.store import study_command
 
 PAGE = ROOT / "docs" / "findings.md"
-SURPRISES = (79, 155, 70, 154, 15, 77, 51, 34, 98, 11)
+SURPRISES = (79, 155, 70, 154, 15, 77, 51, 34, 148, 11)
 """The findings that open the page, the most surprising first."""
+SPEAKERS = ("said in a paper we name", "said in explanations", "asked by us")
+"""Who says a claim, as the columns of the table count it."""
 
-INTRODUCTION = """# {number} things people say about the Transformer, tested
+INTRODUCTION = """# {said} things people say about the Transformer, and {own} questions of our own, tested
 
 You've heard that attention shows you what a model thinks, that residual connections keep the gradient
 alive, that big beams translate worse. Some of it is true, some of it depends, and some of it nobody
 seems to have checked. So we checked. This page lists every claim that the course has put to the test,
-with what came out and how sure you can be, and each one links to the cell where you can watch it happen.
+with what came out and how sure you can be, and each one links to the cell where you can watch it
+happen.
 
 {counts}
 
+Who says these things? The first column counts claims from the paper itself or from another that we
+name. The second counts what *explanations* say, by which we mean blog posts and courses: it's commonly
+said there, in these words or similar ones, but we can't name a single source. The third column counts
+questions of our own. We put them as claims so that they can fail, though perhaps nobody says them.
+
 The course is about one paper, *Attention Is All You Need* (Vaswani et al., 2017), and about the
-translator that it describes. Everything here was measured in the small models of this course. What
-comes out exactly, such as a count of multiplications, you can expect anywhere. The rest says what
-happened here.
+translator that it describes. Nearly everything here was measured in the small models of this course,
+and lesson 18 asks again in a translator that people use. What comes out exactly, such as a count of
+multiplications, you can expect anywhere. The rest says what happened here.
 
 ## How a verdict is made
 
-Nobody writes a verdict: a rule computes it, and it is the same rule for all. Each test says what the
-claim predicts, for example *at least 0.9* or *above chance*. Then we look at the 95% interval of what
-was measured, over seeds, models or sentences. If the whole interval fits the prediction, the test speaks
-for the claim. If none of it does, it speaks against. If the interval reaches across the line, the test
-is open.
+A rule computes each verdict, and it's the same rule for all. What it's computed from is our choice,
+though: somebody picked the tests, and wrote down for each what the claim predicts, for example *at
+least 0.9* or *above chance*. So if you doubt a verdict, look at these bounds first. Then the rule takes
+the range of what was measured. If the whole range fits the prediction, the test speaks for the claim.
+If none of it does, it speaks against. If the range reaches across the line, the test is open.
 
 {rule}
 
-The *n* of a finding says how many seeds, models, sentences or draws the interval is over; if there are
-several tests, it's the smallest. Ten or more give an interval. With fewer we ask that every single run
-agrees, and the finding is marked **few runs**, because five coins can land on heads by luck. The
-translator that comes with the course, the **shipped** one, was trained with seed 7. We chose that seed
-because one of its heads finds nouns. So this model is a good guide and a bad witness, and where runs are
-counted, it isn't one of them.
+Where does the range come from? Each finding has its tests in a fold, and their lines tell you.
+
+- **95% interval**, over ten or more seeds, models, sentences or draws.
+- **The runs go from … to …**, or a count such as *0 of 8*. There were fewer than ten runs, so the range
+  is that of the runs themselves, and every single one has to agree. That's a mild test: by luck alone
+  three runs all speak against a claim once in eight times, and five once in 32.
+- **95% interval, pooled.** There were three or five seeds, which say too little about their own noise.
+  So we take all changes of that study to be equally noisy, and estimate the noise from all of them
+  together. That's why many of these intervals are equally wide, and they don't ask that every run
+  agrees.
+- **95% interval** over three or five seeds alone is Student's t, or wider where we compared many
+  things.
+- **No interval.** It's a single number, such as the mean of many draws or a BLEU, or there was just one
+  run. The rule compares the number as it is, and luck isn't counted.
+
+If a test is open, its line says how far the interval reaches to either side. A true effect of that size
+would still be missed about every other time.
+
+The *n* of a finding says how many seeds, models, sentences or draws its range is over; if there are
+several tests, it's the smallest. Where it counts sentences, words or heads, you're also told of how
+many models: *one model* means that another one might do otherwise, however many sentences there are. A
+finding with n below ten is marked **few runs**. The translator that comes with the course, the
+**shipped** one, was trained with seed 7. We chose that seed because one of its heads finds nouns. So
+this model is a good guide and a bad witness, and where runs are counted, it isn't one of them.
+
+Many findings have a command that makes them again. On another processor you'll get other numbers,
+because there the same seed trains another model.
 
 ## The ten that surprised us most
 """
@@ -96,32 +133,52 @@ def start_sentence(text: str) -> str:
 
 def describe_source(source: str) -> str:
     """Who says the claim, for a reader who has seen no other page."""
-    if source == "asked here":
+    if source == OUR_OWN:
         return "Nobody whom we could quote says it in these words. We asked the question ourselves."
-    if source == "explanations":
-        return "You can read it in explanations of the Transformer."
+    if source == EXPLANATIONS:
+        return "Blog posts and courses commonly say it. We can't name a single source."
     if source.startswith("the paper"):
         source = source.replace("the paper", "the paper, *Attention Is All You Need*", 1)
     return f"It's from {source}."
 
 
+def describe_models(count: int) -> str:
+    """How many models some sentences were read by, as it follows their number; nothing for 0."""
+    if not count:
+        return ""
+    return ", one model" if count == 1 else f", {count} models"
+
+
+def describe_range(test: Measurement) -> str:
+    """The range that the rule looks at, as a sentence says it, or that there's none."""
+    low, high = test.interval
+    ends = f"{describe_number(low)} to {describe_number(high)}"
+    if test.has_few_runs and test.values:
+        return f"the runs go from {ends}" if high > low else "all runs the same"
+    if high > low:
+        return f"95% interval{', pooled,' if test.pooled else ''} from {ends}"
+    return "" if test.exact or test.hits is not None or test.values else "no interval"
+
+
 def describe_test(test: Measurement) -> str:
     """One line of a finding's list: what was measured, in how many runs, and what the claim predicts."""
-    low, high = test.interval
     measured = describe_number(test.estimate)
+    runs = describe_models(test.models)
     if test.hits is not None:
         measured = f"{test.hits} of {test.num_runs}"
-    if high > low:
-        what = "the runs go from" if test.has_few_runs and test.values else "95% interval from"
-        measured += f" ({what} {describe_number(low)} to {describe_number(high)})"
-    runs = "" if test.exact or test.hits is not None else f", n = {test.num_runs:,}"
-    seen = ""
-    if test.outcome == "open" and high > low:
-        smallest = describe_number((high - low) / 2)
-        seen = f" We wouldn't have seen a difference smaller than {smallest}."
+    elif test.num_runs == 1 and not test.exact:
+        runs = ", one run" + runs
+    elif not test.exact:
+        runs = f", n = {test.num_runs:,}" + runs
+    if said := describe_range(test):
+        measured += f" ({said})"
+    low, high = test.interval
+    reach = ""
+    if test.outcome == "open" and high > low and not (test.has_few_runs and test.values):
+        reach = f" The interval reaches about {describe_number((high - low) / 2)} to either side."
     return (
         f"- {start_sentence(test.what)}: **{measured}**{runs}. The claim predicts "
-        f"{describe_bounds(test)}, {OUTCOMES[test.outcome]}.{seen}"
+        f"{describe_bounds(test)}, {OUTCOMES[test.outcome]}.{reach}"
     )
 
 
@@ -147,9 +204,10 @@ def describe_runs(finding: Finding) -> str:
     """How many runs stand behind a finding; few look different from many."""
     if finding.num_runs is None:
         return "exact" if finding.measurements else ""
+    models = describe_models(finding.num_models)
     if finding.num_runs < ENOUGH_RUNS:
-        return f"**few runs: n = {finding.num_runs}**"
-    return f"n = {finding.num_runs:,}"
+        return f"**few runs: n = {finding.num_runs}{models}**"
+    return f"n = {finding.num_runs:,}{models}"
 
 
 def link_to(finding: Finding, text: str) -> str:
@@ -162,8 +220,8 @@ def describe_finding(finding: Finding) -> str:
     verdict = f"**{finding.verdict}**"
     if finding.depends_on:
         verdict += f": {finding.depends_on}"
-    runs = describe_runs(finding)
-    head = f"{verdict} · {runs}" if runs else verdict
+    own = "our own question" if finding.is_our_own else ""
+    head = " · ".join(part for part in (verdict, describe_runs(finding), own) if part)
     places = " · ".join(describe_place(*place) for place in finding.where)
     folded = [
         f"**Who says so?** {describe_source(finding.source)}",
@@ -174,7 +232,10 @@ def describe_finding(finding: Finding) -> str:
             else []
         ),
         *(
-            [f"You can run it again with `{study_command(finding.study)}`."]
+            [
+                f"You can run it again with `{study_command(finding.study)}`. On another processor the "
+                "numbers may differ."
+            ]
             if finding.study
             else []
         ),
@@ -198,8 +259,10 @@ def describe_finding(finding: Finding) -> str:
 
 def describe_surprise(finding: Finding) -> str:
     """One of the ten: claim, verdict, picture and why it's a surprise."""
+    runs, own = describe_runs(finding), "our own question" if finding.is_our_own else ""
+    facts = " · ".join(part for part in (f"*{finding.verdict}*", runs, own) if part)
     return (
-        f"**{finding.claim}** *{finding.verdict}*\n\n{finding.surprise} "
+        f"**{finding.claim}** {facts}\n\n{finding.surprise} "
         f"{link_to(finding, f'Finding {finding.number}')}\n\n"
         f"![{describe_chart(finding)}](_static/findings/{finding.number:03}.svg)"
     )
@@ -213,21 +276,34 @@ def describe_chart(finding: Finding) -> str:
     )
 
 
+def count_verdicts(findings: list[Finding]) -> str:
+    """The table of how many claims have each verdict, by who says them."""
+    counted = Counter((finding.verdict, find_speaker(finding)) for finding in findings)
+    rows = [[str(counted[verdict, who]) for who in SPEAKERS] for verdict in VERDICTS]
+    totals = [str(sum(counted[verdict, who] for verdict in VERDICTS)) for who in SPEAKERS]
+    table = [["verdict", *SPEAKERS], ["---"] * (1 + len(SPEAKERS))]
+    table += [[verdict, *row] for verdict, row in zip(VERDICTS, rows, strict=True)]
+    table.append(["**together**", *totals])
+    return "\n".join(f"| {' | '.join(row)} |" for row in table)
+
+
+def find_speaker(finding: Finding) -> str:
+    """The column of a finding in the table: who says it."""
+    if finding.is_our_own:
+        return "asked by us"
+    return "said in explanations" if finding.source == EXPLANATIONS else "said in a paper we name"
+
+
 def build_page(findings: list[Finding]) -> str:
     """The whole page."""
-    counted = Counter(finding.verdict for finding in findings)
-    counts = "| verdict | claims |\n| --- | --- |\n" + "\n".join(
-        f"| {verdict} | {counted[verdict]} |" for verdict in VERDICTS
-    )
     rule = "\n".join(f"- **{verdict}**. {meaning}" for verdict, meaning in VERDICTS.items())
     surprising = [
         finding for number in SURPRISES for finding in findings if finding.number == number
     ]
+    own = sum(finding.is_our_own for finding in findings)
     parts = [
         INTRODUCTION.format(
-            number=len(findings),
-            counts=counts,
-            rule=rule,
+            said=len(findings) - own, own=own, counts=count_verdicts(findings), rule=rule
         ).strip()
     ]
     parts += [describe_surprise(finding) for finding in surprising]

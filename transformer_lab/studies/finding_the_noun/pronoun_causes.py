@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 
 from transformer_lab.attention.capture import AttentionCapture, capture_attention
-from transformer_lab.attention.record import Head, Kind
+from transformer_lab.attention.record import Head, Kind, PatchFunction
 from transformer_lab.data.world.grammar import WorldPair
 from transformer_lab.studies.finding_the_noun.pronoun_heads import ROWS
 from transformer_lab.studies.finding_the_noun.pronoun_sentences import get_coreference, make_batch
@@ -21,7 +21,7 @@ def predict_pronouns(
     translator: Translator,
     pairs: Sequence[WorldPair],
     mute: Sequence[Head] = (),
-    patch: Mapping[Head, np.ndarray] | None = None,
+    patch: Mapping[Head, np.ndarray | PatchFunction] | None = None,
 ) -> tuple[AttentionCapture, list[str]]:
     """Return one pass's attention over the right translations, and the word written for each pronoun.
 
@@ -31,7 +31,8 @@ def predict_pronouns(
         translator: The translator to examine.
         pairs: Sentences with a pronoun.
         mute: The heads to mute.
-        patch: For some heads, the weights (sentence, query, key) that replace their own.
+        patch: For some heads, the weights (sentence, query, key) that replace their own, or a function
+            that computes them from the head's own.
     """
     batch = make_batch(translator, pairs)
     translator.model.eval()
