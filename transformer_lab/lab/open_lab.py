@@ -14,7 +14,7 @@ from transformer_lab.lab.record_page import record_page
 from transformer_lab.lab.translator_page import Example, Prompt, translator_page
 from transformer_lab.lab.widget import Attends, LabWidget, check_pinned
 
-OLD = "tl.{} is called tl.lab now: {}. The old name leaves with the next version"
+OLD = "tl.{} is called tl.lab now: {}. The old name will be removed in the next version"
 
 
 @overload
@@ -166,7 +166,7 @@ def lab(
 
 def bench(*arguments: Any, **options: Any) -> LabPage | LabWidget:
     """Build a lab, as `lab` does; this is its name from version 2 and will be removed in the next one."""
-    said = "tl.bench is called tl.lab now; the old name leaves with the next version"
+    said = "tl.bench is called tl.lab now; the old name will be removed in the next version"
     warnings.warn(said, DeprecationWarning, stacklevel=2)
     return lab(*arguments, **options)
 

@@ -243,7 +243,7 @@ TABLE = [
     ("reached_rows", sums_of_rows, "cancel"),
     ("reached_rows", columns, "rows and columns are swapped"),
     ("reached_rows", length_of_rows, "as long as it was"),
-    ("reached_rows", as_sets, "without their places"),
+    ("reached_rows", as_sets, "without their positions"),
     ("reached_rows", without_signs, "its negative"),
     ("reached_rows", number_of_rows, "how many"),
     ("failure", by_lengths, "compares the lengths"),

@@ -149,7 +149,7 @@ TABLE = [
     ("windows", one_short, "too short"),
     ("windows", following_window, "the targets (the inputs: right)"),
     ("windows", only_the_last, "one target for each window"),
-    ("windows", in_order, "one behind the other"),
+    ("windows", in_order, "the windows follow one another"),
     ("windows", last_token_lost, "the targets"),
     ("windows", last_window_left_out, "is left out"),
     ("hide", padding_stays, "stays in sight"),

@@ -226,7 +226,7 @@ TABLE = [
     ("mended", cut_by_a_view, "1 of the five is still there: a head holds whole stretches"),
     ("mended", root_of_the_model, "1 of the five is still there: with equal weights, the scores"),
     ("mended", columns_sum_to_one, "1 of the five is still there: the weights that arrive"),
-    ("mended", masked_after, "1 of the five is still there: hidden keys have taken"),
+    ("mended", masked_after, "1 of the five is still there: hidden keys get their share"),
     ("mended", never_projected, "1 of the five is still there: the heads are side by side"),
     ("mended", two_left, "2 of the five are still there: the weights that arrive"),
     ("mended", all_five, "5 of the five are still there"),

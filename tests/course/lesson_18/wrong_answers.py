@@ -232,7 +232,7 @@ def step_of_the_last(links):
 TABLE = [
     ("eight_bits", up_to_128, "end at 127"),
     ("eight_bits", cut_off, "not rounded"),
-    ("eight_bits", step_size, "turned round"),
+    ("eight_bits", step_size, "upside down"),
     ("eight_bits", largest_with_sign, "sign"),
     ("eight_bits", row_by_row, "each row has a scale"),
     ("eight_bits", all_positive, "0 to 255"),
@@ -265,7 +265,7 @@ TABLE = [
     ("best_offset", step_of_the_first, "step of the first link"),
     ("best_offset", step_of_the_last, "the offset is"),
     ("interval", of_the_values, "percentiles of the *values*"),
-    ("interval", one_heap, "one heap"),
+    ("interval", one_heap, "thrown together"),
     ("interval", ninety, "90%"),
     ("interval", other_axis, "over the rounds"),
     ("interval", deviations, "does not shrink"),

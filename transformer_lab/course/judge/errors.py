@@ -191,7 +191,7 @@ def describe_line(frame: types.FrameType, line: int) -> str:
 
 
 def describe_sizes(text: str, known: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the variables in a line of code that have a shape, a length or a plain value, with that.
+    """Yield the variables in a line of code that have a shape, a length or a plain value, and say it.
 
     There are at most `MAX_NAMES`. `known` maps names to values.
     """

@@ -234,7 +234,7 @@ def needs_gradient(x: Any) -> bool:
 
 
 def _error_key(error: BaseException) -> str:
-    """Return an error's headline without the index: which of many is met first is an accident."""
+    """Return an error's headline without the index, as any of several may be the first that fails."""
     return re.sub(r"index -?\d+ is out of bounds", "index out of bounds", error_headline(error))
 
 

@@ -14,10 +14,10 @@ from transformer_lab.course.judge.probes.equality import (
 def find_wrong_sums(got: np.ndarray, want: np.ndarray) -> str | None:
     """Return a sentence about what is wrong with attention weights, or None.
 
-    It finds weights that sum to 1 along another axis, all together or not at all, scores before the
-    softmax, and weights with the right sums but wrong values (`describe_sharpness`). It returns
-    None if the weights are right, or if the expected array is not weights that sum to 1 along
-    exactly one axis.
+    It finds weights that sum to 1 along another axis, only all together, or not at all. It also
+    finds scores before the softmax, and weights with the right sums but wrong values
+    (`describe_sharpness`). It returns None if the weights are right, or if the expected array is
+    not weights that sum to 1 along exactly one axis.
     """
     if not is_comparable(got, want) or want.ndim < 1 or want.dtype.kind != "f" or want.size < 3:
         return None

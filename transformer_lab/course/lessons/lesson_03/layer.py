@@ -168,7 +168,7 @@ multiplications = Check(
     mistakes=[
         Mistake(
             lambda n, d, h: h * _count_products(n, d, h),
-            "h times too many: each head is only d_model / h wide.",
+            "this is h times too many, because each head is only d_model / h wide.",
         ),
         Mistake(
             lambda n, d, h: 3 * n * d**2 + 2 * n**2 * d,

@@ -43,7 +43,7 @@ _edit_reordering = partial(edit_reference, _reorder_cache)
 
 
 def _move_beams_to_parents(cache: Cache, parents: Tensor, blank: bool = False) -> Cache:
-    """Put old beam n into row parents[n], where a later one overwrites it: a mistake."""
+    """Make a mistake: put old beam n into row parents[n], where a later one may overwrite it."""
     batch, beams = parents.shape
     rows = (torch.arange(batch)[:, None] * beams + parents).flatten().tolist()
 
@@ -57,7 +57,7 @@ def _move_beams_to_parents(cache: Cache, parents: Tensor, blank: bool = False) -
 
 
 def _stack_layers(answer: Callable[..., Any], cache: Cache, parents: Tensor) -> Any:
-    """Call the answer and return all layers' keys as one tensor, all their values as another."""
+    """Call the answer and return all layers' keys as one tensor, and all their values as another."""
     found = answer(cache, parents)
     if found is None:
         return None
@@ -155,21 +155,22 @@ reordered = Check(
         ),
         Mistake(
             _edit_reordering((".flatten()", ".flatten().argsort(stable=True)")),
-            "the places are sorted, but `parents` already says which old row each new one takes.",
+            "you sorted the parents, but `parents` already says which old row each new one takes.",
         ),
         Mistake(
             _move_beams_to_parents,
-            "it's the wrong way round. You put old beam n at place parents[n], but new beam j "
+            "it's the wrong way round. You put old beam n into row parents[n], but new beam j "
             "takes its row from parents[j].",
         ),
         Mistake(
             lambda cache, parents: _move_beams_to_parents(cache, parents, blank=True),
-            "it's the wrong way round. You put old beam n at place parents[n], so some places "
-            "stay empty. New beam j takes its row from parents[j].",
+            "it's the wrong way round. You put old beam n into row parents[n], so some rows stay "
+            "empty. New beam j takes its row from parents[j].",
         ),
         Mistake(
             _edit_reordering((".flatten()", ".flatten().sort().values")),
-            "these are the right rows in the order of the old ones, but new beam j is at place j.",
+            "these are the right rows in the order of the old ones, but new beam j belongs in row "
+            "j.",
         ),
         Mistake(
             _edit_reordering((".flatten()", ".flatten().unique()")),
@@ -312,7 +313,7 @@ cache_numbers = Check(
         ),
         Mistake(
             _edit_count(("d_model // num_heads", "64")),
-            "64 is written in, but a head is d_model // num_heads wide.",
+            "64 is hard-coded, but a head is d_model // num_heads wide.",
         ),
     ],
 )

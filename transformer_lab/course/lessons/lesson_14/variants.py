@@ -206,8 +206,8 @@ first_sublayer = Check(
                     "layer_norm(embedded + positions + dropout(sublayer(x)))",
                 )
             ),
-            "the residual connection carries x as it was before its dropout. From the first dropout "
-            "on, x is what that dropout returned.",
+            "the residual connection carries x as it was before its dropout. After the first "
+            "dropout, x is what that dropout returned.",
         ),
         Mistake(
             _edit_sublayer(("sublayer(x)", "sublayer(dropout(embedded + positions))")),

@@ -120,7 +120,7 @@ merge = Check(
                 ("np.exp(largest_a - new)", "np.exp(new - largest_a)"),
                 ("np.exp(largest_b - new)", "np.exp(new - largest_b)"),
             ),
-            "the sign in the exponent is turned round. A larger maximum makes the old exponentials "
+            "the sign in the exponent is wrong. A larger maximum makes the old exponentials "
             "smaller.",
         ),
         Mistake(

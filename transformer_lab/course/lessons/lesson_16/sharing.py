@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 16: heads that share keys."""
+"""Checks for the exercises of lesson 16: heads that share keys."""
 
 from collections.abc import Iterator
 
@@ -46,7 +46,7 @@ shared_keys = Check(
     mistakes=[
         Mistake(
             lambda key, num_heads: np.tile(key, (num_heads // len(key), 1, 1)),
-            "the keys come in turn, as 0, 1, 0, 1. Neighbours form a group, so it's 0, 0, 1, 1.",
+            "the keys alternate, as in 0, 1, 0, 1. Neighbours form a group, so it's 0, 0, 1, 1.",
         ),
         Mistake(
             lambda key, num_heads: np.repeat(key, num_heads // len(key), axis=1),

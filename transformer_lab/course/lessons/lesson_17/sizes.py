@@ -34,7 +34,10 @@ def _work_out_parameters(
     network = 2 * d_model * d_ff + d_ff + d_model
     encoder, decoder = attention + network + 4 * d_model, 2 * attention + network + 6 * d_model
     outside = words * d_model + words
-    yield "one attention, four d_model × d_model matrices, each with d_model biases", attention
+    yield (
+        "one attention layer, four d_model × d_model matrices, each with d_model biases",
+        attention,
+    )
     yield "one feed-forward network, two matrices of d_model · d_ff, and both biases", network
     yield "an encoder layer, with attention, network and two norms of 2 · d_model", encoder
     yield "a decoder layer, with two attentions, network and three norms", decoder
@@ -166,7 +169,8 @@ words_that_fit = Check(
             _edit_fit(
                 ("max(0, (room - memory) // (layers * word))", "(room - memory) // (layers * word)")
             ),
-            "right if the memory fits. If it doesn't, no word fits, so the answer is 0 and not less.",
+            "this is right if the memory fits. If it doesn't, no word fits, so the answer is 0 and "
+            "not less.",
         ),
         Mistake(
             _edit_fit(
