@@ -366,7 +366,7 @@ def test_the_old_name_says_what_it_is_called_now_and_takes_what_it_took(argument
 @pytest.mark.parametrize("kind", [None, "encoder"])
 def test_the_old_name_too_opens_the_sharpest_head(kind):
     record = make_record(seed=3)
-    with pytest.warns(DeprecationWarning, match="leaves with the next version"):
+    with pytest.warns(DeprecationWarning, match="will be removed in the next version"):
         start = explore(record, kind=kind).data["start"]
     sharp = {entropy(record.weights(head)): head for head in record.heads(kind or "cross")}
     assert start == f"head={sharp[min(sharp)].code}"

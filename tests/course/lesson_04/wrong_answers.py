@@ -167,7 +167,7 @@ TABLE = [
     ("sinusoids", times_for_divided, "the first pair is the fastest"),
     ("rotation", transposed, "turns the other way"),
     ("rotation", one_angle, "the same angle"),
-    ("rotation", one_step, "k does not enter"),
+    ("rotation", one_step, "k isn't used"),
     ("rotation", i_again, "not i/d_model"),
     ("rotation", cosines_only, "sines next to the diagonal"),
     ("rotate", start_forgotten, "position `start`"),

@@ -277,7 +277,7 @@ def puts_it_into_x(layer, x, memory, mask, memory_mask):
 TABLE = [
     ("decoder_layer", hides_the_past, "read the wrong way round"),
     ("decoder_layer", as_the_encoder_did, "the words see the future"),
-    ("decoder_layer", source_without_a_mask, "the padding of the source is seen"),
+    ("decoder_layer", source_without_a_mask, "the padding of the source is visible"),
     ("decoder_layer", results_handed_over, "takes the sub-layer itself"),
     ("decoder_layer", sums_alone, "added and never normalised"),
     ("decoder_layer", closes_over_x, "ask with what add_norm_2 hands it"),
@@ -325,7 +325,7 @@ TABLE = [
     ("sees", all_features, "LayerNorm cancels it"),
     ("sees", every_feature_must_move, "one that moves is enough"),
     ("sees", changes_that_cancel, "may cancel"),
-    ("sees", true_where_still, "inverted"),
+    ("sees", true_where_still, "inside out"),
     ("sees", diagonal_only, "only output j"),
     ("sees", one_for_each_output, "which input moves it"),
 ]

@@ -192,7 +192,7 @@ TABLE = [
     ("forward", no_output, "these are the decoder's vectors"),
     ("forward", probabilities, "these are probabilities"),
     ("forward", zero_is_padding, "0 is hard-coded"),
-    ("forward", the_models_own, "calls the package's own forward; write it yourself"),
+    ("forward", the_models_own, "calls the package's own forward. Write it yourself"),
     ("forward", all_but_the_logits, "the package's own features"),
     ("layer_parameters", matrices_alone, "the matrices alone"),
     ("layer_parameters", no_biases, "the biases of the six"),

@@ -382,7 +382,7 @@ TABLE = [
     ("continued", one_pass_for_all, "one pass cannot write"),
     ("continued", prompt_and_all, "the prompt is returned too"),
     ("continued", grows_the_prompt, "it changes prompt in place"),
-    ("continued", a_bare_word, "one word is [word]"),
+    ("continued", a_bare_word, "For one word, give it [word]"),
     ("next_places", length_of_the_cache, "the length of the cache"),
     ("next_places", place_of_the_last, "the last word that was read"),
     ("next_places", counts_from_one, "positions count from 0"),

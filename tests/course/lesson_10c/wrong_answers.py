@@ -290,7 +290,7 @@ TABLE = [
     ("accept", no_free_word, "the large model's own word is missing"),
     ("accept", skips_what_differs, "words after the first difference"),
     ("accept", takes_all_of_best, "all of the large model's words are taken"),
-    ("accept", all_or_nothing, "all is thrown away"),
+    ("accept", all_or_nothing, "everything is thrown away"),
     ("accept", draft_decides, "the large model decides"),
     ("accept", no_word_behind_a_right_draft, "after it comes free too"),
     ("accept", always_the_last_of_best, "the last of `best`"),

@@ -257,7 +257,7 @@ TABLE = [
     ("reach", longest_of_all, "Stop at the first"),
     ("reach", more_than_half, "still counts"),
     ("reach", first_too_long, "too long"),
-    ("reach", index_of_it, "place in the list"),
+    ("reach", index_of_it, "position in the list"),
     ("reach", counts, "how many lengths"),
     ("reach", all_right, "half is enough"),
     ("smallest_difference", divided_by_n, "ddof=1"),

@@ -163,7 +163,7 @@ TABLE = [
     ("hide", hide_nothing, "nothing is hidden"),
     ("hide", masks_as_targets, "the mask itself"),
     ("hide", in_place, "in place"),
-    ("shared_keys", in_turn, "come in turn"),
+    ("shared_keys", in_turn, "the keys alternate"),
     ("shared_keys", words_repeated, "each *word*"),
     ("shared_keys", first_for_all, "multi-query"),
     ("shared_keys", averaged, "averaged"),

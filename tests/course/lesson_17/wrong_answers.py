@@ -231,7 +231,7 @@ TABLE = [
     ("mended", two_left, "2 of the five are still there: the weights that arrive"),
     ("mended", all_five, "5 of the five are still there"),
     ("decoder_layer", NoCausalMask, "the words see the future"),
-    ("decoder_layer", NoMemoryMask, "the padding of the source is seen"),
+    ("decoder_layer", NoMemoryMask, "the padding of the source is visible"),
     ("decoder_layer", MaskedNowhere, "neither mask is used"),
     ("decoder_layer", MemoryFirst, "self-attention comes before"),
     ("decoder_layer", TwiceItself, "the memory is never read"),
