@@ -99,7 +99,7 @@ class HeadHook(Hook):
         return rows
 
     def call_patch(self, head: int, function: PatchFunction, start: int, own: Tensor) -> Tensor:
-        """Return what a function makes of a head's own weights (batch, query, key).
+        """Return the weights that a function makes from a head's own (batch, query, key).
 
         Raises:
             ValueError: If the result has another shape, or one of its rows does not sum to 1 or 0.

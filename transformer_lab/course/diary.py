@@ -368,9 +368,10 @@ def update_diary(note: Callable[[Record], None]) -> str:
         if path is None or not change_record(path, note):
             return ""
         shows = "`python -m transformer_lab progress` shows it"
-        return f"(Kept in {FILE} next to the notebooks, and sent nowhere: {shows}.)"
+        where = f"kept in {FILE} next to the notebooks, and sent nowhere"
+        return f"(Your progress is {where}: {shows}.)"
     except (OSError, ValueError) as error:
-        complaint = f"(Not kept: {format_error(error)})"
+        complaint = f"(Your progress was not kept: {format_error(error)})"
         if complaint in SAID:
             return ""
         SAID.add(complaint)

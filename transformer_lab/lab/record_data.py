@@ -1,6 +1,6 @@
 """A record as the data that the lab's script draws: small, and accurate to within 0.0006.
 
-When the page joins pieces into words, it adds up weights, and their errors with them.
+When the page joins pieces into words, it adds up their weights, so the errors add up, too.
 """
 
 import base64

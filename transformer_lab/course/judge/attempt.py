@@ -59,7 +59,7 @@ class Attempt:
         return [a.is_right(b, self.tolerance) for a, b in pairs]
 
     def has_coarse_results(self) -> bool:
-        """Return whether all expected results are single whole numbers, words, or True and False."""
+        """Return whether all expected results are single whole numbers, words, or True or False."""
         return all(
             x.dtype.kind == "b" or (x.ndim == 0 and x.dtype.kind in "iuU")
             for outcome in self.expected

@@ -178,10 +178,10 @@ def list_index_variants(node: ast.Subscript) -> Iterator[Variant]:
             yield said, ast.Subscript(value, ast.Slice(), ast.Load())
             if low is not None and high is None and read_number(low) is not None:
                 end = ast.UnaryOp(ast.USub(), low)
-                said = "the last are left out instead of the first"
+                said = "the last entries are left out instead of the first ones"
                 yield said, ast.Subscript(value, ast.Slice(None, end), ast.Load())
             if high is not None and low is None and isinstance(high, ast.UnaryOp):
-                said = "the first are left out instead of the last"
+                said = "the first entries are left out instead of the last ones"
                 yield said, ast.Subscript(value, ast.Slice(high.operand), ast.Load())
         case ast.Compare():
             yield "nothing is left out, but only a part is needed", value

@@ -47,7 +47,7 @@ score_variance = Check(
     mistakes=[
         Mistake(
             lambda d, q, k: d,
-            "this is right only for numbers of variance 1. The standard deviations must enter too.",
+            "this is right only for numbers of variance 1. The standard deviations count, too.",
         ),
         Mistake(
             lambda d, q, k: np.sqrt(d) * q * k,

@@ -266,8 +266,8 @@ multi_head = Check(
         ),
         Mistake(
             _edit_multi_head(MERGE_BY_RESHAPE),
-            "the merge needs a swap: move the heads behind the positions before you join the last two "
-            "axes.",
+            "the merge needs a swap: move the heads after the positions before you join the last "
+            "two axes.",
         ),
         Mistake(
             _edit_multi_head(("x @ w,", "x @ w.T,"), ("@ w_o", "@ w_o.T")),

@@ -150,7 +150,7 @@ def _work_out_tying(vocabulary: int, width: int, at: tuple) -> Iterator[Step]:
     yield "its gradient, which is the sum from both places", matrix.grad[row]
     torch.optim.Adam([matrix], lr=0.1).step()
     yield (
-        "the row in both places, after Adam moved each number 0.1 against its gradient",
+        "the row in both places, after Adam moved each number by 0.1 against its gradient",
         matrix[row],
     )
     yield (

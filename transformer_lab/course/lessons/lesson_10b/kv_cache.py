@@ -135,15 +135,15 @@ reordered = Check(
         ),
         Mistake(
             _edit_reordering(("values[rows]", "values.clone()")),
-            "the keys follow and the values stay, but both belong to the beam.",
+            "the keys follow their beam and the values stay, but both belong to the beam.",
         ),
         Mistake(
             _edit_reordering(("keys[rows]", "keys.clone()")),
-            "the values follow and the keys stay, but both belong to the beam.",
+            "the values follow their beam and the keys stay, but both belong to the beam.",
         ),
         Mistake(
             lambda cache, parents: [*_reorder_cache(cache[:1], parents), *cache[1:]],
-            "only the first layer's follow, but each layer has keys and values of its own.",
+            "only the first layer's keys and values follow, but each layer has its own.",
         ),
         Mistake(
             _edit_reordering(("in cache", "in cache[:1]")),

@@ -128,8 +128,8 @@ failure = Check(
     mistakes=[
         Mistake(
             _compare_lengths,
-            "this compares the lengths, but the first wrong word decides. An answer that goes wrong "
-            "early and also ends early has failed by a word.",
+            "this compares the lengths, but the first wrong word decides. An answer that goes "
+            "wrong early and also ends early has failed with a wrong word.",
         ),
         Mistake(
             _edit_classification(
@@ -296,7 +296,8 @@ smallest_difference = Check(
         ),
         Mistake(
             lambda a, b: _compute_smallest_difference(a, b) / np.sqrt(2),
-            "this is the uncertainty of one mean, but a difference has that of both: √(2/n).",
+            "this is the uncertainty of one mean, but a difference has the uncertainty of both: "
+            "√(2/n).",
         ),
         Mistake(
             lambda a, b: 2 * np.std(np.concatenate([a, b]), ddof=1) * np.sqrt(2 / len(a)),

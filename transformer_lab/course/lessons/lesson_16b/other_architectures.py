@@ -77,7 +77,8 @@ scan = Check(
         ),
         Mistake(
             lambda decay, inputs: decay * np.concatenate([inputs[:1], inputs[:-1]]) + inputs,
-            "only the last input is remembered. Carry on the *state*, which has everything before it.",
+            "only the last input is remembered. Carry the *state* along, which holds everything "
+            "before it.",
         ),
         Mistake(
             _edit_scan(("np.array(states)", "state")),

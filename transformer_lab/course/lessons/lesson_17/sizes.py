@@ -43,7 +43,7 @@ def _work_out_parameters(
     yield "a decoder layer, with two attentions, network and three norms", decoder
     yield "the shared embedding, words · d_model, and a bias for each word", outside
     yield (
-        "the two layers added and multiplied by layers, plus that",
+        "the sum of the two layers, times `layers`, plus that",
         layers * (encoder + decoder) + outside,
     )
 
@@ -118,10 +118,10 @@ def _work_out_words(
     left = room - source * word
     yield "the bytes of one word in one layer, a key and a value in every head", word // layers
     yield "in all layers", word
-    yield "the bytes of the memory, as many for each source word", source * word
+    yield "the bytes of the memory, as much for each source word", source * word
     yield "room minus these", left
     yield "divided by the bytes of one word", left / word
-    yield "the whole words among them, none below 0", max(0, left // word)
+    yield "rounded down to whole words, and at least 0", max(0, left // word)
 
 
 words_that_fit = Check(

@@ -201,7 +201,8 @@ interval = Check(
         ),
         Mistake(
             lambda values, draws: _surround(values.mean(), values.std()),
-            "this is the mean ± 1.96 deviations of the values, which does not shrink with more of them.",
+            "this is the mean ± 1.96 standard deviations of the values, which does not shrink with "
+            "more values.",
         ),
         Mistake(
             lambda values, draws: _surround(values.mean(), values.std() / np.sqrt(len(values))),
@@ -212,8 +213,8 @@ interval = Check(
             lambda values, draws: _surround(
                 values[draws].mean(axis=1).mean(), values[draws].mean(axis=1).std()
             ),
-            "this is the mean ± 1.96 deviations of the drawn means, as if they followed a bell curve. "
-            "Take their percentiles.",
+            "this is the mean ± 1.96 standard deviations of the drawn means, as if they followed a "
+            "bell curve. Take their percentiles.",
         ),
         Mistake(
             lambda values, draws: tuple(
