@@ -160,7 +160,7 @@ def find_constant_result(attempt: Attempt, at: int, place: int) -> str | None:
     if all(is_equal(got, first) for got, _ in pairs) and not all(
         is_equal(want, wanted) for _, want in pairs
     ):
-        return "this is the same in every case: the arguments are not used"
+        return "this is the same in every case, so the arguments are not used"
     return None
 
 

@@ -14,7 +14,7 @@ REDUCTIONS: dict[str, Callable[..., np.ndarray]] = {
     "the mean": np.mean,
     "the largest": np.max,
     "the smallest": np.min,
-    "the place of the largest": np.argmax,
+    "the position of the largest": np.argmax,
     "the product": np.prod,
 }
 

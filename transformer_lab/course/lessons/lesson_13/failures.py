@@ -144,7 +144,8 @@ failure = Check(
                     '    if same == min(len(got), len(want)):\n        return "exact"\n    if same <',
                 )
             ),
-            "an answer that is a beginning of the right one, or the other way round, is not exact.",
+            "an answer isn't exact if it is only the beginning of the right one, or the other way "
+            "round.",
         ),
         Mistake(
             _edit_classification(('"word"', '"went on"')),
@@ -239,7 +240,7 @@ reach = Check(
         ),
         Mistake(
             lambda lengths, exact: sum(share >= 0.5 for share in exact),
-            "this is how many lengths are half right. The answer is the length itself.",
+            "this is how many lengths are half right. The answer is a length, not a count.",
         ),
         Mistake(
             _edit_reach(("< 0.5", "< 0.99")),

@@ -50,7 +50,7 @@ shared_keys = Check(
         ),
         Mistake(
             lambda key, num_heads: np.repeat(key, num_heads // len(key), axis=1),
-            "each *word* is there several times. The heads are axis 0.",
+            "each *word* occurs several times. The heads are axis 0.",
         ),
         Mistake(
             lambda key, num_heads: np.repeat(key[:1], num_heads, axis=0),
@@ -74,7 +74,8 @@ shared_keys = Check(
         ),
         Mistake(
             lambda key, num_heads: np.repeat(key, num_heads, axis=0),
-            "each key head is there `num_heads` times, but its group has num_heads // len(key) heads.",
+            "each key head occurs `num_heads` times, but its group has num_heads // len(key) "
+            "heads.",
         ),
     ],
 )
