@@ -182,8 +182,8 @@ def test_a_very_large_record_says_what_it_left_out(monkeypatch):
         lost += float((1 - kept.sum(axis=-1)).sum())
         rows += weights.shape[0] * weights.shape[1]
     said = re.fullmatch(
-        r"Of each row the 3 strongest of 7 weights are shown\. "
-        r"What is left out is on average (0\.\d+) of a row\.",
+        r"In each row, only the 3 strongest of 7 weights are shown\. "
+        r"The others add up to (0\.\d+) of a row on average\.",
         data["left_out"],
     )
     assert float(said[1]) == pytest.approx(lost / rows, abs=0.001)

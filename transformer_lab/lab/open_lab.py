@@ -87,7 +87,7 @@ def lab(
             "head=e2.3&row=10&mute=c2.2" opens the row of the eleventh word in the third head of the
             encoder's second layer, and mutes a head of cross-attention. A record cannot be changed.
             If no head is given, a record and a kernel open the one with the sharpest rows (lowest
-            entropy) among the last kind; if no row is given, they show the strongest lines of all.
+            entropy) of the last kind; if no row is given, they show the strongest lines of all.
         snapshots: Records of earlier moments, for instance during training; a slider runs through
             them up to the record, or up to Python's answer.
         languages: What the page calls the two languages, the one that is read and the one that is

@@ -31,8 +31,8 @@ def record_data(record: AttentionRecord, *, packed: bool = True) -> dict[str, An
     if sum(w.size for kind in maps for w in maps[kind]) > MOST_VALUES:
         maps, lost = strongest_of_each_row(maps)
         left_out = (
-            f"Of each row the {KEPT_KEYS} strongest of {count_keys(maps)} weights are shown. What "
-            f"is left out is on average {lost:.3f} of a row."
+            f"In each row, only the {KEPT_KEYS} strongest of {count_keys(maps)} weights are shown. "
+            f"The others add up to {lost:.3f} of a row on average."
         )
     weights, lower_bytes = encode([w for kind in maps for w in maps[kind]])
     return words_data(record) | {

@@ -83,7 +83,7 @@ def make_finder(probe: probes.Probe, least: int = 0, is_strict: bool = False) ->
     """Return a finder that runs a probe on one result with at least this many numbers.
 
     If it is strict, what the probe says about a list of whole numbers or words must be true in each
-    wrong case, and in at least one of them it must hardly be possible by accident.
+    wrong case, and in at least one of them it must be unlikely to be an accident.
     """
 
     def find(attempt: Attempt, at: int, place: int) -> str | None:
