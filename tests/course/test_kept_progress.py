@@ -59,7 +59,7 @@ def test_the_first_click_says_where_answers_are_kept():
 
 def announced():
     return (
-        "(Kept in .progress.json next to the notebooks, and sent nowhere: "
+        "(Your progress is kept in .progress.json next to the notebooks, and sent nowhere: "
         "`python -m transformer_lab progress` shows it.)\n"
     )
 

@@ -92,7 +92,7 @@ SAID = [
         probes.find_equal_lines,
         np.repeat(X[:1], 3, 0),
         X,
-        "all along axis 0 are like the first one, which is right",
+        "all entries along axis 0 are like the first one, which is right",
     ),
     (probes.find_wrong_booleans, ~TRUTH, TRUTH, "True and False are swapped"),
     (

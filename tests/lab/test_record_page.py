@@ -182,8 +182,8 @@ def test_a_very_large_record_says_what_it_left_out(monkeypatch):
         lost += float((1 - kept.sum(axis=-1)).sum())
         rows += weights.shape[0] * weights.shape[1]
     said = re.fullmatch(
-        r"Of each row the 3 strongest of 7 weights are shown\. "
-        r"What is left out is on average (0\.\d+) of a row\.",
+        r"In each row, only the 3 strongest of 7 weights are shown\. "
+        r"The others add up to (0\.\d+) of a row on average\.",
         data["left_out"],
     )
     assert float(said[1]) == pytest.approx(lost / rows, abs=0.001)
@@ -366,7 +366,7 @@ def test_the_old_name_says_what_it_is_called_now_and_takes_what_it_took(argument
 @pytest.mark.parametrize("kind", [None, "encoder"])
 def test_the_old_name_too_opens_the_sharpest_head(kind):
     record = make_record(seed=3)
-    with pytest.warns(DeprecationWarning, match="leaves with the next version"):
+    with pytest.warns(DeprecationWarning, match="will be removed in the next version"):
         start = explore(record, kind=kind).data["start"]
     sharp = {entropy(record.weights(head)): head for head in record.heads(kind or "cross")}
     assert start == f"head={sharp[min(sharp)].code}"

@@ -99,7 +99,7 @@ class HeadHook(Hook):
         return rows
 
     def call_patch(self, head: int, function: PatchFunction, start: int, own: Tensor) -> Tensor:
-        """Return what a function makes of a head's own weights (batch, query, key).
+        """Return the weights that a function makes from a head's own (batch, query, key).
 
         Raises:
             ValueError: If the result has another shape, or one of its rows does not sum to 1 or 0.
@@ -235,9 +235,9 @@ def capture_attention(
     """Record every head of whatever the model computes inside the `with` block.
 
     Args:
-        model: The model runs as usual, except that its attention is computed step by step.
+        model: The model, which runs as usual except that its attention is computed step by step.
         mute: Heads whose output is set to 0 before W_O.
-        mode: With "mean", the output is set to its mean over the batch instead.
+        mode: "zero", or "mean" to set the output to its mean over the batch instead.
         patch: For each head, weights that replace its own: (query, key) or (batch, query, key),
             where each row sums to 1 or is 0. It can also be a function that computes them from the
             head's own (see `PatchFunction`).

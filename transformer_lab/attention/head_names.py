@@ -58,7 +58,7 @@ def gold_weight(record: AttentionRecord, head: Head) -> float:
 
 
 def own_token(weights: np.ndarray) -> float:
-    """Return the mean weight that a word gives itself."""
+    """Return the mean weight that a word gives to itself."""
     return float(np.diagonal(weights).mean())
 
 

@@ -194,8 +194,8 @@ class AttentionRecord:
             sentence: The row of the batch.
             padding: The side on which the batch is padded; decoder-only models often use the left.
             alignment: Gold links to store in the record.
-            referent: What the pronoun refers to, to store in the record.
-            label: Where the record comes from, to store in it.
+            referent: What the pronoun refers to; the record stores it.
+            label: Where the record comes from; the record stores it.
 
         Raises:
             ValueError: If the outputs hold no weights, if tokens are missing, or if the constructor
@@ -293,7 +293,7 @@ def checked_labels(name: str, tokens: Any) -> tuple[str, ...]:
                 "the tokens themselves, not their ids" if hasattr(label, "__index__") else "texts"
             )
             raise ValueError(
-                f"{name} has {short(label)} ({kind}) at place {place}; expected {remedy}"
+                f"{name} has {short(label)} ({kind}) at position {place}; expected {remedy}"
             )
     return labels  # half a character is fine: a tokenizer of bytes may cut an emoji in two
 
@@ -304,7 +304,7 @@ def short(value: object) -> str:
 
 
 def _check_step(name: str, step: Any) -> None:
-    """A ValueError unless these are tokens, each with a probability."""
+    """Raise a ValueError unless these are tokens, each with a probability."""
     fits = isinstance(step, list | tuple) and all(
         isinstance(pair, list | tuple)
         and len(pair) == 2
@@ -339,8 +339,8 @@ def check_head(head: Head, sizes: dict[Kind, list[int]]) -> None:
 
 CAUSES = (
     ". Usual causes: the model is in training mode, where dropout takes weights away (call "
-    "model.eval()); the batch is padded on the other side (padding='left'); or the model keeps a part "
-    "of each row for an attention sink, which is no token"
+    "model.eval()); the batch is padded on the other side (padding='left'); or the model keeps a "
+    "part of each row for an attention sink, which is not a token"
 )
 """Why a model's row of weights may not sum to 1."""
 
@@ -385,7 +385,7 @@ def _cut(
     shape: tuple[int, int],
     padding: Literal["right", "left"],
 ) -> np.ndarray:
-    """The weights (heads, query, key) of one sentence of a batch, without the padding."""
+    """Return the weights (heads, query, key) of one sentence of a batch, without the padding."""
     if getattr(layer, "ndim", None) != 4:
         found = f"{name} is a {type(layer).__name__}"
         raise ValueError(

@@ -15,9 +15,9 @@ from jaxtyping import Float
 from transformer_lab.attention.record import AttentionRecord
 
 SPACES = " \t\n▁"
-"""The signs that mark the beginning of a word; ▁ is SentencePiece's."""
+"""The characters that mark the beginning of a word; SentencePiece uses ▁."""
 INNER = ("'", "’", "-")
-"""Signs that are part of a word if letters stand on both sides: can't, co-operative."""
+"""Characters that are part of a word if letters stand on both sides: can't, co-operative."""
 SPECIAL = re.compile(r"</?\w+>|>>\w+<<")
 """Special tokens such as <pad> and </s>, and the language codes of some checkpoints."""
 
@@ -118,11 +118,11 @@ def by_words(record: AttentionRecord) -> AttentionRecord:
 
         by_words(load_bergamot("en-pt").attend("The trophy does not fit."))
 
-    One word's weight on another is the sum over the other's pieces, averaged over its own; pieces
-    whose row is all zeros are left out of the average. The decoder's maps stay causal: no word
-    attends to a later one. `next_tokens` belong to the step that writes a word's first piece, and
-    they are still pieces. Gold positions turn into positions of words, while `muted`, `label` and
-    `unknown` stay the same.
+    The weight of one word on another is summed over the pieces that are looked at, and averaged
+    over the pieces that look. Pieces whose row is all zeros are left out of the average. The
+    decoder's maps stay causal: no word attends to a later one. `next_tokens` belong to the step
+    that writes a word's first piece, and they are still pieces. Gold positions turn into positions
+    of words, while `muted`, `label` and `unknown` stay the same.
     """
     source = word_groups(record.source_tokens)
     read, written = step_groups(record)

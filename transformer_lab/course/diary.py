@@ -25,7 +25,7 @@ from transformer_lab.storage.files import write_atomically
 from transformer_lab.storage.lock import FolderLock
 
 REVIEW_GAPS = (1, 3, 7)
-"""The days until a question comes back: the first, the second and the last time."""
+"""How many days pass before a question comes back the first, the second and the last time."""
 
 
 @dataclass(frozen=True)
@@ -343,7 +343,7 @@ def record_answer(place: Place, right: bool, day: date | None = None) -> str:
 
 
 def drop_questions(gone: Iterable[tuple[str, str]]) -> str:
-    """Remove questions that the course no longer asks; each is a lesson and a text.
+    """Remove questions that the course no longer asks, given as pairs (lesson, text).
 
     Returns:
         A line for the reader, or "", as returned by `update_diary`.
@@ -360,17 +360,18 @@ def update_diary(note: Callable[[Record], None]) -> str:
     """Change the record in its file; if that fails, no error is raised.
 
     Returns:
-        A line for the reader saying that the file was created, or why nothing was written (this one
-        only once); otherwise "".
+        A line that tells the reader that the file was created or, only once, why nothing was
+        written; otherwise "".
     """
     try:
         path = None if is_off() else find_diary()
         if path is None or not change_record(path, note):
             return ""
         shows = "`python -m transformer_lab progress` shows it"
-        return f"(Kept in {FILE} next to the notebooks, and sent nowhere: {shows}.)"
+        where = f"kept in {FILE} next to the notebooks, and sent nowhere"
+        return f"(Your progress is {where}: {shows}.)"
     except (OSError, ValueError) as error:
-        complaint = f"(Not kept: {format_error(error)})"
+        complaint = f"(Your progress was not kept: {format_error(error)})"
         if complaint in SAID:
             return ""
         SAID.add(complaint)
@@ -398,7 +399,7 @@ def load_record() -> Record:
 
 
 def due_questions(record: Record, day: date) -> list[tuple[str, str]]:
-    """Return the questions due by this day, each a lesson and a text, longest overdue first."""
+    """Return the questions due by this day as pairs (lesson, text), the longest overdue first."""
     found = [
         (standing.due, lesson, text)
         for lesson, done in sorted(record.items())

@@ -1,8 +1,8 @@
 """A lesson's key: the part of its notebook's name before the first underscore, such as "01" or "01b".
 
 A lesson's package, its tests and its row in every table have the same key. A letter marks a lesson
-that continues the one before it, such as "01b". A lesson's evidence has the lesson's own name, in
-the folder `evidence`, and is not a lesson itself.
+that continues the one before it, such as "01b". A lesson's evidence has the same name as the
+lesson, lies in the folder `evidence`, and is not a lesson itself.
 """
 
 import re

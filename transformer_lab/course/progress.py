@@ -74,7 +74,7 @@ def shuffle_choices(question: Question, random: Random) -> Question:
 
 
 def add_lesson_number(lesson: str, question: Question) -> Question:
-    """Return a copy of the question that names its lesson, also in each reply, instead of "this page"."""
+    """Return a copy of the question that names the lesson instead of "this page", as do its replies."""
 
     def write_lesson(text: str) -> str:
         text = text.replace("On this page", f"In lesson {lesson}")

@@ -208,7 +208,7 @@ def describe_clocks(angles: Mapping[str, np.ndarray], names: Sequence[str]) -> s
 
 
 def describe_runs(runs: Mapping[str, Sequence[float]], x_label: str) -> str:
-    """Describe runs drawn as dots: mean, smallest and largest for each setting."""
+    """Describe runs drawn as dots: the mean, the smallest and the largest number of each setting."""
     said = []
     for name, values in runs.items():
         low, high = format_number(min(values)), format_number(max(values))

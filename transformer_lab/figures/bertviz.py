@@ -21,9 +21,9 @@ def head_view(record: AttentionRecord, *, kind: Kind | None = None, layer: int =
 
         head_view(record, kind="cross")
 
-    `kind` shows only one kind of attention, and then the rows of cross-attention are labelled with
-    the word that is written. BertViz has a single list of the decoder's tokens, so all kinds
-    together label them with the word that is read. A ValueError is raised if BertViz cannot draw
+    With `kind`, only one kind of attention is shown, and the rows of cross-attention are labelled
+    with the word that is written. Without it, they are labelled with the word that is read, because
+    BertViz has a single list of the decoder's tokens. A ValueError is raised if BertViz cannot draw
     the record; see `bertviz_arguments`.
     """
     from bertviz import head_view as draw
@@ -32,7 +32,7 @@ def head_view(record: AttentionRecord, *, kind: Kind | None = None, layer: int =
 
 
 def model_view(record: AttentionRecord, *, kind: Kind | None = None) -> HTML:
-    """Show BertViz's model view, a small drawing for each head; otherwise like `head_view`.
+    """Show BertViz's model view, a small drawing for each head; otherwise, it works like `head_view`.
 
     model_view(record)
     """

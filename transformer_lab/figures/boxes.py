@@ -1,6 +1,7 @@
 """Boxes with a word inside, arrows as thick as a weight, and the cover over hidden words.
 
-`sentence` decides where they go. Positions and sizes are in inches, and those of arrows in points.
+`sentence` decides where they go. Positions and sizes are in inches, but the thickness of arrows is
+in points.
 """
 
 import numpy as np

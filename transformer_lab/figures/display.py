@@ -19,10 +19,10 @@ MOST_COLOURS = 64
 def show(figure: Figure, *, alt: str = "") -> None:
     """Show a figure in a notebook, with `alt` as the text for readers who cannot see it.
 
-    By default, this is the text that the figure carries, made from its title and its numbers.
+    By default, `alt` is the text that the figure carries, made from its title and its numbers.
 
     The picture is sent inside HTML, because that is the only place where JupyterLab reads alt text.
-    It returns nothing, so that nothing else is printed.
+    The function returns nothing, so that nothing else is printed.
     """
     display(picture(figure, alt or read_alt_text(figure)), raw=True)
 
@@ -59,7 +59,7 @@ def image_tag(image: Image.Image, alt: str, *, width: int) -> str:
 
 
 def encode_webp(image: Image.Image) -> str:
-    """Return an image as lossless WebP in base64, which takes three quarters of the bytes of PNG."""
+    """Return an image as lossless WebP in base64, which needs three quarters as many bytes as PNG."""
     written = io.BytesIO()
     image.convert("RGB").save(written, "webp", lossless=True, quality=100)
     return base64.b64encode(written.getvalue()).decode()
@@ -81,9 +81,9 @@ def draw_image(figure: Figure, *, coarse: bool = False) -> Image.Image:
 def quantize_colours(image: Image.Image, *, coarse: bool = False) -> Image.Image:
     """Return an image with at most `MOST_COLOURS` colours; the pixels are the same every time.
 
-    So few colours cut the size to a quarter, and nobody can see the difference. `coarse` chooses
-    them in a fiftieth of the time but less exactly. It is meant for a very large picture that only
-    stands in for a view (48 maps of 100 tokens take 0.04 s instead of 2.2 s).
+    So few colours cut the size to a quarter, and nobody can see the difference. With `coarse`, they
+    are chosen less exactly but in a fiftieth of the time: 48 maps of 100 tokens take 0.04 s instead
+    of 2.2 s. It is meant for a very large picture that only stands in for a live view.
     """
     method, passes = (Image.Quantize.FASTOCTREE, 0) if coarse else (Image.Quantize.MEDIANCUT, 2)
     return image.convert("RGB").quantize(

@@ -26,7 +26,7 @@ from transformer_lab.figures.style import (
 from transformer_lab.figures.titles import add_title, format_formulas, wrap_title
 
 Scale = Literal["weights", "signed", "mask"]
-"""The range of a matrix's numbers: from 0 to 1, of either sign, or True = may attend."""
+"""What a matrix holds: numbers from 0 to 1, numbers of either sign, or True = may attend."""
 
 ROOM_FOR_A_NUMBER = 0.5  # inches
 GAP, SIGN_GAP = 0.4, 0.3  # inches between two matrices, and more for a sign there
@@ -47,8 +47,8 @@ def number_grids(
 ) -> Figure:
     """Draw small matrices side by side, with every number written in its cell.
 
-    Numbers of either sign share one colour scale in all matrices. Whatever is wider than a page
-    continues below.
+    Numbers of either sign share one colour scale in all matrices. Matrices that do not fit side by
+    side on a page continue below.
 
     Args:
         grids: The matrices by name; the name is written above, with the shape.
@@ -224,7 +224,7 @@ def draw_grid(axes: Axes, grid: np.ndarray, scale: Scale, digits: int, largest: 
 
 
 def format_cell_number(value: float, digits: int) -> str:
-    """Write a number for a cell: whole numbers without a point, and with a real minus sign."""
+    """Write a number for a cell, with a real minus sign and, if it is whole, without a point."""
     if not np.isfinite(value):
         return "−∞" if value < 0 else "?"
     text = f"{value:z.0f}" if value == round(value) else f"{value:z.{digits}f}"

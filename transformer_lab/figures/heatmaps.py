@@ -254,7 +254,7 @@ def masked_note(mask: np.ndarray | None) -> list[str]:
 
 
 def draw_weights(axes: Axes, weights: np.ndarray, mask: np.ndarray | None) -> AxesImage:
-    """Draw the cells of one map on the scale from 0 to 1, and grey where the mask hides a key."""
+    """Draw the cells of one map on the scale from 0 to 1, or in grey where the mask hides a key."""
     shown = weights if mask is None else np.ma.array(weights, mask=~mask)
     axes.set_facecolor(MASKED)
     return axes.imshow(shown, cmap=WEIGHTS, vmin=0, vmax=1, aspect="equal")
@@ -300,7 +300,7 @@ def frame(x: float, y: float, width: int) -> Rectangle:
 
 
 def ring(axes: Axes, key: int, query: int) -> None:
-    """Draw a ring in the middle of a cell that is visible on dark and on bright colours."""
+    """Draw a ring in the middle of a cell, in two colours that show on dark and on bright cells."""
     for width, colour in ((2.4, INK), (1.0, PAPER)):
         axes.plot(key, query, "o", ms=19, mfc="none", mec=colour, mew=width, clip_on=False)
 

@@ -95,7 +95,7 @@ def stage_panels(
         weights: The stages that are attention weights.
         across: How many panels go in a line.
         features: How many columns of a stage to draw, if it has more.
-        limit: The number with the deepest red; by default, 2 in 100 numbers are beyond it.
+        limit: The number with the deepest red; by default, 2 in 100 numbers lie beyond it.
         title: What the picture says.
 
     Raises:
@@ -151,8 +151,8 @@ def clock_hands(
     """Draw each pair (sin, cos) of a position as the hand of a clock that turns clockwise.
 
     Args:
-        angles: For each name, such as a position, the angle on each clock in radians; there may be
-            at most 4.
+        angles: For each name, such as a position, the angle on each clock in radians; at most 4
+            names are allowed.
         names: The name of each clock.
         title: What the picture says.
 

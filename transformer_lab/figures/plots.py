@@ -44,12 +44,12 @@ def curves(
         y_label: What the lines are.
         log: The axes that use a logarithmic scale.
         dashed: The names of lines that are theory rather than measurement.
-        colours: For some lines, a name from `COLOURS` if the line stands for a thing with a colour,
-            or a place in `LINES` if the same line occurs in another picture.
+        colours: For some lines, a name from `COLOURS` if the line stands for a thing that has a
+            colour, or an index in `LINES` if the same line occurs in another picture.
         spread: For some lines, the lower and upper edge of a band, (2, points).
         each: For some lines, thin lines of the same colour, (runs, points), such as the runs behind
             a mean.
-        y_limits: The range of the y axis; everything by default.
+        y_limits: The range of the y axis; by default, it covers everything.
 
     Raises:
         ValueError: If a line does not fit; the message names it.

@@ -25,7 +25,7 @@ from transformer_lab.figures.style import COLOURS, MASKED, QUIET, course_style
 from transformer_lab.figures.titles import add_title
 
 WIDEST = 6.4
-"""The widest picture in inches; a phone shows it a bit more than half as large, still readable."""
+"""The widest picture in inches; on a phone it is shown a bit more than half as large, and readable."""
 NARROWEST, ROOM_FOR_TITLES = 4.4, 5.2  # inches
 BOX, NOTE = 0.36, 0.3  # inches; the heights of a word's box and of the box attached to it
 PAD, GAP, EDGE = 0.1, 0.22, 0.15  # inches; in a box, from box to box, and to the picture's edge

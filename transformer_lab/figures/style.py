@@ -15,7 +15,7 @@ COLOURS = {
     "encoder": "#3c1195",
     "decoder": "#97187a",
 }
-"""The colours of the parts, with a contrast of at least 3 : 1 with the paper.
+"""The colours of the parts, with a contrast of at least 3 : 1 to the paper.
 
 Colour-blind readers can tell them apart; a test measures both.
 """

@@ -1,7 +1,7 @@
 """What a reader of the lab changes in a model: heads are muted, and rows are told where to look.
 
-The page has the same fields, in `page/lab/changes.js`, and the same rule, as `applyShares` in
-`page/engine/hooks.js`.
+The page has the same fields in `page/lab/changes.js`, and its `applyShares` in
+`page/engine/hooks.js` follows the same rule.
 """
 
 import re
@@ -60,7 +60,7 @@ class Changes:
         return {"mute": [head._asdict() for head in self.mute], "points": points}
 
     def patch(self, record: AttentionRecord) -> dict[Head, PatchFunction]:
-        """Return, for each head with a row that was told where to look, what changes its weights.
+        """Return a function for each head with a row that was told where to look; it changes the weights.
 
         The row gets its shares of the weights that the head computes in the changed model, and all
         other rows keep theirs. Later layers therefore react to what was changed in earlier ones.
@@ -157,7 +157,7 @@ def read_point(data: Mapping[str, Any]) -> Point:
 
 
 def read_address_point(text: str) -> Point:
-    """Return a point as an address writes it, such as "e2.3:10:4:0.50"; without a share it is 1."""
+    """Return a point as an address writes it, such as "e2.3:10:4:0.50"; a missing share means 1."""
     found = POINT.fullmatch(text)
     expected = 'head:query:key:share, such as "e2.3:10:4:0.50", with a share from 0 to 1'
     check("point of start", text, expected, found is not None)
@@ -169,8 +169,8 @@ def read_address_point(text: str) -> Point:
 def drop_overridden_points(points: Iterable[Point]) -> tuple[Point, ...]:
     """Return the points, without those that a later one overrides.
 
-    A later point overrides one on the same word, and all of its row if it gives everything to one
-    word.
+    A later point overrides an earlier one on the same word. If it gives everything to its word, it
+    overrides all earlier points in its row.
     """
     kept: list[Point] = []
     for one in points:

@@ -13,8 +13,8 @@ EXAMPLES = 100
 NOUN_FINDER, READER, PARTNER, ALIGNER = "e2.3", "c2.3", "c2.2", "c2.4"
 """Heads of the translator that comes with the package.
 
-In the first, the row of "tired" looks at the animal. In the other two, the row of "il" looks at
-"tired".
+In `NOUN_FINDER`, the row of "tired" looks at the animal. In `READER` and `PARTNER`, the row of "il"
+looks at "tired", and in `ALIGNER` it looks at "it".
 """
 
 

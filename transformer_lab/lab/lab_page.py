@@ -25,14 +25,14 @@ class LabPage:
     def __init__(
         self, title: str, host: str, data: dict[str, Any], record: AttentionRecord, kind: Kind
     ):
-        """Make a page of its data.
+        """Make a page from its data.
 
         Args:
             title: What the page is about: its first sentence.
             host: "lab" if the model runs in the page, "record" if it shows records.
             data: What the host's script reads.
             record: What the still picture shows.
-            kind: The heads of that picture.
+            kind: The kind of heads in that picture.
         """
         self.title = f"Lab: {title}"
         self.host = host

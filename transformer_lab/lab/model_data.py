@@ -16,7 +16,7 @@ from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer
 from transformer_lab.figures.style import weight_colours
 
 MOST_PARAMETERS = 20_000_000
-"""A larger model makes the page slow to open and to translate in: it would take more than 48 MB."""
+"""A page with a larger model takes more than 48 MB, so it is slow to open and to translate in."""
 BYTES_A_PARAMETER = 2.4
 """Two bytes in half precision; gzip then saves a tenth, and base64 adds a third."""
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")

@@ -15,7 +15,7 @@ from transformer_lab.lab.record_page import record_page
 from transformer_lab.lab.translator_page import Example, Prompt, translator_page
 from transformer_lab.lab.widget import Attends, LabWidget, check_pinned
 
-OLD = "tl.{} is called tl.lab now: {}. The old name leaves with the next version"
+OLD = "tl.{} is called tl.lab now: {}. The old name will be removed in the next version"
 
 
 @overload
@@ -88,7 +88,7 @@ def lab(
             "head=e2.3&row=10&mute=c2.2" opens the row of the eleventh word in the third head of the
             encoder's second layer, and mutes a head of cross-attention. A record cannot be changed.
             If no head is given, a record and a kernel open the one with the sharpest rows (lowest
-            entropy) among the last kind; if no row is given, they show the strongest lines of all.
+            entropy) of the last kind; if no row is given, they show the strongest lines of all.
         snapshots: Records of earlier moments, for instance during training; a slider runs through
             them up to the record, or up to Python's answer.
         languages: What the page calls the two languages, the one that is read and the one that is
@@ -170,7 +170,7 @@ def lab(
 
 def bench(*arguments: Any, **options: Any) -> LabPage | LabWidget:
     """Build a lab, as `lab` does; this is its name from version 2 and will be removed in the next one."""
-    said = "tl.bench is called tl.lab now; the old name leaves with the next version"
+    said = "tl.bench is called tl.lab now; the old name will be removed in the next version"
     warnings.warn(said, DeprecationWarning, stacklevel=2)
     return lab(*arguments, **options)
 

@@ -91,7 +91,7 @@ def playground(task: str = "reverse", *, start: str = "") -> PlaygroundPage:
     """Build a page in which a Transformer learns `task` from scratch, in the reader's browser.
 
         playground("sort")
-        playground("reverse", start="but=mask:false")   # and beside it one without a causal mask
+        playground("reverse", start="but=mask:false")   # and next to it one without a causal mask
 
     Args:
         task: One of `TASKS`: letters to copy, reverse or sort, dates, numbers in words, the bilingual

@@ -1,6 +1,6 @@
 """A record as the data that the lab's script draws: small, and accurate to within 0.0006.
 
-When the page joins pieces into words, it adds up weights, and their errors with them.
+When the page joins pieces into words, it adds up their weights, so the errors add up, too.
 """
 
 import base64
@@ -18,7 +18,7 @@ from transformer_lab.config import check
 from transformer_lab.figures.style import weight_colours
 
 FINE_FROM = 36
-"""Upper bytes from this one upwards are followed by a lower byte: those of weights of 0.02 and more."""
+"""Upper bytes of this value and above, those of weights of 0.02 and more, have a lower byte, too."""
 MOST_VALUES = 8_000_000
 """If a record has more weights than this, only the strongest in each row are kept."""
 KEPT_KEYS = 32
@@ -31,8 +31,8 @@ def record_data(record: AttentionRecord, *, packed: bool = True) -> dict[str, An
     if sum(w.size for kind in maps for w in maps[kind]) > MOST_VALUES:
         maps, lost = strongest_of_each_row(maps)
         left_out = (
-            f"Of each row the {KEPT_KEYS} strongest of {count_keys(maps)} weights are shown. What "
-            f"is left out is on average {lost:.3f} of a row."
+            f"In each row, only the {KEPT_KEYS} strongest of {count_keys(maps)} weights are shown. "
+            f"The others add up to {lost:.3f} of a row on average."
         )
     weights, lower_bytes = encode([w for kind in maps for w in maps[kind]])
     return words_data(record) | {
@@ -100,13 +100,15 @@ def page_data(records: Sequence[AttentionRecord], *, packed: bool = True) -> dic
 def encode(layers: Sequence[np.ndarray]) -> tuple[bytes, list[int]]:
     """Pack all maps (heads, query, key): first the upper bytes of 65535 · √weight, then the lower bytes.
 
-    The square root uses its steps for small weights: the upper byte alone can tell 0.0001 from 0,
-    and it is enough for a colour. Large weights are read as numbers. Those of `FINE_FROM` and more
-    therefore have their lower byte too, and so does the largest in each row, so that the argmax is
-    right. Where there is no lower byte, the script uses the middle value, 128. The error is below
-    0.0006 for every weight, and below 0.00002 for those with two bytes; 0 stays 0.
+    The square root has finer steps for small weights, so the upper byte alone can tell 0.0001 from
+    0, and it is enough for a colour. But people read large weights as numbers, so those whose upper
+    byte is `FINE_FROM` or more have their lower byte, too. The largest weight in each row also has
+    it, so that the argmax is right. Where there is no lower byte, the script uses the middle value,
+    128. The error is below 0.0006 for every weight, and below 0.00002 for those with two bytes; 0
+    stays 0.
 
-    This also returns how many lower bytes each map has, so that the script can read a single map.
+    The function also returns how many lower bytes each map has, so that the script can read a
+    single map.
     """
     upper, lower, counts = [], [], []
     for weights in layers:

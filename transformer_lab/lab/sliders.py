@@ -64,8 +64,9 @@ def draw_frames(draw: Draw, control: Any) -> dict[str, Any]:
     """Draw a picture for each of a control's values, up to `MOST_FRAMES` of them.
 
     Returns:
-        "label": the control's description. "pictures": what `encode_picture` returns for each.
-        "start": the index of the picture for the control's current value, which is always included.
+        A dict with "label", the control's description; "pictures", what `encode_picture` returns
+        for each; and "start", the index of the picture for the control's current value, which is
+        always included.
     """
     values, names = list_values(control)
     own = values.index(control.value)

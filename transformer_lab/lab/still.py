@@ -17,7 +17,7 @@ LINE = 0.086  # inches: lower cells get no labels, which would lie on each other
 LABEL: dict[str, Any] = {"fontsize": FONT, "parse_math": False}
 """How to write a token, which may contain a dollar sign."""
 MOST_CELLS = 60
-"""Maps with more tokens are pooled: a picture of a hundred would be larger than the weights."""
+"""Maps with more tokens are pooled: with a hundred, the picture would be larger than the weights."""
 
 
 def overview(record: AttentionRecord, kind: Kind) -> Figure:

@@ -22,10 +22,10 @@ class Prompt:
     """Something for the reader of the lab to try.
 
     `ask` says what to do. Readers who arrive through “Next” or “Back” find the page as the address
-    `start` describes it; without one, it stays as it is. The task is done when the page's address
-    has the fields of `goal`, such as "head=e2.3&mute=e2.3". Then `then` is shown, which says what
-    there was to see. If the goal has "tested=" and the names of muted heads, it waits for the test
-    on many sentences.
+    `start` describes it; if there is none, the page stays as it is. The task is done when the
+    page's address has the fields of `goal`, such as "head=e2.3&mute=e2.3". Then the page shows
+    `then`, which says what there was to see. If the goal has "tested=" and the names of muted
+    heads, it waits for the test on many sentences.
     """
 
     ask: str

@@ -148,8 +148,8 @@ class LabWidget(anywidget.AnyWidget):
             changes: The changes in the model that the reader is looking at.
 
         Returns:
-            The records, the new one last, after any snapshots of the same sentence; and what the
-            page draws in addition: the words and probabilities of the other model, if the reader is
+            Any snapshots of the same sentence and then the new record; and what the page draws in
+            addition, which is the words and probabilities of the other model if the reader is
             comparing.
         """
         if self.plain[0] != sentence:
@@ -212,10 +212,10 @@ class LabWidget(anywidget.AnyWidget):
 
     @traitlets.validate("kind", "layer", "head", "pinned")
     def _check(self, proposal: Any) -> Any:
-        """Refuse what no record in view has; values set together are judged together, at the end.
+        """Refuse a value that fits no record in view; values set together are checked only together.
 
-        The page may be at a snapshot, whose translation is longer than the record's. Another kind
-        or layer may have fewer heads: what is open then follows, see `settle`.
+        The page may show a snapshot whose translation is longer than the record's. If another kind
+        or layer has fewer heads, `settle` opens one that exists.
         """
         name, value = proposal["trait"].name, proposal["value"]
         changes: dict[str, Any] = {name: value}
@@ -248,8 +248,8 @@ class LabWidget(anywidget.AnyWidget):
     def _ipython_display_(self) -> None:
         """Show the widget, and then a picture for where no kernel answers.
 
-        They are two outputs: of one, JupyterLab and nbconvert show the widget's view alone, and
-        say "model not found" where it has gone.
+        These are two outputs, because JupyterLab and nbconvert show only the widget's view of a
+        single one, and say "model not found" where that view has gone.
         """
         still = self.still()
         live = super()._repr_mimebundle_()
@@ -258,7 +258,7 @@ class LabWidget(anywidget.AnyWidget):
         display(still, raw=True)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Both in one, for hosts that know no other way."""
+        """Return the widget and the picture in one bundle, for hosts that know no other way."""
         still = self.still()
         live = super()._repr_mimebundle_(**kwargs)
         return (live[0] if live else {}) | still, {}

@@ -157,7 +157,7 @@ def from_zero_to_one(length, d_model):
 
 TABLE = [
     ("sinusoids", in_degrees, "taken for degrees"),
-    ("sinusoids", in_whole_turns, "a factor of 2π too much"),
+    ("sinusoids", in_whole_turns, "an extra factor of 2π"),
     ("sinusoids", from_zero_to_one, "divided by the length"),
     ("sinusoids", sines_then_cosines, "all sines first"),
     ("sinusoids", a_frequency_a_column, "a frequency of its own"),
@@ -167,7 +167,7 @@ TABLE = [
     ("sinusoids", times_for_divided, "the first pair is the fastest"),
     ("rotation", transposed, "turns the other way"),
     ("rotation", one_angle, "the same angle"),
-    ("rotation", one_step, "k does not enter"),
+    ("rotation", one_step, "k isn't used"),
     ("rotation", i_again, "not i/d_model"),
     ("rotation", cosines_only, "sines next to the diagonal"),
     ("rotate", start_forgotten, "position `start`"),

@@ -220,9 +220,9 @@ def compares_slices(pieces, pair):
 
 
 TABLE = [
-    ("merge", compares_slices, "of a list nothing is merged"),
-    ("count_pairs", types_not_tokens, "counted once; it counts as often"),
-    ("count_pairs", set_of_pairs, "stands twice in a word"),
+    ("merge", compares_slices, "nothing in a list is merged"),
+    ("count_pairs", types_not_tokens, "counted once, but it should count as often"),
+    ("count_pairs", set_of_pairs, "occurs twice in a word"),
     ("count_pairs", sorted_pairs, "the order matters"),
     ("count_pairs", strings, "lose the border"),
     ("count_pairs", over_the_border, "stay inside words"),
@@ -234,7 +234,7 @@ TABLE = [
     ("merge", as_sets, "is merged too"),
     ("merge", copied, "nothing is merged"),
     ("pad", on_the_left, "padding stands on the left"),
-    ("pad", zeros, "0 is written in"),
+    ("pad", zeros, "0 is hard-coded"),
     ("pad", to_the_shortest, "cut to the shortest"),
     ("pad", always_one, "one column too many"),
     ("pad", time_first, "here the batch comes first"),

@@ -269,7 +269,7 @@ def length_without_eos(log_probability, length, alpha):
 
 
 TABLE = [
-    ("greedy_words", returns_what_it_read, "bos is no word of the translation"),
+    ("greedy_words", returns_what_it_read, "bos isn't a word of the translation"),
     ("greedy_words", breaks_before_eos, "eos is missing"),
     ("greedy_words", forgets_the_past, "only the last word is read"),
     ("greedy_words", bos_is_lost, "bos is not read"),
@@ -300,7 +300,7 @@ TABLE = [
     ("beam_score", plain_length, "plain length to the power"),
     ("beam_score", power_above_only, "over the whole fraction"),
     ("beam_score", factor, "α is an exponent"),
-    ("beam_score", positive, "the sign is turned"),
+    ("beam_score", positive, "the sign is wrong"),
     ("beam_score", brackets, "mind the brackets"),
     ("beam_score", six_forgotten, "the 6 is missing"),
     ("beam_score", six_alone_to_the_power, "over the 6 alone"),

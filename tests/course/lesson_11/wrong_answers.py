@@ -227,10 +227,14 @@ TABLE = [
     (
         "read_words",
         not_transposed,
-        "must be transposed, with .T; a Linear stores its weight as (out",
+        "must be transposed, with .T. A Linear stores its weight as (out",
     ),
     ("read_words", not_transposed_in_a_loop, "must be transposed, with .T"),
-    ("read_words", letters_not_turned, "the letter d stands for an axis of 4 and for one of 5"),
+    (
+        "read_words",
+        letters_not_turned,
+        "the letter d stands for an axis of length 4 and for one of length 5",
+    ),
     ("read_words", no_bias, "bias is missing"),
     ("read_words", over_steps, "over the steps"),
     ("read_words", over_depths, "over the depths"),

@@ -177,7 +177,7 @@ def sorted_lengths(n, seconds):
 TABLE = [
     ("products", operations, "multiplications alone"),
     ("products", no_output_projection, "three projections"),
-    ("products", scores_only, "only one of two products"),
+    ("products", scores_only, "only one of the two products"),
     ("products", quadratic_first, "are swapped"),
     ("products", parameters, "how many parameters"),
     ("products", entries, "number of entries"),

@@ -135,9 +135,9 @@ TABLE = [
     ("messages", over_all, "over all nodes"),
     ("messages", alike, "count alike"),
     ("messages", not_normalised, "don't sum to 1"),
-    ("messages", too_large_for_exp, "e to a large score"),
+    ("messages", too_large_for_exp, "the exponential of a large score"),
     ("messages", largest_of_its_row, "largest of *theirs*"),
     ("messages", largest_of_the_table, "NaN"),
-    ("messages", roles_swapped, "changed places"),
+    ("messages", roles_swapped, "query and key are swapped"),
     ("messages", with_loops, "to itself"),
 ]

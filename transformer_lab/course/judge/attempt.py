@@ -50,7 +50,7 @@ class Attempt:
 
     @property
     def more(self) -> "Attempt | None":
-        """The outcomes in many freshly drawn cases; None if none can be drawn, or the time is up."""
+        """The outcomes in many freshly drawn cases; None if no case can be drawn or the time is up."""
         return self.run_more() if self.run_more else None
 
     def right(self) -> list[bool]:
@@ -59,7 +59,7 @@ class Attempt:
         return [a.is_right(b, self.tolerance) for a, b in pairs]
 
     def has_coarse_results(self) -> bool:
-        """Return whether all expected results are single whole numbers, words, or True and False."""
+        """Return whether all expected results are single whole numbers, words, or True or False."""
         return all(
             x.dtype.kind == "b" or (x.ndim == 0 and x.dtype.kind in "iuU")
             for outcome in self.expected
@@ -96,8 +96,8 @@ def find_first_difference(got: np.ndarray, want: np.ndarray, tolerance: float) -
 def format_tables(attempt: Attempt, room: int) -> list[str]:
     """Return lines with tables for the first wrong case: inputs, expected result and given result.
 
-    There are at most `room` lines: as many inputs as fit next to the two results, and none at all
-    if those two do not fit.
+    There are at most `room` lines, which show the two results and as many inputs as fit. If even
+    the two results do not fit, there are no lines.
     """
     at, place = attempt.first_wrong(), attempt.wrong_result()
     got, want = attempt.given[at], attempt.expected[at]

@@ -1,8 +1,8 @@
 """Recording the calls that an answer makes, and finding the first call with wrong arguments.
 
-`outcome.run_case` records the calls, and `diagnosis` compares them with the reference's. An answer
-with several steps is right up to one of them, and the arguments of the functions or modules that it
-calls show which one.
+`outcome.run_case` records the calls, and `diagnosis` compares them with the reference's. If an
+answer has several steps, the arguments of the functions or modules that it calls show which step
+goes wrong first.
 """
 
 import functools
@@ -47,12 +47,13 @@ class Call:
 
 
 class CallRecorder:
-    """A recorder for the arguments with which functions and the parts of modules are called.
+    """A recorder of the calls to functions and to the parts of modules, with their arguments.
 
     Attributes:
         calls: The calls, in the order in which they started.
-        is_answer_running: Whether whatever is called now is called by the answer. A check may also
-            call the arguments itself, before or afterwards, and that says nothing about the answer.
+        is_answer_running: Whether the answer is running, so that a call made now is its own. A
+            check may also call the arguments itself, before or after the answer, and such calls say
+            nothing about the answer.
     """
 
     def __init__(self) -> None:
@@ -60,7 +61,7 @@ class CallRecorder:
         self.is_answer_running = True
 
     def watch(self, answer: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that does the same as an answer, and records what is called in the meantime.
+        """Return a function that runs an answer and records the calls that it makes.
 
         From now on, nothing else is recorded. If the answer returns a module, calls to its parts
         count as the answer's.
@@ -85,8 +86,8 @@ class CallRecorder:
         """Record a call by the answer, unless there are already `MAX_CALLS`.
 
         Returns:
-            The number of the call, or None if the call can tell us nothing, because it is not
-            recorded or gets a function or the like, which cannot be compared.
+            The number of the call. It is None if the call is not recorded, or if one of its
+            arguments cannot be compared, such as a function.
         """
         given = tuple(given)
         if not self.is_answer_running or len(self.calls) >= MAX_CALLS:
@@ -102,7 +103,7 @@ class CallRecorder:
             self.calls[number] = replace(self.calls[number], returned=copy_as_array(returned))
 
     def wrap(self, name: str, value: Any) -> Any:
-        """Return the value, set up so that calls to it are recorded if it is a function or a module.
+        """Return the value; if it is a function or a module, calls to it will be recorded.
 
         A function is wrapped, while the parts of a module get hooks in place.
         """
@@ -134,7 +135,7 @@ class CallRecorder:
             self.hook_part(before + name, part)
 
     def hook_part(self, name: str, part: nn.Module) -> None:
-        """Put hooks on one part of a module that record its arguments and what it returns."""
+        """Put hooks on one part of a module, which record its arguments and what it returns."""
         running: list[int | None] = []
         layer = type(part).__name__ if type(part).__module__.startswith("torch.nn.") else ""
 
@@ -160,9 +161,10 @@ def copy_as_array(value: Any) -> np.ndarray | None:
 def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | None:
     """Return a sentence about the first call that differs from the reference's, or None.
 
-    A call differs if it gets something else, or gets the same but returns something else. If all
-    calls are right, the sentence says that the mistake comes after them. It is None if the
-    reference calls nothing, or if the answer calls something more often than the reference does.
+    A call differs if its arguments differ, or if they are the same but the result differs. If all
+    calls are right, the sentence says that the mistake comes after them. There is no sentence if
+    the reference calls nothing, or if the answer calls something more often than the reference
+    does.
     """
     if not want or len(got) == MAX_CALLS:
         return None
@@ -208,10 +210,10 @@ def _gives_something_else(one: Call, call: Call) -> bool:
 
 
 def find_needless_calls(got: Sequence[Call], want: Sequence[Call]) -> str | None:
-    """Return a sentence about what is called once too often, with something else; or None.
+    """Return a sentence about a call too many, with arguments that no right call has, or None.
 
-    An answer that loops over the rows calls it often, each time with just one part; this is not
-    meant here.
+    This does not cover an answer that loops over the rows, and so calls something many times, each
+    time with just one row.
     """
     for name in dict.fromkeys(call.name for call in want):
         mine = [call.given for call in got if call.name == name]
@@ -233,8 +235,8 @@ def describe_difference(
     """Describe how a call's arguments differ from the expected ones.
 
     Returns:
-        A phrase that begins with a colon; "" if they differ in a way no probe can name; None if
-        they are equal.
+        A phrase that begins with a colon; "" if they differ in a way that no probe can name; None
+        if they are equal.
     """
     got, want = _leave_out_defaults(got), _leave_out_defaults(want)
     if len(got) != len(want):
@@ -259,7 +261,7 @@ def describe_difference(
 
 
 def _leave_out_defaults(arguments: Sequence[np.ndarray | None]) -> Sequence[np.ndarray | None]:
-    """Return the arguments without None at the end, which is the same as no argument there."""
+    """Return the arguments without any None at the end, because leaving those out means the same."""
     kept = len(arguments)
     while kept and arguments[kept - 1] is None:
         kept -= 1

@@ -22,8 +22,8 @@ CONFIRMED = 2
 def find_case_pattern(attempt: Attempt) -> str | None:
     """Return a sentence on how many cases are right and what sets them apart, or None if none is right.
 
-    The same must set them apart in freshly drawn cases too, and at least two of these must have it.
-    Otherwise the answer may well be right in other cases, or wrong in these.
+    The same feature must set them apart among freshly drawn cases too, and at least two of these
+    must have it. Otherwise it may be an accident that the feature fits.
     """
     right = attempt.right()
     if not any(right):
@@ -57,7 +57,7 @@ def find_dividing_value(
     """Return what separates right from wrong cases, if one value of a feature does, or None.
 
     Returns:
-        It is a phrase, the value, and whether it is the right cases that have it.
+        A phrase, the value, and whether the cases that have it are the right ones.
     """
     good = [v for v, is_right in zip(values, right, strict=True) if is_right]
     bad = [v for v, is_right in zip(values, right, strict=True) if not is_right]

@@ -1,4 +1,4 @@
-"""Arguments for checks' cases: arrays, modules and models that are the same at each call.
+"""Arguments for the cases of checks: arrays, modules and models that are the same at each call.
 
 The checks of several lessons share them.
 """
@@ -22,7 +22,8 @@ from transformer_lab.numpy_reference import softmax
 def random_array(*shape: int, seed: int = 0, scale: float = 1.0) -> np.ndarray:
     """Return normally distributed numbers of this shape, the same at each call.
 
-    They have two decimals before they are scaled, so that a table of them can be checked by eye.
+    They are rounded to two decimals before they are scaled, so that a table of them can be checked
+    by eye.
     """
     return scale * np.random.default_rng(seed).standard_normal(shape).round(2)
 

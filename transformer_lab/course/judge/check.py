@@ -1,6 +1,6 @@
-"""`Check`: it compares a learner's answer with a reference, and prints a verdict or a hint.
+"""`Check` compares a learner's answer with a reference, and prints a verdict or a hint.
 
-Each lesson builds its checks from it, and a notebook calls one with the learner's function.
+Each lesson builds its checks from it, and a notebook calls one of them with the learner's function.
 """
 
 import functools
@@ -56,7 +56,7 @@ class Verdict:
     Attributes:
         right: Whether the answer is right.
         text: The text to print.
-        is_named: Whether the answer makes a known mistake, so that the text is that mistake's hint.
+        is_named: Whether the answer makes a known mistake; if so, the text is the hint for it.
     """
 
     right: bool
@@ -71,9 +71,9 @@ FRESH_CASES = 10
 MORE_CASES = 40
 """The number of cases drawn to confirm what could easily be a coincidence."""
 FEWEST_CASES = 3
-"""The fewest cases that can confirm it, if the answer is too slow for all of them."""
+"""The fewest cases that can confirm it if the answer is too slow for all `MORE_CASES`."""
 FRESH_SECONDS = 5.0
-"""How long a wrong answer may compute in all drawn cases together."""
+"""How many seconds a wrong answer may compute in all drawn cases together."""
 SOLUTION_MARK = "### BEGIN SOLUTION"
 """The first line of each notebook cell that contains the solution."""
 NO_EXPLANATION = "the result is wrong, in a way that this check has no words for."
@@ -96,11 +96,11 @@ def call_answer(answer: Callable[..., Any], *arguments: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """A comparison of an answer with a reference by what it returns, never by how it is written.
+    """A comparison of an answer with a reference: of what they return, not of how they are written.
 
-    Call it with the answer. If the answer is right, it prints one line. If not, it prints a hint:
-    that of the known mistake that gives the same results in every case, or else what is wrong in
-    the first case that fails.
+    Call it with the answer. If the answer is right, it prints one line. If the answer gives the
+    same results as a known mistake in every case, it prints the hint for that mistake. Otherwise it
+    says what is wrong in the first case that fails.
 
     Attributes:
         reference: The right answer.
@@ -110,11 +110,11 @@ class Check:
         results: The names of what the answer returns.
         run: Calls the answer with the arguments of a case; if the answer is a class, it first
             creates an object.
-        arguments: The names of a case's arguments; by default the reference's.
+        arguments: The names of a case's arguments; by default, the ones that the reference has.
         tolerance: The largest difference that counts as equal.
         own: The package's own functions or classes for this exercise, which an answer may not call.
         place: The lesson and the name of the exercise, under which the diary records it.
-        drawn: Returns one random case; three of them follow those written by hand.
+        drawn: Returns one random case; three such cases follow those written by hand.
         working: Works out a case step by step, for an answer whose mistake nobody foresaw.
         guide: How hard the exercise is, how long it takes, and its three hints.
     """
@@ -145,7 +145,7 @@ class Check:
         """Print one of the exercise's three hints: 1 is a nudge, 2 is the idea, 3 is nearly all of it.
 
         Raises:
-            ValueError: If the number is any other.
+            ValueError: If there is no hint with this number.
         """
         hints = self.guide.hints if self.guide else ()
         numbers = range(1, len(hints) + 1)
@@ -237,7 +237,7 @@ class Check:
     def find_misreading(self, attempt: Attempt, reference: Callable[[Any], Outcome]) -> str | None:
         """Return what `find_misread_argument` says.
 
-        If results are coarse, it must hold in many more cases.
+        If results are coarse, the finding must hold in many more cases.
         """
         found = find_misread_argument(
             reference, attempt.cases, attempt.names, attempt.given, attempt.expected
@@ -288,7 +288,7 @@ class Check:
         return fresh if fresh.right().count(False) > 1 else None
 
     def draw_fresh_case(self, number: int) -> tuple[tuple[Any, ...], Outcome]:
-        """Return a case that no verdict has used, and the reference's outcome for it; cached."""
+        """Return one of the cases that no verdict has used, and the reference's outcome, from a cache."""
         for seed in range(RANDOM_CASES + len(self.fresh_cases), RANDOM_CASES + number + 1):
             assert self.drawn is not None
             case = self.drawn(RandomValues(seed))
@@ -339,14 +339,14 @@ class Check:
         return called[0] if called else None
 
     def known_outcomes(self, answer: Callable[..., Any]) -> list[Outcome]:
-        """Return the outcome of one of the check's own functions in each case; cached.
+        """Return the outcomes of one of the check's own functions, one for each case, from a cache.
 
         `answer` is the reference or the function of a known `Mistake`.
         """
         return [self.known_outcome(answer, n) for n in range(len(self.all_cases))]
 
     def known_outcome(self, answer: Callable[..., Any], place: int) -> Outcome:
-        """Return the outcome of the reference or of a known `Mistake` in one case; cached."""
+        """Return the outcome of the reference or of a known `Mistake` in one case, from a cache."""
         if (answer, place) not in self.known_results:
             with warnings.catch_warnings(action="ignore"):  # of a mistake that is not the learner's
                 self.known_results[answer, place] = self.run_case(answer, self.all_cases[place])
@@ -354,7 +354,7 @@ class Check:
 
     @functools.cached_property
     def known_results(self) -> dict[tuple[Callable[..., Any], int], Outcome]:
-        """The cache of `known_outcome`: the outcome for each function and number of a case."""
+        """The cache of `known_outcome`: the outcome for each function and case number."""
         return {}
 
     @functools.cached_property
@@ -368,8 +368,8 @@ class Check:
     def run_cases(self, answer: Callable[..., Any]) -> list[Outcome]:
         """Return the answer's outcomes, one for each case.
 
-        If the answer does not end in one case, all later cases count the same, so that nobody has
-        to wait for each.
+        If the answer does not end in one case, all later cases count as endless, too, so that
+        nobody has to wait for each of them.
         """
         outcomes: list[Outcome] = []
         for case in self.all_cases:
@@ -385,7 +385,7 @@ class Check:
 
     @functools.cached_property
     def counterfactuals(self) -> Sequence[Mistake]:
-        """The reference with one standard mistake each, if it returns only numbers or words."""
+        """Versions of the reference with one standard mistake each; none if it returns arrays."""
         results = [x for one in self.known_outcomes(self.reference) for x in one.results]
         if any(x.ndim for x in results):
             return ()  # an array shows more of itself, and its probes are in `number_faults`
@@ -464,7 +464,7 @@ class FreshRuns:
         self.seconds_left = FRESH_SECONDS
 
     def take(self, count: int) -> Iterator[tuple[tuple[Any, ...], Outcome, Outcome]]:
-        """Yield each case with the outcomes of answer and reference; fewer than `count` if time is up."""
+        """Yield `count` cases, or fewer if time is up, with the outcomes of answer and reference."""
         for number in range(count):
             if number == len(self.rows) and not self._run(number):
                 return

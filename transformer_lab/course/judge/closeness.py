@@ -1,4 +1,4 @@
-"""Comparing two arrays: equal up to a tolerance, and of the same kind.
+"""Comparisons of two arrays: are they equal up to a tolerance, and of the same kind?
 
 Everything in the judge that compares results uses it.
 """
@@ -43,7 +43,7 @@ def close_elements(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray
 def is_same_kind(given: np.ndarray, wanted: np.ndarray) -> bool:
     """Return whether booleans were given where booleans are wanted, and integers where integers are.
 
-    A single number such as 4.0 is as good as 4, but not in an array of ids or positions.
+    A single 4.0 is as good as a 4, but in an array of ids or positions it is not.
     """
     if not given.ndim and given.dtype.kind == "f" and wanted.dtype.kind in "iu":
         return float(given).is_integer()

@@ -34,10 +34,10 @@ MAX_LINES = 16
 
 
 def describe_failure(attempt: Attempt, misread: str | None = None) -> str:
-    """Describe what is wrong with a wrong answer, in a sentence and a number.
+    """Describe what is wrong with a wrong answer, and say in how many cases it is right.
 
-    Whatever is true of all cases comes first. `misread` is a sentence about a misread argument, if
-    one was found. If nothing explains the answer, the case is worked out.
+    If a pattern among the cases was found, it comes first. `misread` is a sentence about a misread
+    argument, if one was found. If nothing explains the answer, the case is worked out.
     """
     text = describe_first_wrong_case(attempt, misread)
     where = find_case_pattern(attempt)

@@ -1,4 +1,4 @@
-"""Known mistakes made by changing a few words of the reference's source: `edit_reference`.
+"""`edit_reference` makes known mistakes by changing a few words of the reference's source.
 
 A check uses it for mistakes that differ from its reference in one or two places.
 """
@@ -9,10 +9,10 @@ from typing import Any
 
 
 def edit_reference(reference: Callable[..., Any], *changes: tuple[str, str]) -> Callable[..., Any]:
-    """Return a function or class like the reference, after changing its source by each (old, new).
+    """Return the reference's function or class with each (old, new) replaced in its source.
 
     The changes are made one after another. Each replaces the old text wherever it occurs. The
-    result sees the globals of the reference's module.
+    result uses the globals of the reference's module.
 
     Raises:
         ValueError: If the source does not contain the old text of a change.

@@ -16,8 +16,8 @@ NUMPY = (
     "tensor's own methods or torch's functions, such as torch.exp for np.exp"
 )
 NUMPYS_WORDS = (
-    "a function of NumPy, or one that is written with them, gets a PyTorch tensor. Use the "
-    "tensor's own methods, which have dim for axis and keepdim for keepdims"
+    "a NumPy function, or one that calls NumPy functions, gets a PyTorch tensor. Use the tensor's "
+    "own methods, which have dim for axis and keepdim for keepdims"
 )
 WHOLE = "a whole number is needed there. The division // gives one, and / does not"
 NONE = "something there is None. Does the function that made it have a `return`?"
@@ -36,7 +36,7 @@ NONES: Sequence[tuple[str, str]] = [
         "append, sort and the like change what stands before the dot, and return None",
     ),
 ]
-"""What makes a None other than a missing `return`: a pattern for the code, and the explanation."""
+"""Where a None comes from if no `return` is missing: a pattern for the code, and the explanation."""
 
 
 def explain_matrix_product(left: str, right: str) -> str:
@@ -97,7 +97,7 @@ def explain_index(found: re.Match[str]) -> str:
 
 
 def explain_none(line: str, body: str = "") -> str:
-    """Explain an error caused by a None that is no argument.
+    """Explain an error caused by a None that is not an argument.
 
     Args:
         line: The learner's line that raised it.
@@ -204,7 +204,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
         r"cannot access local variable '(\w+)'",
         lambda m: f"`{m[1]}` gets its value in a line that was not reached",
     ),
-    (r"maximum recursion depth", lambda _: "the function calls itself without an end"),
+    (r"maximum recursion depth", lambda _: "the function calls itself without end"),
     (
         r"'float' object cannot be interpreted as an integer|must be integers or slices, not float|"
         r"only integer tensors of a single element|indices must be integers|arrays used as indices",
@@ -290,8 +290,8 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"'torch\.return_types\.m",
         lambda _: (
-            "PyTorch's max and min with a dim give values and places. Use amax and amin for "
-            "the values alone"
+            "PyTorch's max and min with a dim return both the values and their indices. Use amax "
+            "and amin for the values alone"
         ),
     ),
     (
@@ -321,11 +321,11 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"could not broadcast input array from shape \((.*?),?\) into shape \((.*?),?\)",
-        lambda m: f"there is room for the shape ({m[2]}), and what is put there has ({m[1]})",
+        lambda m: f"there is room for the shape ({m[2]}), but what is put there has ({m[1]})",
     ),
     (
         r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)",
-        lambda m: f"there is room for {m[1]}, and what is put there has {m[2]}",
+        lambda m: f"there is room for {m[1]}, but what is put there has {m[2]}",
     ),
     (
         r"tuple index out of range",
@@ -342,8 +342,8 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"must be Tensor, not numpy\.ndarray|expected Tensor as element|but got numpy\.ndarray",
         lambda _: (
-            "a PyTorch function gets a NumPy array. Use NumPy's own, such as np.exp, np.where "
-            "or np.matmul"
+            "a PyTorch function gets a NumPy array. Use NumPy's own functions, such as np.exp, "
+            "np.where or np.matmul"
         ),
     ),
     (
@@ -443,7 +443,8 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"can't be cast to the desired output type",
         lambda _: (
-            "decimals are written into a tensor of whole numbers. Make it one of decimals first"
+            "decimals are written into a tensor of whole numbers. Make it a tensor of decimals "
+            "first"
         ),
     ),
     (
@@ -493,7 +494,9 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"stack expects each tensor to be equal size",
-        lambda _: "stack needs parts of the same shape. For others, use flatten and torch.cat",
+        lambda _: (
+            "stack needs parts of the same shape. If their shapes differ, use flatten and torch.cat"
+        ),
     ),
     (
         r"expected a non-empty list of Tensors|stack expects a non-empty TensorList",
@@ -501,7 +504,9 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"einsum\(\): subscript (\w) has size (\d+) .* seen size (\d+)",
-        lambda m: f"the letter {m[1]} stands for an axis of {m[3]} and for one of {m[2]}",
+        lambda m: (
+            f"the letter {m[1]} stands for an axis of length {m[3]} and for one of length {m[2]}"
+        ),
     ),
     (
         r"Sizes of tensors must match except in dimension (\d+)|"
@@ -580,7 +585,8 @@ def find_reason(text: str, line: str = "") -> str | None:
 def find_turned_matrix(text: str, line: str) -> str | None:
     """Explain a matrix product in which the rows of both sides have the same length, or return None.
 
-    Only a product that the line itself writes counts, because PyTorch's Linear transposes its weight.
+    Only a product written in the line itself counts, because PyTorch's Linear transposes its
+    weight.
     """
     found = re.search(r"cannot be multiplied \(\d+x(\d+) and (?!\1x)\d+x\1\)", text)
     if not found or not re.search(r"@|\b(?:matmul|mm)\(", line):

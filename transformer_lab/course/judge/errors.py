@@ -24,7 +24,7 @@ from transformer_lab.course.judge.formatting import describe_kind, short_repr
 PACKAGE = str(Path(__file__).parents[2])
 LIBRARIES = (sysconfig.get_path("stdlib"), "site-packages", "dist-packages", "<frozen", "<__array")
 MAX_NAMES = 5
-"""The most names in a line whose sizes are listed."""
+"""The largest number of names in a line for which sizes are listed."""
 
 
 class UnusableError(ValueError):
@@ -116,8 +116,8 @@ def read_source(answer: Callable[..., Any]) -> str:
 def explain_given_none(frame: types.FrameType, line: int, watched: RecordedAnswer) -> str | None:
     """Explain an error caused by a None that was passed to the function in this frame, or return None.
 
-    Only an argument that was None from the start counts; if the function itself set it to None, one
-    of its own lines did so.
+    Only an argument that was None from the start counts; if the function itself set it to None, the
+    cause is one of its own lines.
     """
     code = frame.f_code
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
@@ -150,7 +150,7 @@ def find_stored_names(code: types.CodeType) -> Iterator[str]:
 
 
 def find_names(text: str) -> Iterator[str]:
-    """Return the names of variables in a line of code, each once."""
+    """Return the names of the variables in a line of code, without repetitions."""
     return iter(dict.fromkeys(re.findall(r"(?<![\w.])[A-Za-z_]\w*", text)))
 
 
@@ -191,9 +191,10 @@ def describe_line(frame: types.FrameType, line: int) -> str:
 
 
 def describe_sizes(text: str, known: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the variables in a line of code that have a shape, a length or a plain value, with that.
+    """Yield the variables in a line of code, each with its shape, its length or its plain value.
 
-    There are at most `MAX_NAMES`. `known` maps names to values.
+    There are at most `MAX_NAMES`, and variables that have none of these are left out. `known` maps
+    names to values.
     """
     sizes = ((name, describe_size(known[name])) for name in find_names(text) if name in known)
     yield from islice((f"{name} {size}" for name, size in sizes if size), MAX_NAMES)

@@ -27,7 +27,7 @@ def describe_kind(value: Any) -> str:
 
 
 def _kind_of(value: Any) -> str:
-    """Return what `describe_kind` does, but raise what the value raises."""
+    """Return the text for `describe_kind`, and let an error in the value's own code pass."""
     if value is None:
         return "None"
     if isinstance(value, tuple | list):
@@ -52,8 +52,8 @@ def _kind_of(value: Any) -> str:
 def describe_value(value: Any) -> str:
     """Return an argument as short text.
 
-    It is the shape of an array, the class of a module, "a function", the kind of a list with
-    arrays, or otherwise the value, shortened if it is long.
+    An array is described by its shape, a module by its class, a function as "a function", and a
+    list with arrays by its kind. Anything else is shown itself, shortened if it is long.
     """
     if isinstance(value, np.ndarray | Tensor) and value.ndim:
         return f"of shape {tuple(value.shape)}"
@@ -75,7 +75,7 @@ def _holds_arrays(value: Any) -> bool:
 
 
 def format_number(value: Any) -> str:
-    """Return a number with at most five significant digits; whole numbers, booleans and texts as is."""
+    """Return a number with at most five significant digits; other values stay as they are."""
     if isinstance(value, bool | np.bool_ | int | np.integer | str | np.str_):
         return str(value)
     return f"{value + 0.0:.5g}"  # so that there is no −0

@@ -31,7 +31,7 @@ DECODER_SEES_PADDING = ("causal_mask(target.size(1)), words", "causal_mask(targe
 def drop_padding(
     answer: Callable[..., Any], model: Transformer, source: Tensor, target: Tensor
 ) -> Any:
-    """Call the answer and return its logits, with 0 instead of those at the target's padding.
+    """Call the answer and return its logits, with those at the target's padding set to 0.
 
     Raises:
         UnusableError: If the answer leaves the model, or a part of it, in another mode than before
@@ -41,7 +41,8 @@ def drop_padding(
     logits = answer(model, source, target)
     if [module.training for module in model.modules()] != modes:
         raise UnusableError(
-            "it leaves the model in another mode, but the mode is the caller's choice"
+            "it changes the model's mode (training or evaluation), but the mode is the caller's "
+            "choice"
         )
     fits = isinstance(logits, Tensor) and logits.shape[:2] == target.shape
     is_padding = (target == model.config.pad_id)[..., None]

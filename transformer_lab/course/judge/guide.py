@@ -10,7 +10,7 @@ MINUTES = (5, 10, 15, 20, 30)
 
 @dataclass(frozen=True)
 class Guide:
-    """What a learner is told about an exercise before and while writing it.
+    """What a learner is told about an exercise before and while working on it.
 
     Attributes:
         difficulty: From 1, a line or two, to 3, which takes some thought.
@@ -44,7 +44,7 @@ class Guide:
 
 
 def read_guides(text: str, name: str) -> dict[str, Guide]:
-    """Read a lesson's guides, by the names of their checks, from the text of its `hints.toml`.
+    """Read a lesson's guides from the text of its `hints.toml`; the keys are the names of the checks.
 
     Raises:
         ValueError: If the text is not TOML or a guide is incomplete; the message begins with

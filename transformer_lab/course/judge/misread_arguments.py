@@ -52,7 +52,7 @@ def find_misread_argument(
 
 
 def _is_one_value(given: Sequence[Outcome]) -> bool:
-    """Return whether all results of all cases are one value: whatever is read, it may come to that."""
+    """Return whether all results of all cases are one value, which any misreading might give."""
     flat = [x.ravel() for outcome in given for x in outcome.results if x.size]
     return bool(flat) and all((x == flat[0][0]).all() for x in flat)
 
@@ -75,7 +75,7 @@ def find_unread_arguments(
 ) -> str | None:
     """Return a sentence about the arguments that only the reference reads, or None.
 
-    Their values are changed; if that changes the reference's result and not the answer's, the
+    Their values are changed. If that changes the reference's result but not the answer's, the
     answer does not read them.
     """
     before = run_reference(case)

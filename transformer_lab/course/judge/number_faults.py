@@ -71,7 +71,7 @@ def _has_right_shape(attempt: Attempt, at: int, place: int) -> bool | None:
 
 
 def _omit_numbers(text: str | None) -> str | None:
-    """Return a sentence in which nothing is left that depends on the sizes of a case."""
+    """Return a sentence without anything that depends on the sizes of a case."""
     if text is None:
         return None
     text = re.sub(r"[−-]?\d[\d.,/]*(e[+-]?\d+)?|one\b", "#", text.replace(" (the last)", ""))
@@ -83,7 +83,7 @@ def make_finder(probe: probes.Probe, least: int = 0, is_strict: bool = False) ->
     """Return a finder that runs a probe on one result with at least this many numbers.
 
     If it is strict, what the probe says about a list of whole numbers or words must be true in each
-    wrong case, and in one where it can hardly be an accident.
+    wrong case, and in at least one of them it must be unlikely to be an accident.
     """
 
     def find(attempt: Attempt, at: int, place: int) -> str | None:
@@ -101,7 +101,7 @@ SOME, MANY_BOOLEANS = 4, 8
 
 
 def _is_true_of_all(said: str, probe: probes.Probe, attempt: Attempt, place: int) -> bool:
-    """Return whether a probe says the same of all wrong cases, numbers aside.
+    """Return whether a probe says the same about all wrong cases, apart from numbers.
 
     This includes the freshly drawn cases. In at least one case the lists must be long enough.
     """
@@ -160,7 +160,7 @@ def find_constant_result(attempt: Attempt, at: int, place: int) -> str | None:
     if all(is_equal(got, first) for got, _ in pairs) and not all(
         is_equal(want, wanted) for _, want in pairs
     ):
-        return "this is the same in every case: the arguments are not used"
+        return "this is the same in every case, so the arguments are not used"
     return None
 
 

@@ -69,7 +69,7 @@ class Outcome:
         return all(is_close(a, b, tolerance) for a, b in same) and self.has_same_gradients(other)
 
     def is_stub(self) -> bool:
-        """Return whether the learner's own line raises NotImplementedError, and not a library."""
+        """Return whether NotImplementedError comes from the learner's own line, not from a library."""
         own = re.search(r"in your line \d+(?:\n|$|: .*\braise\b)", self.complaint)
         return isinstance(self.error, NotImplementedError) and own is not None
 
@@ -103,7 +103,8 @@ class Outcome:
     def split_stacked(self, expected: "Outcome") -> "Outcome":
         """Return this outcome with its results packed like the expected ones, if their shapes allow it.
 
-        One array instead of a list is split, and a list instead of one array is stacked.
+        If it has one array instead of a list, the array is split; if it has a list instead of one
+        array, the list is stacked.
         """
         n = len(expected.results)
         if self.came_as_sequence == expected.came_as_sequence:
@@ -234,7 +235,7 @@ def needs_gradient(x: Any) -> bool:
 
 
 def _error_key(error: BaseException) -> str:
-    """Return an error's headline without the index: which of many is met first is an accident."""
+    """Return an error's headline without the index, as any of several may be the first that fails."""
     return re.sub(r"index -?\d+ is out of bounds", "index out of bounds", error_headline(error))
 
 

@@ -15,7 +15,7 @@ from transformer_lab.numpy_reference import softmax
 SIZES = (2, 3, 5, 7, 11, 13)
 """Primes: none is the product of two others, so a wrong reshape cannot fit by accident."""
 ONE_IN = 3
-"""In one of this many cases the first size is 1: a squeeze looks right until an axis has length 1."""
+"""In one of this many cases, the first size is 1, as a squeeze looks right with other lengths."""
 
 
 class RandomValues:
@@ -33,7 +33,7 @@ class RandomValues:
             self.left[0] = 1
 
     def sizes(self, count: int) -> list[int]:
-        """Draw sizes for dimensions, all different, also from earlier ones; at most six per case."""
+        """Draw sizes that differ from one another and from earlier ones; a case has at most six."""
         taken, self.left = self.left[:count], self.left[count:]
         return taken
 
@@ -56,8 +56,8 @@ class RandomValues:
     def numbers(self, *shape: int, scale: float = 1.0) -> np.ndarray:
         """Draw normally distributed numbers around 0, as an array of float64.
 
-        They have two decimals before they are scaled, so that a table of them can be checked by
-        eye.
+        They are rounded to two decimals before they are scaled, so that a table of them can be
+        checked by eye.
         """
         return scale * self.random.standard_normal(shape).round(2)
 
@@ -86,11 +86,11 @@ class RandomValues:
         return causal_mask(length) & seen
 
     def ids(self, *shape: int, below: int) -> Tensor:
-        """Draw a tensor of ids from 0 to below − 1."""
+        """Draw a tensor of ids from 0 to `below` − 1."""
         return torch.tensor(self.random.integers(0, below, shape))
 
     def different(self, count: int, below: int) -> list[int]:
-        """Draw distinct integers from 0 to below − 1."""
+        """Draw distinct integers from 0 to `below` − 1."""
         return self.random.permutation(below)[:count].tolist()
 
     def padded(

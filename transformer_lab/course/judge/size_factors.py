@@ -1,6 +1,6 @@
-"""Finding errors that depend on the sizes in a case: a factor d, √d or (n + 1)/n too much.
+"""Finding errors that depend on the sizes in a case, such as an extra factor of d, √d or (n + 1)/n.
 
-`number_faults` uses it after the probes that look at one case only.
+`number_faults` uses it after the probes that look at only one case.
 """
 
 import itertools

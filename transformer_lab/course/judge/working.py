@@ -1,7 +1,7 @@
 """A case worked out step by step, for an answer whose mistake nobody foresaw.
 
-A number next to the expected one tells a learner little. Next to the steps of the same case,
-learners can see how far their own lines agree.
+A wrong number next to the right one tells learners little. The steps of the same case show them how
+far their own lines agree.
 """
 
 from collections.abc import Callable, Iterable

@@ -55,10 +55,11 @@ class Card:
 
 
 def read_cards(text: str, file: str) -> dict[str, list[Card]]:
-    """Parse the decks of a `cards.md`, by name; empty lines and a title (`# `) are ignored.
+    """Return the decks of a `cards.md` by name, ignoring empty lines and a title (`# `).
 
     Raises:
-        ValueError: For the first card that isn't a question, an answer and links; it names `file`.
+        ValueError: For the first card that is not a question, an answer and links; the message
+            names `file`.
     """
     decks: dict[str, list[Card]] = {}
     for name, deck in split_at(text, "## "):
@@ -73,13 +74,13 @@ def read_cards(text: str, file: str) -> dict[str, list[Card]]:
 
 
 def split_at(text: str, marks: str) -> list[tuple[str, str]]:
-    """Split a text at its headings of one level; return each heading with what's below it."""
+    """Split a text at its headings of one level; return each heading with the text below it."""
     _, *parts = re.split(rf"^{marks}(.+)$", text, flags=re.MULTILINE)
     return list(zip(parts[::2], parts[1::2], strict=True))
 
 
 def decks() -> dict[str, list[Card]]:
-    """Return the decks of lesson 17, by their names."""
+    """Return the decks of lesson 17 by name."""
     text = files(lessons).joinpath("lesson_17", "cards.md").read_text(encoding="utf-8")
     return read_cards(text, "lesson_17/cards.md")
 

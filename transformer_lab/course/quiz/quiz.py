@@ -25,7 +25,8 @@ class Quiz:
     In a terminal, `ask(1)` prints a question and `answer(1, "b")` prints the reply.
 
     Attributes:
-        first: The first choice for each question answered so far, by the index of the question.
+        first: The first choice for each question answered so far; the keys are the questions'
+            indices.
         places: The lesson of each question, under which the diary records answers; may be empty.
         called: The name of the reader's variable, for the example of what to type.
         widget: The ipywidget, once it has been built.

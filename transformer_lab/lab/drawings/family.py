@@ -21,7 +21,7 @@ DROPPED = {
 def three_architectures(
     source: Sequence[str], target: Sequence[str], *, pad: str = "<pad>", row: int = 1
 ) -> Drawing:
-    """Draw the paper's model (§3.1), BERT and GPT: missing boxes crossed out, masks next to them.
+    """Draw the paper's model (§3.1), BERT and GPT, with missing boxes crossed out and masks next to them.
 
         three_architectures(["the", "cat", "sat", "<pad>"], ["<bos>", "le", "chat"])
 

@@ -174,7 +174,7 @@ def first_layer_maps(record: AttentionRecord, kind: str) -> list[list[list[float
 
 
 def output_boxes(logits: np.ndarray, record: AttentionRecord) -> list[dict[str, Any]]:
-    """Return Linear and Softmax, with columns for the words that are likeliest anywhere."""
+    """Return Linear and Softmax, with columns for the words that are likeliest at some step."""
     probabilities = softmax(logits.astype(float))
     best = dict.fromkeys(int(row.argmax()) for row in probabilities)
     others = (int(i) for i in (-probabilities.max(axis=0)).argsort())

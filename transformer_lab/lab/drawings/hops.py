@@ -13,7 +13,7 @@ from transformer_lab.lab.page.drawing import Drawing
 
 ALL_WORDS = 10**6
 MOST_HEADS = 4
-"""The most heads, because the model runs once for each set of muted heads."""
+"""The most heads that can be drawn, because the model runs once for each set of muted heads."""
 
 
 @runtime_checkable

@@ -63,7 +63,7 @@ def turning_arrows(
 
     Args:
         query: The query of one head, before it is turned.
-        key: The key, likewise.
+        key: The key of that head, before it is turned.
         words: The sentence for ALiBi's maps.
         num_heads: How many heads share ALiBi's range of slopes.
 

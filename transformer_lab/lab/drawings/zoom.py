@@ -139,7 +139,7 @@ def capture_vectors(
 def block_data(
     side: str, layer: int, seen: Mapping[tuple[Kind, int], Mapping[str, np.ndarray]]
 ) -> dict[str, Any]:
-    """Return a layer's sub-layers from the bottom up, the attentions with all their vectors."""
+    """Return a layer's sub-layers from the bottom up; those with attention have all their vectors."""
     parts: list[dict[str, Any]] = []
     for name, text in (ENCODER | DECODER).items():
         if name.startswith(f"{side}."):

@@ -24,12 +24,13 @@ class Drawing:
     """
 
     def __init__(self, kind: str, data: dict[str, Any], alt: str, *, step: int = -1):
-        """Make a drawing of these data.
+        """Make a drawing from these data.
 
         Args:
             kind: The module in `page/lesson` that draws it.
             data: What that module reads.
-            alt: What one sees, for where no script runs and for those who cannot see it.
+            alt: What there is to see, for pages where no script runs and for readers who cannot see
+                it.
             step: The step that its still picture shows, counted from 0; the last one if negative.
         """
         self.kind = kind

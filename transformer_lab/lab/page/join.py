@@ -1,8 +1,8 @@
 """Join the modules of a page into one script, so that the page works alone and needs no build step.
 
 A module imports from others in lines such as `import { make } from "../elements.js";`, and marks
-what it offers with the word `export`. In a single script, placed after the modules that it imports,
-it needs neither. For this, no two modules may use the same name, which a test checks.
+what it offers with the word `export`. In a single script it needs neither, if it comes after the
+modules that it imports. For this, no two modules may use the same name, which a test checks.
 """
 
 import re

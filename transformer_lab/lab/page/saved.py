@@ -46,8 +46,8 @@ def dump_json(data: Any) -> str:
 def fragment(kind: str, still: str, data: str, *, style: str, script: str, mount: str) -> str:
     """Return the HTML of a still picture, and of the script that replaces it with a view of `data`.
 
-    `mount` is the name of the function in the script that is called with the name shared by picture
-    and data.
+    `mount` names a function in the script; it is called with the name that the picture and the data
+    share.
     """
     name = hashlib.sha256(data.encode()).hexdigest()[:12]
     # The data stand beside the script: a megabyte of JSON is read several times as fast as

@@ -2,8 +2,8 @@
 
 If an answer is one number or one word, there is nothing else to look at. So each check of such
 answers also runs its reference with a sum instead of a mean, another base for a logarithm, n − 1
-instead of n, a bracket left out and so on. If one of these gives the same as the answer in every
-case, the learner made that mistake, or an equivalent one.
+instead of n, a bracket left out and so on. If one of these gives the same result as the answer in
+every case, the learner made that mistake, or an equivalent one.
 """
 
 import ast
@@ -60,7 +60,7 @@ def list_counterfactuals(
 
 
 class _Replacement(ast.NodeTransformer):
-    """Puts one node where another is."""
+    """Replaces one node of a syntax tree with another."""
 
     def __init__(self, old: ast.AST, new: ast.AST):
         self.old, self.new = old, new
@@ -72,7 +72,7 @@ class _Replacement(ast.NodeTransformer):
 def _list_variants(node: ast.AST, known: dict[str, str], numbers: set[str]) -> Iterator[Variant]:
     """Yield the mistakes that can be made at one node.
 
-    `known` has the names of the arguments, and `numbers` those that are single numbers.
+    `known` holds the names of the arguments, and `numbers` holds those that are single numbers.
     """
     match node:
         case ast.Call():

@@ -30,7 +30,7 @@ EXCHANGED = {
     "any": ("all",),
     "all": ("any",),
 }
-"""What is often used instead of a function or method."""
+"""The functions or methods that are often used instead of the right one."""
 
 
 STEPS = ("sqrt", "abs", "log", "exp", "round", "square", "floor", "ceil", "sorted", "set", "unique")
@@ -60,7 +60,7 @@ def list_call_variants(node: ast.Call, known: dict[str, str]) -> Iterator[Varian
         )
     if name == "sqrt" and isinstance(inside, ast.BinOp):
         left, right = (ast.Call(node.func, [x], []) for x in (inside.left, inside.right))
-        said = "the root is taken of each part, and not of the whole"
+        said = "the root of each part is taken, and not the root of the whole"
         yield said, ast.BinOp(left, inside.op, right)
         said = "only a part is under the root, and not the whole"
         yield said, ast.BinOp(left, inside.op, inside.right)
@@ -87,7 +87,7 @@ def list_call_variants(node: ast.Call, known: dict[str, str]) -> Iterator[Varian
 
 
 def _copy_call(node: ast.Call, name: str) -> ast.Call:
-    """Return the call with another function or method in the place of its own."""
+    """Return the call with its function or method replaced by another one."""
     func = node.func
     other = ast.Attribute(func.value, name, ast.Load()) if isinstance(func, ast.Attribute) else None
     return ast.Call(other or ast.Name(name, ast.Load()), node.args, node.keywords)
@@ -104,7 +104,7 @@ def _find_object(node: ast.Call) -> ast.expr | None:
 
 
 def _list_early_steps(node: ast.Call, inside: ast.Call) -> Iterator[Variant]:
-    """Yield f(x.g()) for f(x).g(), such as the absolute value of the largest for the reverse."""
+    """Yield f(x.g()) for f(x).g(): the largest number's absolute value, say, for the reverse order."""
     first, last = get_function_name(inside), get_function_name(node)
     if _find_object(inside) or first not in STEPS or first not in NOUNS or last not in NOUNS:
         return
@@ -115,7 +115,7 @@ def _list_early_steps(node: ast.Call, inside: ast.Call) -> Iterator[Variant]:
 
 
 def _list_choice_variants(node: ast.Call, name: str) -> Iterator[Variant]:
-    """Yield the mistakes at max(a, b) and min(a, b)."""
+    """Yield the mistakes that can be made with max(a, b) and min(a, b)."""
     asked = "the larger" if name == "max" else "the smaller"
     other = "the smaller" if name == "max" else "the larger"
     a, b = node.args
@@ -177,7 +177,7 @@ def _list_quantile_variants(node: ast.Call, name: str) -> Iterator[Variant]:
     yield said, _copy_call(node, "percentile" if many == 1 else "quantile")
     for method in ("nearest", "lower", "higher", "weibull", "hazen", "inverted_cdf"):
         keywords = [*node.keywords, ast.keyword("method", ast.Constant(method))]
-        said = f"between two values, {NOUNS[name]} should lie on the straight line, and here it does not"
+        said = f"between two values, {NOUNS[name]} should lie on the straight line, but here it does not"
         yield said, ast.Call(node.func, node.args, keywords)
     place = 0 if _find_object(node) else 1
     level = node.args[place] if len(node.args) > place else None

@@ -115,7 +115,7 @@ def list_power_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[Vari
 
 
 def _list_unbracketed(node: ast.BinOp, put: Callable[[ast.expr], ast.expr]) -> Iterator[Variant]:
-    """Yield what a + b / c is where (a + b) / c is asked, put into what stands around it."""
+    """Yield a + b / c for (a + b) / c, within the expression around it."""
     said = "a bracket is missing: multiplication and division come before plus and minus"
     match node:
         case ast.BinOp(
@@ -134,7 +134,7 @@ def _list_unbracketed(node: ast.BinOp, put: Callable[[ast.expr], ast.expr]) -> I
 
 
 def list_comparison_variants(node: ast.Compare) -> Iterator[Variant]:
-    """Yield the mistakes in a comparison: how ties count, and the wrong way round."""
+    """Yield the mistakes in a comparison: ties are on the wrong side, or it is the wrong way round."""
     (op,) = node.ops
     ties = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
     turned = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
@@ -178,10 +178,10 @@ def list_index_variants(node: ast.Subscript) -> Iterator[Variant]:
             yield said, ast.Subscript(value, ast.Slice(), ast.Load())
             if low is not None and high is None and read_number(low) is not None:
                 end = ast.UnaryOp(ast.USub(), low)
-                said = "the last are left out instead of the first"
+                said = "the last entries are left out instead of the first ones"
                 yield said, ast.Subscript(value, ast.Slice(None, end), ast.Load())
             if high is not None and low is None and isinstance(high, ast.UnaryOp):
-                said = "the first are left out instead of the last"
+                said = "the first entries are left out instead of the last ones"
                 yield said, ast.Subscript(value, ast.Slice(high.operand), ast.Load())
         case ast.Compare():
             yield "nothing is left out, but only a part is needed", value

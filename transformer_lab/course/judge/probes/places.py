@@ -73,8 +73,11 @@ def find_equal_lines(got: np.ndarray, want: np.ndarray) -> str | None:
         varies = not is_same(want, np.broadcast_to(want.take([0], axis), want.shape))
         if varies and is_same(got, np.broadcast_to(got.take([0], axis), got.shape)):
             if is_same(got.take(0, axis), want.take(0, axis)):
-                return f"all along {format_axis(axis, want.ndim)} are like the first one, which is right"
-            return f"all along {format_axis(axis, want.ndim)} are alike, but they should differ"
+                return (
+                    f"all entries along {format_axis(axis, want.ndim)} are like the first one, "
+                    "which is right"
+                )
+            return f"all entries along {format_axis(axis, want.ndim)} are alike, but they should differ"
     return None
 
 

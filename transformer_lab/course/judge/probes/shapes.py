@@ -14,7 +14,7 @@ REDUCTIONS: dict[str, Callable[..., np.ndarray]] = {
     "the mean": np.mean,
     "the largest": np.max,
     "the smallest": np.min,
-    "the place of the largest": np.argmax,
+    "the position of the largest": np.argmax,
     "the product": np.prod,
 }
 
@@ -22,7 +22,7 @@ REDUCTIONS: dict[str, Callable[..., np.ndarray]] = {
 def find_transposed_axes(got: np.ndarray, want: np.ndarray) -> str | None:
     """Return a sentence if the axes are in another order, or None.
 
-    It also finds this where the shape does not show it.
+    It also finds swapped axes of equal length, which the shape does not show.
     """
     if got.ndim != want.ndim or not 2 <= got.ndim <= 5 or not has_different_values(want):
         return None
@@ -39,7 +39,7 @@ def find_transposed_axes(got: np.ndarray, want: np.ndarray) -> str | None:
 def find_lost_axis(got: np.ndarray, want: np.ndarray) -> str | None:
     """Return a sentence about how an axis was lost, or None.
 
-    Only its first entry, its sum, its mean or its maximum may be left.
+    It can tell whether only the first entry, the sum, the mean or the maximum of the axis is left.
     """
     if got.ndim != want.ndim - 1:
         return None

@@ -14,10 +14,10 @@ from transformer_lab.course.judge.probes.equality import (
 def find_wrong_sums(got: np.ndarray, want: np.ndarray) -> str | None:
     """Return a sentence about what is wrong with attention weights, or None.
 
-    It finds weights that sum to 1 along another axis, all together or not at all, scores before the
-    softmax, and weights with the right sums but wrong values (`describe_sharpness`). It returns
-    None if the weights are right, or if the expected array is not weights that sum to 1 along
-    exactly one axis.
+    It finds weights that sum to 1 along another axis, only all together, or not at all. It also
+    finds scores before the softmax, and weights with the right sums but wrong values
+    (`describe_sharpness`). It returns None if the weights are right, or if the expected array is
+    not weights that sum to 1 along exactly one axis.
     """
     if not is_comparable(got, want) or want.ndim < 1 or want.dtype.kind != "f" or want.size < 3:
         return None
@@ -71,9 +71,11 @@ def describe_sharpness(got: np.ndarray, want: np.ndarray, axis: int) -> str | No
     if (got.argmax(axis) != want.argmax(axis)).any():
         return start
     if (apart > 0).all():
-        return f"{start}; the weights are too sharp: large ones are too large, small ones too small"
+        return f"{start}; the weights are too sharp: large ones are too large, small ones are too small"
     if (apart < 0).all():
-        return f"{start}; the weights are too flat: large ones are too small, small ones too large"
+        return (
+            f"{start}; the weights are too flat: large ones are too small, small ones are too large"
+        )
     return start
 
 
@@ -104,7 +106,10 @@ def find_row_factors(got: np.ndarray, want: np.ndarray) -> str | None:
                 return (
                     f"each entry along axis {varies[0]} is the right one times a number of its own"
                 )
-            return f"each line along {name} is the right one times a number, a different one in each line"
+            return (
+                f"each line along {name} is the right one times a number, which differs from line "
+                "to line"
+            )
         mean = (got - want).mean(axis, keepdims=True)
         off = np.abs(mean) > TOLERANCE * np.abs(want).max()
         if is_same(got, want + mean) and off.sum() > 1:

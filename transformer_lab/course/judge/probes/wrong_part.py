@@ -73,7 +73,7 @@ def _where_in_matrix(got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> st
 def find_one_sided_errors(got: np.ndarray, want: np.ndarray) -> str | None:
     """Return a sentence about how many numbers are wrong, or None.
 
-    It says whether all of these are too large or too small.
+    It says whether all of them are too large or too small.
     """
     if not is_comparable(got, want) or not want.size:
         return None

@@ -57,7 +57,7 @@ def _work_out_softmax(scores: np.ndarray, at: tuple) -> Iterator[Step]:
 
 
 def _random_scores(chance: RandomValues) -> tuple:
-    """Return a random case: large and small scores, some hidden by −∞, all shifted by one number."""
+    """Return a random case: large and small scores, some hidden by −∞, all shifted by the same number."""
     scores = chance.numbers(*chance.batch(), *chance.sizes(2), scale=chance.one_of(1.0, 300.0))
     hidden = chance.flips(*scores.shape, share=0.2)
     hidden[..., chance.between(0, scores.shape[-1] - 1)] = False
@@ -97,8 +97,8 @@ softmax = Check(
         ),
         Mistake(
             _edit_softmax(("scores.max", "abs(scores).max")),
-            "you subtract the largest size and not the largest score. If all scores are far "
-            "below 0, all exponentials become 0.",
+            "you subtract the largest absolute value and not the largest score. If all scores are "
+            "far below 0, all exponentials become 0.",
         ),
         Mistake(
             _edit_softmax(("scores.max(axis=-1, keepdims=True)", "scores[..., :1]")),
@@ -170,13 +170,13 @@ def _work_out_attention(
 
 
 def _far_apart_case() -> tuple:
-    """Return a case whose scores are in the thousands: e to them is infinite."""
+    """Return a case whose scores are in the thousands, so that their exponentials are infinite."""
     query, key, value = (random_array(*shape, seed=3) for shape in ((3, 7), (5, 7), (5, 2)))
     return 50 * query, 50 * key, value
 
 
 def _random_head(chance: RandomValues) -> tuple:
-    """Return a random case, sometimes with scores so large that e to them is infinite."""
+    """Return a random case, sometimes with scores so large that their exponentials are infinite."""
     query, key, value = random_attention_case(chance)
     return chance.one_of(1.0, 1_000.0) * query, key, value
 
@@ -252,9 +252,9 @@ attention = Check(
                     "np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)",
                 )
             ),
-            "this is right for small scores, but NaN for large ones, because e to them is "
-            "infinite. Use the softmax that you wrote before, which subtracts the largest score"
-            " of the row.",
+            "this is right for small scores, but NaN for large ones, because their exponentials "
+            "are infinite. Use the softmax that you wrote before, which subtracts the largest "
+            "score of the row.",
         ),
         Mistake(
             _edit_attention(("value, weights", "value, scores")),

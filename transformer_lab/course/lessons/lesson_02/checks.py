@@ -47,7 +47,7 @@ score_variance = Check(
     mistakes=[
         Mistake(
             lambda d, q, k: d,
-            "this is right only for numbers of variance 1. The standard deviations must enter too.",
+            "this is right only for numbers of variance 1. The standard deviations count, too.",
         ),
         Mistake(
             lambda d, q, k: np.sqrt(d) * q * k,
@@ -104,7 +104,7 @@ def _work_out_jacobian(weights: np.ndarray, at: tuple) -> Iterator[Step]:
     row, j = weights[at[:-2]], at[-2]
     yield name_row("weights", at[:-1]), row
     yield f"weight {j} times each weight", row[j] * row
-    what = f"with the signs turned, and weight {j} added in place {j}"
+    what = f"with the signs changed, and weight {j} added at position {j}"
     yield f"{what} (row {j} of the Jacobian)", _compute_jacobian(row)[j]
 
 
@@ -188,7 +188,7 @@ jacobian_norm = Check(
         ),
         Mistake(
             lambda w: np.sqrt(((w * (1 - w)) ** 2).sum(axis=-1)),
-            "only the diagonal went in, but the other entries count too.",
+            "only the diagonal was used, but the other entries count too.",
         ),
         Mistake(
             lambda w: abs(_compute_jacobian(w)).sum(axis=(-2, -1)),

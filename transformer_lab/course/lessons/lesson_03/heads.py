@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 03: splitting and merging heads, and all of it in NumPy."""
+"""Checks for the exercises of lesson 03: splitting and merging heads, multi-head attention in NumPy."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -19,7 +19,7 @@ SHAPES = [(1, 2, 3, 2), (2, 3, 2, 5), (2, 5, 3, 4), (3, 7, 5, 2)]
 
 
 def _count_up(*shape: int) -> np.ndarray:
-    """Return the whole numbers from 1 on in this shape, so that each shows where it came from."""
+    """Return an array of this shape that counts up from 1, so each number shows where it came from."""
     return np.arange(1.0, 1 + np.prod(shape)).reshape(shape)
 
 
@@ -141,7 +141,7 @@ def _multi_head_cases() -> list[tuple]:
             x = np.array([[[1.0, -1, 0, 2, 1, -2], [0, 1, 2, -1, -1, 1]]])
             weights = [*np.random.default_rng(5570).integers(-1, 2, (4, 6, 6)).astype(float)]
         cases.append((x, *weights, h))
-    # In the last, scores are in the thousands: e to them is infinite.
+    # In the last, scores are in the thousands, and their exponentials are infinite.
     return [*cases, (60 * cases[1][0], *cases[1][1:])]
 
 
@@ -216,8 +216,8 @@ multi_head = Check(
                     "    heads = e / e.sum(axis=-1, keepdims=True) @ v",
                 )
             ),
-            "right for small scores, but NaN for large ones, because e to such a score is infinite. "
-            "Subtract the largest score of each row first.",
+            "this is right for small scores, but NaN for large ones, because their exponentials "
+            "are infinite. Subtract the largest score of each row first.",
         ),
         Mistake(_edit_multi_head((" @ w_o", "")), "the last projection W_O is missing."),
         Mistake(
@@ -266,8 +266,8 @@ multi_head = Check(
         ),
         Mistake(
             _edit_multi_head(MERGE_BY_RESHAPE),
-            "the merge needs a swap: move the heads behind the positions before you join the last two "
-            "axes.",
+            "the merge needs a swap: move the heads after the positions before you join the last "
+            "two axes.",
         ),
         Mistake(
             _edit_multi_head(("x @ w,", "x @ w.T,"), ("@ w_o", "@ w_o.T")),

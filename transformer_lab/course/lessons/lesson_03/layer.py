@@ -115,8 +115,8 @@ multi_head_class = Check(
             _edit_class(
                 ("self.merge(self.core(q, k, v))", "self.core(q, k, v).reshape(query.shape)")
             ),
-            "the merge needs a swap: move the heads behind the positions before you join the last two "
-            "axes.",
+            "the merge needs a swap: move the heads after the positions before you join the last "
+            "two axes.",
         ),
         Mistake(_SplitsByView, "a view mixes words: to split, cut the last axis first, then swap."),
         Mistake(
@@ -168,7 +168,7 @@ multiplications = Check(
     mistakes=[
         Mistake(
             lambda n, d, h: h * _count_products(n, d, h),
-            "h times too many: each head is only d_model / h wide.",
+            "this is h times too many, because each head is only d_model / h wide.",
         ),
         Mistake(
             lambda n, d, h: 3 * n * d**2 + 2 * n**2 * d,

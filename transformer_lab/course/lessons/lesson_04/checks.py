@@ -99,7 +99,7 @@ sinusoids = Check(
         ),
         Mistake(
             _edit_table(("* frequencies", "* 2 * np.pi * frequencies")),
-            "every angle has a factor of 2π too much, because the formula has none.",
+            "every angle has an extra factor of 2π, which isn't in the formula.",
         ),
         Mistake(
             _edit_table(("* frequencies", "* frequencies / length")),
@@ -160,7 +160,7 @@ rotation = Check(
         ),
         Mistake(
             _edit_rotation(("k * 10_000", "10_000")),
-            "k does not enter, so this is one step, whatever k is.",
+            "k isn't used, so this is one step, whatever k is.",
         ),
         Mistake(
             _edit_rotation(("-column / d_model", "-(column // 2) / d_model")),
@@ -288,7 +288,7 @@ def _work_out_bias(num_heads: int, length: int, at: tuple) -> Iterator[Step]:
     yield f"the number n of the head in bias[{head}], counted from 1", head + 1
     yield f"its slope, 2^(−8 · {head + 1}/{num_heads})", slope
     yield f"how far key {key} is from query {query}", abs(query - key)
-    yield "slope times distance, with the sign turned", 0.0 - slope * abs(query - key)
+    yield "slope times distance, with the sign changed", 0.0 - slope * abs(query - key)
 
 
 def _random_bias(chance: RandomValues) -> tuple:

@@ -66,7 +66,7 @@ padding_mask = Check(
         ),
         Mistake(
             lambda ids, pad: (ids != 0)[:, None, None, :],
-            "0 is written in, but padding is `pad_id`, which is another number in some models.",
+            "0 is hard-coded, but padding is `pad_id`, which is another number in some models.",
         ),
         Mistake(
             lambda ids, pad: (ids > pad)[:, None, None, :],
@@ -423,7 +423,7 @@ shift_right = Check(
         ),
         Mistake(
             lambda target, bos: torch.cat([torch.full_like(target[:, :1], 1), target[:, :-1]], 1),
-            "1 is written in, but the first token is `bos_id`.",
+            "1 is hard-coded, but the first token is `bos_id`.",
         ),
     ],
 )

@@ -89,7 +89,7 @@ class _AddNorm(AddNorm):
 
 
 class _CrossAttention(MultiHeadAttention):
-    """Cross-attention that explains swapped arguments, which it knows by their unequal lengths."""
+    """Cross-attention that explains swapped arguments, which it recognises by their lengths."""
 
     def forward(self, query: Any, key: Any, value: Any, mask: Any = None, cache: Any = None) -> Any:
         if key.shape != value.shape:
@@ -174,7 +174,7 @@ decoder_layer = Check(
         Mistake(_edit(NO_MASK), "the words see the future. Give `mask` to self-attention."),
         Mistake(
             _edit(NO_MEMORY_MASK),
-            "the padding of the source is seen. Give `memory_mask` to cross-attention.",
+            "the padding of the source is visible. Give `memory_mask` to cross-attention.",
         ),
         Mistake(
             _edit(NO_MASK, NO_MEMORY_MASK),

@@ -35,7 +35,7 @@ class NextLetter(nn.Module):
 
 
 def text(lines: int, length: int = 16) -> Tensor:
-    """Draw letters (lines, length); about half of them are the letter two places back plus 1."""
+    """Draw letters (lines, length); about half of them are 1 above the letter two positions back."""
     rows = [torch.randint(LETTERS, (lines,)), torch.randint(LETTERS, (lines,))]
     for _ in range(length - 2):
         follows = torch.rand(lines) < 0.5

@@ -24,7 +24,7 @@ def _embed(ids: Tensor, table: Tensor, positions: Tensor) -> Tensor:
 def _work_out_input(ids: Tensor, table: Tensor, positions: Tensor, at: tuple) -> Iterator[Step]:
     sentence, place, _ = at
     word, width = int(ids[sentence, place]), table.size(1)
-    yield f"the id at place {place} of sentence {sentence}, both counted from 0", word
+    yield f"the id at position {place} of sentence {sentence}, both counted from 0", word
     yield f"row {word} of the table", table[word]
     yield f"that row times √{width}, because d_model is {width}", table[word] * math.sqrt(width)
     yield f"row {place} of the positions", positions[place]
@@ -99,8 +99,8 @@ encoder_input = Check(
         ),
         Mistake(
             _edit_input(("positions[: ids.size(1)]", "positions[ids]")),
-            "the positions are looked up by the word's id, but a place is 0, 1, 2, …, whatever word "
-            "stands there.",
+            "the positions are looked up by the word's id, but they are 0, 1, 2, …, whatever the "
+            "words are.",
         ),
         Mistake(
             _edit_input(
@@ -147,10 +147,10 @@ def _work_out_tying(vocabulary: int, width: int, at: tuple) -> Iterator[Step]:
     yield f"row {row} of the embedding, as it was before", matrix[row].tolist()
     nn.functional.cross_entropy(matrix[ids] @ matrix.T, ids).backward()
     assert matrix.grad is not None
-    yield "its gradient, from both places added up", matrix.grad[row]
+    yield "its gradient, which is the sum from both places", matrix.grad[row]
     torch.optim.Adam([matrix], lr=0.1).step()
     yield (
-        "the row in both places, after Adam moved each number 0.1 against its gradient",
+        "the row in both places, after Adam moved each number by 0.1 against its gradient",
         matrix[row],
     )
     yield (
@@ -172,7 +172,7 @@ tie = Check(
     cases=lambda: [(3, 2), (11, 5), (7, 13)],
     drawn=_random_sizes,
     arguments=("vocabulary", "width"),
-    results=("the embedding after a step", "the output after a step", "the parameters' number"),
+    results=("the embedding after a step", "the output after a step", "the number of parameters"),
     working=_work_out_tying,
     verified="one parameter in both places, also after a step of training",
     mistakes=[
@@ -185,8 +185,8 @@ tie = Check(
         ),
         Mistake(
             _edit_tying((".weight", ".weight.data")),
-            "they share their numbers, but are two parameters, so they are counted twice, and an "
-            "optimiser moves them twice. Assign the nn.Parameter itself.",
+            "the two share their numbers, but they are two parameters, so they are counted twice, "
+            "and an optimiser moves them twice. Assign the nn.Parameter itself.",
         ),
         Mistake(
             _edit_tying(("output.weight = embedding.weight", "embedding.weight = output.weight")),

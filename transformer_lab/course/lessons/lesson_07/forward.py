@@ -86,7 +86,8 @@ forward = Check(
         ),
         Mistake(
             edit_forward_pass(("model.config.pad_id", "0")),
-            "0 is written in as padding, but some models pad with another id. Use model.config.pad_id.",
+            "0 is hard-coded as padding, but some models pad with another id. Use "
+            "model.config.pad_id.",
         ),
     ],
 )

@@ -27,7 +27,7 @@ def _work_out_padding(sequences: Sequence[list[int]], pad_id: int, at: tuple) ->
     yield "how many words each sentence has", lengths
     yield "the largest of these, which is how wide the batch is", max(lengths)
     yield f"the words of sentence {row} (counted from 0)", sequences[row]
-    yield f"how many places are left for pad_id, which is {pad_id}", missing
+    yield f"how many positions are left for pad_id, which is {pad_id}", missing
     yield f"row {row} of the batch", [*sequences[row], *[pad_id] * missing]
 
 
@@ -53,7 +53,7 @@ pad = Check(
         ),
         Mistake(
             lambda sequences, pad_id: batching.pad(sequences, 0),
-            "0 is written in, but padding is `pad_id`.",
+            "0 is hard-coded, but padding is `pad_id`.",
         ),
         Mistake(
             lambda sequences, pad_id: torch.tensor(

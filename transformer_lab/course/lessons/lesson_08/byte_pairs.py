@@ -52,7 +52,7 @@ def _count_across_words(words: dict[Word, int]) -> dict[Pair, int]:
 
 
 def _sort_pairs(answer: Callable[..., Any], words: dict[Word, int]) -> Any:
-    """Call the answer and return the pairs and the counts of its dictionary, in one order."""
+    """Call the answer and return the pairs and the counts of its dictionary, sorted by pair."""
     counts = answer(words)
     if counts is None:
         return None
@@ -93,11 +93,11 @@ count_pairs = Check(
     mistakes=[
         Mistake(
             _edit_counting(("+= times", "+= 1")),
-            "each word is counted once; it counts as often as it occurs in the text.",
+            "each word is counted once, but it should count as often as it occurs in the text.",
         ),
         Mistake(
             _edit_counting(("itertools.pairwise(pieces)", "set(itertools.pairwise(pieces))")),
-            "if a pair stands twice in a word, it counts twice each time the word occurs.",
+            "if a pair occurs twice in a word, it counts twice each time the word occurs.",
         ),
         Mistake(
             _edit_counting(("counts[pair]", "counts[min(pair), max(pair)]")),
@@ -144,7 +144,7 @@ def _work_out_merging(pieces: Word, pair: Pair, at: tuple) -> Iterator[Step]:
     taken: list[int] = []
     for n in begins:
         taken += [n] if n - 1 not in taken else []
-    yield "the places, counted from 0, at which the pair begins", begins
+    yield "the positions, counted from 0, at which the pair begins", begins
     yield "those of them that are merged (no piece is merged twice)", taken
     if merged:
         yield f"piece {at[0]} of the new list (counted from 0)", merged[at[0]]
@@ -224,7 +224,8 @@ merge = Check(
     mistakes=[
         Mistake(
             _edit_merging(("tuple(pieces[i : i + 2])", "pieces[i : i + 2]")),
-            "right for a tuple, but of a list nothing is merged, because a list never equals a tuple.",
+            "this is right for a tuple, but nothing in a list is merged, because a list never "
+            "equals a tuple.",
         ),
         Mistake(
             _edit_merging(("i += 2", "return [*merged, *pieces[i + 2 :]]")),

@@ -60,7 +60,7 @@ TOPK_OF_EACH_ROW = ("every = [", "rows.topk(k)  # stops here if a row has fewer\
 
 
 def _split_pairs(answer: Callable[..., Any], *arguments: Any) -> Any:
-    """Call the answer and return its values as one array, its partial hypotheses as another."""
+    """Call the answer and return its values as one array, and its partial hypotheses as another."""
     found = answer(*arguments)
     if found is None:
         return None
@@ -182,8 +182,8 @@ beam_step = Check(
         ),
         Mistake(
             _edit_step(TOPK_OF_EACH_ROW),
-            "right until k is more than the vocabulary, where `topk` of one row stops. Take the "
-            "best k of all rows together, or min(k, vocabulary) of each.",
+            "this is right until k is more than the vocabulary, where `topk` of one row stops. "
+            "Take the best k of all rows together, or min(k, vocabulary) of each.",
         ),
         Mistake(
             lambda beams, rows, k: [(math.nan, ())] * k,
@@ -268,7 +268,7 @@ beam_score = Check(
         ),
         Mistake(
             lambda v, n, a: -v / beam.length_penalty(n, a),
-            "the sign is turned, so the least probable sentence would get the best score.",
+            "the sign is wrong, so the least probable sentence would get the best score.",
         ),
         Mistake(
             lambda v, n, a: v / beam.length_penalty(n, a) / n,

@@ -111,7 +111,7 @@ greedy_words = Check(
     mistakes=[
         Mistake(
             _edit_writing(("return words", "return [bos, *words]")),
-            "bos is no word of the translation. The model reads it, but you don't return it.",
+            "bos isn't a word of the translation. The model reads it, but you don't return it.",
         ),
         Mistake(
             _edit_writing(("return words", "return [word for word in words if word != eos]")),
@@ -127,7 +127,7 @@ greedy_words = Check(
         ),
         Mistake(
             _edit_writing((" and eos not in words", "")),
-            "it writes on behind eos, but it should stop there.",
+            "it goes on writing after eos, but it should stop there.",
         ),
         Mistake(
             _edit_writing(("argmax", "argmin")), "this takes the least probable word each time."

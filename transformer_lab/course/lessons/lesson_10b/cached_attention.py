@@ -35,7 +35,7 @@ def _work_out_step(
         return
     yield "its query, x times W_Q", query
     scores = keys[own] @ query / keys.size(-1) ** 0.5
-    yield f"its products with all keys, its own the last, divided by √{keys.size(-1)}", scores
+    yield f"its products with all keys (its own comes last), divided by √{keys.size(-1)}", scores
     yield "the softmax of these", scores.softmax(dim=-1)
     yield "the output, all values added up with these weights", output[own]
 
@@ -130,7 +130,7 @@ cached_step = Check(
             "from the width of a key.",
         ),
         Mistake(
-            _edit_step(("keys.size(-1)", "5")), "√5 is written in, but keys aren't always 5 wide."
+            _edit_step(("keys.size(-1)", "5")), "√5 is hard-coded, but keys aren't always 5 wide."
         ),
         Mistake(
             _edit_step(("(scores.softmax(dim=-1) @ values)[:, 0]", "values[:, 0]")),
@@ -147,7 +147,7 @@ cached_step = Check(
                 ("[keys, (x @ w_k)[:, None]]", "[(x @ w_k)[:, None]]"),
                 ("[values, (x @ w_v)[:, None]]", "[(x @ w_v)[:, None]]"),
             ),
-            "the kept keys and values are thrown away. The new ones belong behind them.",
+            "the kept keys and values are thrown away. The new ones belong after them.",
         ),
         Mistake(
             _edit_step(("softmax(dim=-1)", "softmax(dim=0)")),
@@ -183,15 +183,15 @@ cached_step = Check(
         ),
         Mistake(
             _edit_step(("(x @ w_q)[:, None]", "(x @ w_q)")),
-            "right for one sentence alone. In a batch the first sentence's query meets the keys "
-            "of all. Give the one word its dimension, query[:, None], before the product.",
+            "this is right for one sentence alone. In a batch the first sentence's query meets the "
+            "keys of all. Give the one word its dimension, query[:, None], before the product.",
         ),
         Mistake(
             _edit_step(
                 ("scores.softmax(dim=-1)", "(scores.exp() / scores.exp().sum(-1, keepdim=True))")
             ),
-            "right for small scores, but NaN for large ones, because e to them is infinite. Use "
-            "`softmax`, which subtracts the largest score of the row.",
+            "this is right for small scores, but NaN for large ones, because their exponentials "
+            "are infinite. Use `softmax`, which subtracts the largest score of the row.",
         ),
         Mistake(
             _edit_step((".softmax(dim=-1)", "")),

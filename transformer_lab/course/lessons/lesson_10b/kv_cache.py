@@ -43,7 +43,7 @@ _edit_reordering = partial(edit_reference, _reorder_cache)
 
 
 def _move_beams_to_parents(cache: Cache, parents: Tensor, blank: bool = False) -> Cache:
-    """Put old beam n into row parents[n], where a later one overwrites it: a mistake."""
+    """Make a mistake: put old beam n into row parents[n], where a later one may overwrite it."""
     batch, beams = parents.shape
     rows = (torch.arange(batch)[:, None] * beams + parents).flatten().tolist()
 
@@ -57,7 +57,7 @@ def _move_beams_to_parents(cache: Cache, parents: Tensor, blank: bool = False) -
 
 
 def _stack_layers(answer: Callable[..., Any], cache: Cache, parents: Tensor) -> Any:
-    """Call the answer and return all layers' keys as one tensor, all their values as another."""
+    """Call the answer and return all layers' keys as one tensor, and all their values as another."""
     found = answer(cache, parents)
     if found is None:
         return None
@@ -135,15 +135,15 @@ reordered = Check(
         ),
         Mistake(
             _edit_reordering(("values[rows]", "values.clone()")),
-            "the keys follow and the values stay, but both belong to the beam.",
+            "the keys follow their beam and the values stay, but both belong to the beam.",
         ),
         Mistake(
             _edit_reordering(("keys[rows]", "keys.clone()")),
-            "the values follow and the keys stay, but both belong to the beam.",
+            "the values follow their beam and the keys stay, but both belong to the beam.",
         ),
         Mistake(
             lambda cache, parents: [*_reorder_cache(cache[:1], parents), *cache[1:]],
-            "only the first layer's follow, but each layer has keys and values of its own.",
+            "only the first layer's keys and values follow, but each layer has its own.",
         ),
         Mistake(
             _edit_reordering(("in cache", "in cache[:1]")),
@@ -155,21 +155,22 @@ reordered = Check(
         ),
         Mistake(
             _edit_reordering((".flatten()", ".flatten().argsort(stable=True)")),
-            "the places are sorted, but `parents` already says which old row each new one takes.",
+            "you sorted the parents, but `parents` already says which old row each new one takes.",
         ),
         Mistake(
             _move_beams_to_parents,
-            "it's the wrong way round. You put old beam n at place parents[n], but new beam j "
+            "it's the wrong way round. You put old beam n into row parents[n], but new beam j "
             "takes its row from parents[j].",
         ),
         Mistake(
             lambda cache, parents: _move_beams_to_parents(cache, parents, blank=True),
-            "it's the wrong way round. You put old beam n at place parents[n], so some places "
-            "stay empty. New beam j takes its row from parents[j].",
+            "it's the wrong way round. You put old beam n into row parents[n], so some rows stay "
+            "empty. New beam j takes its row from parents[j].",
         ),
         Mistake(
             _edit_reordering((".flatten()", ".flatten().sort().values")),
-            "these are the right rows in the order of the old ones, but new beam j is at place j.",
+            "these are the right rows in the order of the old ones, but new beam j belongs in row "
+            "j.",
         ),
         Mistake(
             _edit_reordering((".flatten()", ".flatten().unique()")),
@@ -312,7 +313,7 @@ cache_numbers = Check(
         ),
         Mistake(
             _edit_count(("d_model // num_heads", "64")),
-            "64 is written in, but a head is d_model // num_heads wide.",
+            "64 is hard-coded, but a head is d_model // num_heads wide.",
         ),
     ],
 )

@@ -24,7 +24,7 @@ def _work_out_places(ids: Tensor, pad_id: int, at: tuple) -> Iterator[Step]:
     yield f"row {at[0]} of ids", row
     yield f"is it a word (True) or {pad_id}, which is padding (False)?", row != pad_id
     yield "how many are words, which is the position of the next one", positions[at[0]]
-    yield "the row of the mask, the same with True for the new word behind", mask[at[0], 0, 0]
+    yield "the row of the mask: the same, and then True for the new word", mask[at[0], 0, 0]
 
 
 _edit_positions = partial(edit_reference, _find_next_positions)
@@ -94,17 +94,17 @@ next_places = Check(
             _edit_positions(
                 ("torch.cat([seen, own], dim=1)", "torch.cat([seen, own], dim=1).flip(1)")
             ),
-            "this mask hides the last keys, as you would for padding behind the words. Here it "
-            "is in front.",
+            "this mask hides the last keys, as you would for padding after the words. Here it is "
+            "in front.",
         ),
         Mistake(
             _edit_positions(("[seen, own]", "[seen.flip(1), ~own]")),
-            "this mask hides the last keys, as you would for padding behind the words, and it "
-            "hides the new word, too.",
+            "this mask hides the last keys, as you would for padding after the words, and it hides "
+            "the new word, too.",
         ),
         Mistake(
             _edit_positions(("!= pad_id", "!= 0")),
-            "0 is written in, but padding is `pad_id`, which is another number in some models.",
+            "0 is hard-coded, but padding is `pad_id`, which is another number in some models.",
         ),
         Mistake(
             _edit_positions(("!=", ">")), "ids smaller than pad_id are words, too. Compare with !=."
@@ -116,8 +116,8 @@ next_places = Check(
         ),
         Mistake(
             _edit_positions(("seen.sum(dim=1)", "seen.cumsum(dim=1) - 1")),
-            "these are the positions of the words that were read, but one for each new word is "
-            "asked for.",
+            "these are the positions of the words that were read, but you're asked for the "
+            "position of each new word.",
         ),
         Mistake(
             _edit_positions(("seen.sum(dim=1)", "seen.sum(dim=1).max().expand(len(ids))")),

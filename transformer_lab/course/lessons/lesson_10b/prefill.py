@@ -48,7 +48,7 @@ def _record_passes(answer: Callable[..., Any], read: Read, prompt: list[int], co
     def note_and_read(ids: Any, cache: Any) -> Any:
         logits, longer = read(ids, cache)
         behind = len(longer) - len(ids)
-        passes.append(f"{' '.join(str(int(i)) for i in ids)} behind {behind}")
+        passes.append(f"{' '.join(str(int(i)) for i in ids)} after {behind}")
         return logits, longer
 
     words = as_words(answer, note_and_read, prompt, count)
@@ -68,7 +68,7 @@ def _continue_prompt(read: Read, prompt: list[int], count: int) -> list[int]:
 def _work_out_passes(read: Read, prompt: list[int], count: int, at: tuple) -> Iterator[Step]:
     words, passes = _record_passes(_continue_prompt, read, prompt, count)
     logits, _ = read([*prompt, *words[: at[0]]], None)
-    yield f"what pass {at[0]} (counted from 0) reads, and behind how many words", passes[at[0]]
+    yield f"what pass {at[0]} (counted from 0) reads, and after how many words", passes[at[0]]
     yield "the last row of logits that it returns", logits[-1]
     yield "the word with the largest logit, which is written", words[at[0]]
     yield "all words written", words
@@ -134,8 +134,7 @@ continued = Check(
         ),
         Mistake(
             _edit_writing(("read(new, cache)", "read([*prompt, *words], cache)")),
-            "the cache has these words already. If you read them again behind it, they stand "
-            "there twice.",
+            "the cache has these words already. If you read them again, they are in it twice.",
         ),
         Mistake(
             _edit_writing(("read(new, cache)", "read(words or prompt, cache)")),
@@ -205,14 +204,14 @@ continued = Check(
         ),
         Mistake(
             lambda read, prompt, count: read(prompt, None)[0].argmax(-1).tolist()[-count:],
-            "one pass cannot write. Its rows are the best words behind each word of the prompt, "
-            "and only the last row is news.",
+            "one pass cannot write. Its rows are the best words after each word of the prompt, and "
+            "only the last row is news.",
         ),
         Mistake(
             lambda read, prompt, count: read(prompt, None)[0].argmax(-1).tolist()[:count],
-            "one pass cannot write. Row n is the best word behind word n of the prompt, and the "
-            "prompt itself says what comes there. Only the last row is news, and then you need "
-            "a loop.",
+            "one pass cannot write. Row n is the best word after word n of the prompt, and the "
+            "prompt itself says what comes there. Only the last row is news, and then you need a "
+            "loop.",
         ),
     ],
 )

@@ -51,7 +51,10 @@ def _work_out_top_p(logits: Tensor, p: float, at: tuple) -> Iterator[Step]:
     kept = sampling.keep_top_p(logits, p)[at[0]]
     yield f"the words of row {at[0]}, the most probable first", words
     yield "their probabilities", sorted_p
-    yield "what the words in front of each have together", sorted_p.cumsum(dim=-1) - sorted_p
+    yield (
+        "for each, the sum of the probabilities in front of it",
+        sorted_p.cumsum(dim=-1) - sorted_p,
+    )
     yield f"the words that stay, where that is less than {p:g}", words[kept[words] > -math.inf]
     yield "the logits of the row, −∞ for all other words", kept
     yield (
@@ -94,9 +97,9 @@ keep_top_p = Check(
             _edit_top_p(
                 ("ordered.softmax(dim=-1)", "ordered.exp() / ordered.exp().sum(-1, keepdim=True)")
             ),
-            "this is right only for logits near 0. For large ones, e to them is infinite, for "
-            "small ones it's 0, and then dividing gives NaN. Use `softmax`, which subtracts the"
-            " largest first.",
+            "this is right only for logits near 0. For large ones the exponentials are infinite, "
+            "for small ones they're 0, and then dividing gives NaN. Use `softmax`, which subtracts "
+            "the largest first.",
         ),
         Mistake(
             _edit_top_p(("before < p", "with_it <= p")),
@@ -105,16 +108,17 @@ keep_top_p = Check(
         ),
         Mistake(
             _edit_top_p(("before < p", "with_it < p")),
-            "the word that crosses p has to stay. So ask what stands before it, and not for the "
-            "sum with it.",
+            "the word that crosses p has to stay. So compare p with the sum before it, not with "
+            "the sum that includes it.",
         ),
         Mistake(
             lambda logits, p: logits.where(logits.softmax(dim=-1) >= p, -math.inf),
-            "this keeps words that have p each, but p is what the kept words have together.",
+            "this keeps each word that reaches p by itself, but the kept words should reach p "
+            "together.",
         ),
         Mistake(
             lambda logits, p: logits.where(logits.softmax(dim=-1) >= 1 - p, -math.inf),
-            "this keeps words above a fixed probability, but p is what the kept words have "
+            "this keeps words above a fixed probability, but the kept words should reach p "
             "together.",
         ),
         Mistake(

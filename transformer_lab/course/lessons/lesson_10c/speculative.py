@@ -21,17 +21,17 @@ def _count_agreeing(proposed: list[int], best: list[int]) -> int:
 
 def _work_out_accepted(proposed: list[int], best: list[int], at: tuple) -> Iterator[Step]:
     agreed = _count_agreeing(proposed, best)
-    yield "do proposed and best agree (True), place by place?", np.equal(proposed, best[:-1])
+    yield "do proposed and best agree (True), position by position?", np.equal(proposed, best[:-1])
     yield "how many agree before the first difference", agreed
     yield "these words of the draft", proposed[:agreed]
-    yield "the large model's own word at the next place", best[agreed]
+    yield "the large model's own word at the next position", best[agreed]
     yield "what is written", speculative.accept(proposed, best)
 
 
 def _random_words(chance: RandomValues) -> tuple:
-    """Return a random case: two rows of words that agree up to a random place.
+    """Return a random case: two rows of words that agree up to a random position.
 
-    Their ids are large, so that equal ones are different objects of Python.
+    Their ids are large, so that equal ids are different Python objects.
     """
     best = chance.ids(chance.between(3, 12), below=4).tolist()
     proposed, count = chance.ids(len(best) - 1, below=4).tolist(), chance.between(0, len(best) - 1)
@@ -69,17 +69,17 @@ accept = Check(
                 *(a for a, b in zip(proposed, best, strict=False) if a == b),
                 best[_count_agreeing(proposed, best)],
             ],
-            "words behind the first difference are taken too, but they were checked as "
+            "words after the first difference are taken too, but they were checked as "
             "continuations of a word that isn't written.",
         ),
         Mistake(
             lambda proposed, best: list(best),
-            "all of the large model's words are taken. Behind the first difference they continue "
+            "all of the large model's words are taken. After the first difference they continue "
             "the draft's wrong word.",
         ),
         Mistake(
             _accept_all_or_nothing,
-            "after one difference all is thrown away, but what stands before it is right.",
+            "after one difference everything is thrown away, but what comes before it is right.",
         ),
         Mistake(
             lambda proposed, best: [
@@ -94,11 +94,11 @@ accept = Check(
                 : _count_agreeing(proposed, best)
                 + (_count_agreeing(proposed, best) < len(proposed))
             ],
-            "when the whole draft is right, the large model's word behind it comes free too.",
+            "when the whole draft is right, the large model's word after it comes free too.",
         ),
         Mistake(
             lambda proposed, best: [*(w for w in proposed if w in best), best[-1]],
-            "you compare whether a word turns up at all. Compare place by place.",
+            "you compare whether a word turns up at all. Compare position by position.",
         ),
         Mistake(
             lambda proposed, best: [*proposed[: _count_agreeing(proposed, best)], best[-1]],
@@ -117,7 +117,7 @@ accept = Check(
                 *proposed[: _count_agreeing(proposed, best)],
                 best[_count_agreeing(proposed, best) + 1],
             ],
-            "this is one place too far in `best`. Its word at the first difference is the one "
+            "this is one position too far in `best`. Its word at the first difference is the one "
             "that follows what agrees.",
         ),
     ],

@@ -24,7 +24,7 @@ _edit_chances = partial(edit_reference, _keep_or_redraw)
 
 
 def _ignore_undrawn_words(answer: Callable[..., Any], p: Tensor, q: Tensor) -> Any:
-    """Call the answer; set `kept` to 1 for words that the draft never draws: any chance is right."""
+    """Call the answer, and set `kept` to 1 for words that the draft never draws: any is right."""
     found = answer(p, q)
     if not isinstance(found, tuple | list) or len(found) != 2:
         return found
@@ -39,7 +39,7 @@ def _work_out_chances(p: Tensor, q: Tensor, at: tuple) -> Iterator[Step]:
     kept, redrawn = _ignore_undrawn_words(_keep_or_redraw, p, q)
     yield f"p divided by q in row {row} (counted from 0)", p[row] / q[row]
     yield "the chance to be kept, which is that but at most 1", kept[row]
-    yield "what is missing to p, p − q or 0 where that is below 0", missing
+    yield "by how much p is above q: p − q, or 0 where that is below 0", missing
     yield "the sum of these", missing.sum()
     yield "what is drawn instead, each divided by the sum (if that is not 0)", redrawn[row]
 
@@ -90,8 +90,8 @@ keep_or_redraw = Check(
         ),
         Mistake(
             _edit_chances(("p / q", "q / p")),
-            "the ratio is turned round. A word is suspect where the draft says it more often "
-            "than the large model.",
+            "the ratio is upside down. A word is suspect where the draft says it more often than "
+            "the large model.",
         ),
         Mistake(
             _edit_chances(("(p / q).clamp(max=1)", "torch.minimum(p, q)")),
@@ -119,16 +119,17 @@ keep_or_redraw = Check(
         ),
         Mistake(
             _edit_chances(("(p / q).clamp(max=1)", "torch.minimum(p, q).sum(-1)")),
-            "this is how often any word is kept, one number a row. We ask for each word's chance.",
+            "this is how often any word is kept, one number per row. We ask for the chance of each "
+            "word.",
         ),
         Mistake(
             _edit_chances(("missing / total.where(total > 0, 1.0)", "p.clone()")),
             "words are drawn anew from p, so those that the draft says as well come out too often: "
-            "once kept and once drawn. Draw from what's missing to p.",
+            "once kept and once drawn. Draw from p − q, where that's above 0.",
         ),
         Mistake(
             _edit_chances(("missing / total.where(total > 0, 1.0)", "missing")),
-            "this is what's missing to p, not yet divided by its sum. Probabilities sum to 1.",
+            "this is p − q, but it isn't divided by its sum yet. Probabilities sum to 1.",
         ),
         Mistake(
             _edit_chances(("(p - q).clamp(min=0)", "(p - q).abs()")),
@@ -140,22 +141,22 @@ keep_or_redraw = Check(
                 ("(p - q).clamp(min=0)", "1 - kept"),
                 ("total.where(total > 0, 1.0)", "total.clamp(min=1e-12)"),
             ),
-            "1 − kept says how often a word is refused once it's drawn. Draw from what's "
-            "missing to p: p − q, where that's above 0.",
+            "1 − kept says how often a word is refused once it's drawn. Draw from p − q, where "
+            "that's above 0.",
         ),
         Mistake(
             _edit_chances(("p - q", "q - p")),
-            "the difference for the second draw is turned round. Draw from what the draft says "
-            "too rarely.",
+            "the difference for the second draw is the wrong way round. Draw from what the draft "
+            "says too rarely.",
         ),
         Mistake(
             _edit_chances(("missing / total.where(total > 0, 1.0)", "(p - q).softmax(-1)")),
-            "these are probabilities already, no logits. Cut them off below 0, and divide by "
-            "the sum.",
+            "these are probabilities already, not logits. Cut them off below 0, and divide by the "
+            "sum.",
         ),
         Mistake(
             _edit_chances(("total.where(total > 0, 1.0)", "total")),
-            "right, except for a row in which p and q are equal. That's 0/0, but nothing is "
+            "this is right except for a row in which p and q are equal. That's 0/0, but nothing is "
             "missing there, so it's 0.",
         ),
         Mistake(

@@ -50,8 +50,8 @@ def _work_out_reading(
     yield f"where “{word}” first occurs in written, counted from 0", written.index(word)
     yield "the weights in that row", row
     yield "the largest of them", row.max()
-    yield "the place where it stands, counted from 0", int(row.argmax())
-    yield "the word of source at that place", source[int(row.argmax())]
+    yield "its position, counted from 0", int(row.argmax())
+    yield "the word of source at that position", source[int(row.argmax())]
 
 
 looks_at = Check(
@@ -79,7 +79,7 @@ looks_at = Check(
         ),
         Mistake(
             _edit_reading(("written.index(word)", "max(written.index(word) - 1, 0)")),
-            "you took the row before. `written` already names the rows, so a word's place in it "
+            "you took the row before. `written` already names the rows, so a word's position in it "
             "is its row.",
         ),
         Mistake(

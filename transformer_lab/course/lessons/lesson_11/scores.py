@@ -89,14 +89,14 @@ error_rate = Check(
         Mistake(
             _edit_error_rate(("{step for _, step in gold}", "{step for step, _ in gold}")),
             "you read gold as (step, source), but it holds (source, step). So your steps are the "
-            "places of source words.",
+            "positions of source words.",
         ),
         Mistake(
             _edit_error_rate(
                 ("{step for _, step in gold}", "{step for step, _ in gold}"),
                 ("(int(weights[step].argmax()), step)", "(step, int(weights[step].argmax()))"),
             ),
-            "you take every link for (step, source), but gold holds (source, step): the second "
+            "you read every link as (step, source), but gold holds (source, step): the second "
             "number of each pair is the step.",
         ),
         Mistake(

@@ -171,8 +171,8 @@ largest_by_chance = Check(
         ),
         Mistake(
             _edit_chance(("abs(signs @ differences)", "signs @ abs(differences)")),
-            "you've taken the absolute value of each difference, before the signs. Take it of the "
-            "means.",
+            "you've taken the absolute value of each difference, before the signs. Take that of "
+            "the means instead.",
         ),
         Mistake(
             _edit_chance(("abs(signs @ differences)", "abs(signs) @ abs(differences)")),
@@ -284,7 +284,7 @@ rollout = Check(
         ),
         Mistake(
             _edit_rollout((" @ rolled", "")),
-            "this is the last layer alone. Multiply it with what the earlier layers made.",
+            "this is the last layer alone. Multiply it by what the earlier layers made.",
         ),
     ],
 )

@@ -61,9 +61,9 @@ def _excuse_last_word(got: Sequence[int], want: Sequence[int]) -> str:
 
 
 def _random_answer(chance: RandomValues) -> tuple:
-    """Return a random case: two sentences that agree up to a random place.
+    """Return a random case: two sentences that agree up to a random position.
 
-    What follows there is other words or the right ones in another order; eos may be missing.
+    After that come other words, or the right ones in another order; eos may be missing.
     """
     right = [*chance.ids(chance.between(1, 9), below=4).add(EOS + 1).tolist(), EOS]
     agreed = chance.one_of(chance.between(0, len(right) - 1), len(right) - 1, len(right))
@@ -77,7 +77,7 @@ def _random_answer(chance: RandomValues) -> tuple:
 
 
 _REASONS = {
-    "exact": "no place differs",
+    "exact": "no position differs",
     "stopped": "eos is written where a word is due",
     "went on": "a word is written where eos is due",
     "cut off": "all is right up to where it was cut off",
@@ -94,7 +94,7 @@ def _work_out_failure(got: Sequence[int], want: Sequence[int], at: tuple) -> Ite
     yield "the ids that are written", got
     yield "the right ids", want
     if kind != "exact":
-        yield "the first place where they differ, counted from 0", same
+        yield "the first position where they differ, counted from 0", same
         yield "what stands there", f"{name(got)} is written; {name(want)} is right"
     reason = _REASONS["cut off" if kind == "went on" and same == len(got) else kind]
     yield f"{reason}, which is called", kind
@@ -128,8 +128,8 @@ failure = Check(
     mistakes=[
         Mistake(
             _compare_lengths,
-            "this compares the lengths, but the first wrong word decides. An answer that goes wrong "
-            "early and also ends early has failed by a word.",
+            "this compares the lengths, but the first wrong word decides. An answer that goes "
+            "wrong early and also ends early has failed with a wrong word.",
         ),
         Mistake(
             _edit_classification(
@@ -144,18 +144,19 @@ failure = Check(
                     '    if same == min(len(got), len(want)):\n        return "exact"\n    if same <',
                 )
             ),
-            "an answer that is a beginning of the right one, or the other way round, is not exact.",
+            "an answer isn't exact if it is only the beginning of the right one, or the other way "
+            "round.",
         ),
         Mistake(
             _edit_classification(('"word"', '"went on"')),
             "a word for another word is “word”. “Went on” means a word where eos is due.",
         ),
         Mistake(
-            _compare_ends, "this looks at where eos stands, not at the first place that differs."
+            _compare_ends, "this looks at where eos stands, not at the first position that differs."
         ),
         Mistake(
             _compare_words,
-            "the same words in another order are not exact: compare place by place.",
+            "the same words in another order are not exact: compare position by position.",
         ),
         Mistake(
             _excuse_last_word,
@@ -235,11 +236,11 @@ reach = Check(
         ),
         Mistake(
             _edit_reach(("zip(lengths, exact, strict=True)", "enumerate(exact)")),
-            "this is the place in the list. The answer is the length that stands there.",
+            "this is the position in the list. The answer is the length at that position.",
         ),
         Mistake(
             lambda lengths, exact: sum(share >= 0.5 for share in exact),
-            "this is how many lengths are half right. The answer is the length itself.",
+            "this is how many lengths are half right. The answer is a length, not a count.",
         ),
         Mistake(
             _edit_reach(("< 0.5", "< 0.99")),
@@ -296,7 +297,8 @@ smallest_difference = Check(
         ),
         Mistake(
             lambda a, b: _compute_smallest_difference(a, b) / np.sqrt(2),
-            "this is the uncertainty of one mean, but a difference has that of both: √(2/n).",
+            "this is the uncertainty of one mean, but a difference has the uncertainty of both: "
+            "√(2/n).",
         ),
         Mistake(
             lambda a, b: 2 * np.std(np.concatenate([a, b]), ddof=1) * np.sqrt(2 / len(a)),

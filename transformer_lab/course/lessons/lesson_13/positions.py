@@ -23,8 +23,8 @@ def _random_last(chance: RandomValues) -> tuple:
 def _work_out_turns(last: int, d_model: int, at: tuple) -> Iterator[Step]:
     pair = at[0]
     angle = 10_000.0 ** (-2 * pair / d_model)
-    yield f"10000^(−{2 * pair}/{d_model}), what pair {pair} turns by from place to place", angle
-    yield f"what it has turned at place {last}", last * angle
+    yield f"10000^(−{2 * pair}/{d_model}), the angle of pair {pair} at position 1", angle
+    yield f"how far it has turned at position {last}", last * angle
     yield "a whole turn, 2π", 2 * np.pi
     yield "whether the angle is that large, or larger", last * angle >= 2 * np.pi
 
@@ -121,7 +121,7 @@ def _work_out_rows(before: np.ndarray, after: np.ndarray, at: tuple) -> Iterator
     moved = (before != after).any(axis=1)
     yield "how many numbers of each row have changed", (before != after).sum(axis=1)
     yield "whether that is 1 or more", moved
-    yield "the places of the rows where it is, counted from 0", np.flatnonzero(moved)
+    yield "the positions of these rows, counted from 0", np.flatnonzero(moved)
 
 
 reached_rows = Check(
@@ -142,7 +142,7 @@ reached_rows = Check(
         ),
         Mistake(
             lambda before, after: (before != after).any(axis=1),
-            "this is a truth value for each row. np.flatnonzero gives you the places.",
+            "this is a truth value for each row. np.flatnonzero gives you the positions.",
         ),
         Mistake(
             lambda before, after: np.flatnonzero(
@@ -165,8 +165,8 @@ reached_rows = Check(
             lambda before, after: np.flatnonzero(
                 (np.sort(before, axis=1) != np.sort(after, axis=1)).any(axis=1)
             ),
-            "the numbers of a row are compared without their places. If two of them change places, "
-            "the row has changed.",
+            "the numbers of a row are compared without their positions. If two of them change "
+            "places, the row has changed.",
         ),
         Mistake(
             lambda before, after: np.flatnonzero((np.abs(before) != np.abs(after)).any(axis=1)),
@@ -175,11 +175,12 @@ reached_rows = Check(
         ),
         Mistake(
             lambda before, after: np.flatnonzero((before != after).any(axis=0)),
-            "rows and columns are swapped: a place of the sentence is a row, and axis 1 runs along it.",
+            "rows and columns are swapped: a position of the sentence is a row, and axis 1 runs "
+            "along it.",
         ),
         Mistake(
             lambda before, after: (before != after).any(axis=1).sum(),
-            "this is how many there are. The answer is their places.",
+            "this is how many there are. The answer is their positions.",
         ),
     ],
 )

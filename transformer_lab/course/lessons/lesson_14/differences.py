@@ -74,7 +74,7 @@ paired_difference = Check(
         ),
         Mistake(
             _edit_difference(("other - base", "base - other")),
-            "the sign is turned round. You're asked what the change adds, which is other − base.",
+            "the sign is wrong. You're asked what the change adds, which is other − base.",
         ),
         Mistake(
             _edit_difference(("d.std(ddof=1) / math.sqrt(len(d))", "d.var(ddof=1) / len(d)")),

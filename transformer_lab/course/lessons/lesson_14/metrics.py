@@ -24,7 +24,7 @@ def _score_words(log_p: np.ndarray, target: np.ndarray) -> tuple[float, float]:
 def _work_out_scores(log_p: np.ndarray, target: np.ndarray, at: tuple) -> Iterator[Step]:
     right = log_p[np.arange(len(target)), target]
     yield "log p of the right words", right
-    yield "their mean, with its sign turned", -right.mean()
+    yield "their mean, with its sign changed", -right.mean()
     yield "e to the power of that", math.exp(-right.mean())
     yield "the most probable words", log_p.argmax(axis=-1)
     yield (

@@ -184,8 +184,8 @@ first_sublayer = Check(
             _edit_sublayer(
                 ("layer_norm(x + dropout(sublayer(x)))", "layer_norm(dropout(x + sublayer(x)))")
             ),
-            "dropout is on the sum with x, so it tears holes into the residual stream, too. Drop only "
-            "what the sub-layer adds.",
+            "dropout is on the sum with x, so it tears holes in the residual stream, too. Drop "
+            "only what the sub-layer adds.",
         ),
         Mistake(
             _edit_sublayer(
@@ -206,8 +206,8 @@ first_sublayer = Check(
                     "layer_norm(embedded + positions + dropout(sublayer(x)))",
                 )
             ),
-            "the residual connection carries x as it was before its dropout. From the first dropout "
-            "on, x is what that dropout returned.",
+            "the residual connection carries x as it was before its dropout. After the first "
+            "dropout, x is what that dropout returned.",
         ),
         Mistake(
             _edit_sublayer(("sublayer(x)", "sublayer(dropout(embedded + positions))")),

@@ -47,7 +47,7 @@ products = Check(
         ),
         Mistake(
             lambda n, d: (4 * n * d * d, n * n * d),
-            "only one of two products is counted. Queries times keys give the scores, and then "
+            "only one of the two products is counted. Queries times keys give the scores, and then "
             "weights times values give the mix.",
         ),
         Mistake(

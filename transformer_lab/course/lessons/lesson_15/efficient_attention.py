@@ -107,8 +107,8 @@ merge = Check(
         ),
         Mistake(
             _edit_merge(("np.maximum(largest_a, largest_b)", "largest_b")),
-            "this takes the second part's largest for the new one. If the first part has a larger "
-            "score, that overflows one day. Take the larger of the two.",
+            "this takes the second part's largest score as the new one. If the first part has a "
+            "larger one, that can overflow. Take the larger of the two.",
         ),
         Mistake(
             _edit_merge(("np.exp(largest_b - new)", "np.ones_like(new)")),
@@ -120,7 +120,7 @@ merge = Check(
                 ("np.exp(largest_a - new)", "np.exp(new - largest_a)"),
                 ("np.exp(largest_b - new)", "np.exp(new - largest_b)"),
             ),
-            "the sign in the exponent is turned round. A larger maximum makes the old exponentials "
+            "the sign in the exponent is wrong. A larger maximum makes the old exponentials "
             "smaller.",
         ),
         Mistake(

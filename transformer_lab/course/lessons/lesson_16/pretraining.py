@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 16: what a GPT and a BERT learn from."""
+"""Checks for the exercises of lesson 16: what a GPT and a BERT learn from."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -44,9 +44,9 @@ def _work_out_windows(
 ) -> Iterator[Step]:
     window = at[0]
     places = starts[window] + np.arange(length)
-    yield f"the places of the inputs of window {window}, from its start on", places
+    yield f"the positions of the inputs of window {window}, from its start", places
     yield "the ids that stand there, which are the inputs", ids[places]
-    yield "the places of its targets, each one further on", places + 1
+    yield "the positions of its targets, each one further on", places + 1
     yield "the ids that stand there, which are the targets", ids[places + 1]
 
 
@@ -85,7 +85,7 @@ windows = Check(
         ),
         Mistake(
             _edit_windows(("starts[:, None]", "np.arange(len(starts))[:, None] * length")),
-            "the windows lie one behind the other. They should begin at `starts`.",
+            "the windows follow one another. They should begin at `starts`.",
         ),
         Mistake(
             lambda ids, starts, length: _cut_windows(

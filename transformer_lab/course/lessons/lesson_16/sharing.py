@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 16: heads that share keys."""
+"""Checks for the exercises of lesson 16: heads that share keys."""
 
 from collections.abc import Iterator
 
@@ -46,11 +46,11 @@ shared_keys = Check(
     mistakes=[
         Mistake(
             lambda key, num_heads: np.tile(key, (num_heads // len(key), 1, 1)),
-            "the keys come in turn, as 0, 1, 0, 1. Neighbours form a group, so it's 0, 0, 1, 1.",
+            "the keys alternate, as in 0, 1, 0, 1. Neighbours form a group, so it's 0, 0, 1, 1.",
         ),
         Mistake(
             lambda key, num_heads: np.repeat(key, num_heads // len(key), axis=1),
-            "each *word* is there several times. The heads are axis 0.",
+            "each *word* occurs several times. The heads are axis 0.",
         ),
         Mistake(
             lambda key, num_heads: np.repeat(key[:1], num_heads, axis=0),
@@ -74,7 +74,8 @@ shared_keys = Check(
         ),
         Mistake(
             lambda key, num_heads: np.repeat(key, num_heads, axis=0),
-            "each key head is there `num_heads` times, but its group has num_heads // len(key) heads.",
+            "each key head occurs `num_heads` times, but its group has num_heads // len(key) "
+            "heads.",
         ),
     ],
 )

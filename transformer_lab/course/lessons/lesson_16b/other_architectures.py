@@ -1,4 +1,4 @@
-"""Checks of the exercises of lesson 16b: a state carried along, and messages along edges."""
+"""Checks for the exercises of lesson 16b: a state carried along, and messages along edges."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -77,7 +77,8 @@ scan = Check(
         ),
         Mistake(
             lambda decay, inputs: decay * np.concatenate([inputs[:1], inputs[:-1]]) + inputs,
-            "only the last input is remembered. Carry on the *state*, which has everything before it.",
+            "only the last input is remembered. Carry the *state* along, which holds everything "
+            "before it.",
         ),
         Mistake(
             _edit_scan(("np.array(states)", "state")),
@@ -200,8 +201,8 @@ messages = Check(
         ),
         Mistake(
             _edit_messages(("scores - largest", "scores")),
-            "e to a large score is infinite, and infinite / infinite is NaN. First subtract the "
-            "largest of the node's scores from them (lesson 01).",
+            "the exponential of a large score is infinite, and infinite / infinite is NaN. First "
+            "subtract the largest of the node's scores from them (lesson 01).",
         ),
         Mistake(
             _edit_messages((", initial=-np.inf, where=there", "")),
@@ -210,7 +211,7 @@ messages = Check(
         ),
         Mistake(
             lambda query, key, value, edges: _send_messages(key, query, value, edges),
-            "query and key have changed places. The one that listens asks, and the senders are asked.",
+            "query and key are swapped. The node that listens asks, and the senders are asked.",
         ),
         Mistake(
             _edit_messages(("    largest =", "    np.fill_diagonal(there, True)\n    largest =")),

@@ -108,7 +108,7 @@ decoder_layer = Check(
         Mistake(_edit_layer(NO_MASK), "the words see the future. Give `mask` to self-attention."),
         Mistake(
             _edit_layer(NO_MEMORY_MASK),
-            "the padding of the source is seen. Give `memory_mask` to cross-attention.",
+            "the padding of the source is visible. Give `memory_mask` to cross-attention.",
         ),
         Mistake(
             _edit_layer(NO_MASK, NO_MEMORY_MASK),

@@ -112,10 +112,10 @@ SYMPTOMS = {
     "by_view": "a head holds whole stretches of a few words instead of a part of every word",
     "root_of_d_model": "with equal weights, the scores are smaller than PyTorch's",
     "over_queries": "the weights that arrive at a key sum to 1, but those of a query do not",
-    "mask_late": "hidden keys have taken their share before they are hidden",
+    "mask_late": "hidden keys get their share of the weights before they are hidden",
     "no_output": "the heads are side by side and never mix",
 }
-"""Each planted mistake, and what you can see of it."""
+"""The planted mistakes, each with what you can see of it."""
 
 
 def attend_with_mistakes(
@@ -129,7 +129,7 @@ def attend_with_mistakes(
     mask: Tensor,
     left: tuple[str, ...] = (),
 ) -> Tensor:
-    """Compute multi-head attention from x to the memory, with the mistakes named in `left`."""
+    """Compute multi-head attention from x to the memory, with the mistakes that `left` names."""
 
     def split(vectors: Tensor) -> Tensor:
         batch, length, width = vectors.shape

@@ -34,13 +34,16 @@ def _work_out_parameters(
     network = 2 * d_model * d_ff + d_ff + d_model
     encoder, decoder = attention + network + 4 * d_model, 2 * attention + network + 6 * d_model
     outside = words * d_model + words
-    yield "one attention, four d_model × d_model matrices, each with d_model biases", attention
+    yield (
+        "one attention layer, four d_model × d_model matrices, each with d_model biases",
+        attention,
+    )
     yield "one feed-forward network, two matrices of d_model · d_ff, and both biases", network
     yield "an encoder layer, with attention, network and two norms of 2 · d_model", encoder
     yield "a decoder layer, with two attentions, network and three norms", decoder
     yield "the shared embedding, words · d_model, and a bias for each word", outside
     yield (
-        "the two layers added and multiplied by layers, plus that",
+        "the sum of the two layers, times `layers`, plus that",
         layers * (encoder + decoder) + outside,
     )
 
@@ -115,10 +118,10 @@ def _work_out_words(
     left = room - source * word
     yield "the bytes of one word in one layer, a key and a value in every head", word // layers
     yield "in all layers", word
-    yield "the bytes of the memory, as many for each source word", source * word
+    yield "the bytes of the memory, as much for each source word", source * word
     yield "room minus these", left
     yield "divided by the bytes of one word", left / word
-    yield "the whole words among them, none below 0", max(0, left // word)
+    yield "rounded down to whole words, and at least 0", max(0, left // word)
 
 
 words_that_fit = Check(
@@ -166,7 +169,8 @@ words_that_fit = Check(
             _edit_fit(
                 ("max(0, (room - memory) // (layers * word))", "(room - memory) // (layers * word)")
             ),
-            "right if the memory fits. If it doesn't, no word fits, so the answer is 0 and not less.",
+            "this is right if the memory fits. If it doesn't, no word fits, so the answer is 0 and "
+            "not less.",
         ),
         Mistake(
             _edit_fit(

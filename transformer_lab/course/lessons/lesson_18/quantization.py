@@ -80,7 +80,7 @@ eight_bits = Check(
         ),
         Mistake(
             lambda w: (_round_to_int8(w, 127 / _find_largest(w)), _find_largest(w) / 127),
-            "the scale is turned round: whole / scale should give the weight back.",
+            "the scale is upside down, because whole / scale should give the weight back.",
         ),
         Mistake(
             lambda w: (_round_to_int8(w, s := 127 / w.max()), s),

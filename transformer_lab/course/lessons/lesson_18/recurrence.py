@@ -97,16 +97,16 @@ ssru_step = Check(
                     "np.exp(z := w_f @ x + b_f) / (1 + np.exp(z))",
                 )
             ),
-            "e to a large number is infinite, and infinite / infinite is NaN. Write the sigmoid as "
-            "1 / (1 + e^(−z)): where e^(−z) is infinite, it is 0.",
+            "the exponential of a large number is infinite, and infinite / infinite is NaN. Write "
+            "the sigmoid as 1 / (1 + e^(−z)): where e^(−z) is infinite, it is 0.",
         ),
         Mistake(
             _edit_step(("w_f @ x", "w_f.T @ x"), ("w @ x", "w.T @ x")),
-            "the matrices are turned round: the product is w @ x.",
+            "the matrices are transposed, but the product is w @ x.",
         ),
         Mistake(
             _edit_step(("np.maximum(c, 0), c", "c, np.maximum(c, 0)")),
-            "the order is: the output, then the state.",
+            "the output comes first, and then the state.",
         ),
     ],
 )

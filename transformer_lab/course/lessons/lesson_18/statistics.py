@@ -93,11 +93,12 @@ best_offset = Check(
         ),
         Mistake(
             lambda links: _find_most_frequent(_compute_steps(links))[::-1],
-            "the order is: the offset, then its share.",
+            "the offset comes first, and then its share.",
         ),
         Mistake(
             lambda links: _find_most_frequent(links[:, 1]),
-            "this is the most frequent *place* of a governor, but you should return the step to it.",
+            "this is the most frequent *position* of a governor, but you should return the step to "
+            "it.",
         ),
         Mistake(
             lambda links: _compute_share(links, int(_compute_steps(links)[0])),
@@ -147,7 +148,7 @@ def _surround(mean: float, wide: float) -> tuple[float, float]:
 
 
 def _unpack_ends(answer: Callable[..., Any], *arguments: np.ndarray) -> Any:
-    """Call the answer and return both ends of its interval, a pair or an array of two numbers."""
+    """Call the answer and return both ends of its interval, which may be a pair or an array."""
     found = answer(*arguments)
     is_pair = isinstance(found, np.ndarray | torch.Tensor) and found.shape == (2,)
     return tuple(found) if is_pair else found
@@ -184,15 +185,15 @@ interval = Check(
         ),
         Mistake(
             lambda values, draws: _find_interval(values[draws]),
-            "all drawn values are in one heap; take the mean of each round first.",
+            "all drawn values are thrown together. Take the mean of each round first.",
         ),
         Mistake(
             lambda values, draws: _find_interval(values[draws].mean(axis=1), 5, 95),
-            "5 and 95 leave 90% between them; for 95% it is 2.5 and 97.5.",
+            "5 and 95 leave 90% between them. For 95%, take 2.5 and 97.5.",
         ),
         Mistake(
             lambda values, draws: _find_interval(values[draws].mean(axis=1), 0.025, 0.975),
-            "percentiles go up to 100: 0.025 and 0.975 are quantiles, which go up to 1.",
+            "percentiles go up to 100, but 0.025 and 0.975 are quantiles, which go up to 1.",
         ),
         Mistake(
             lambda values, draws: _find_interval(values[draws].mean(axis=0)),
@@ -200,7 +201,8 @@ interval = Check(
         ),
         Mistake(
             lambda values, draws: _surround(values.mean(), values.std()),
-            "this is the mean ± 1.96 deviations of the values, which does not shrink with more of them.",
+            "this is the mean ± 1.96 standard deviations of the values, which does not shrink with "
+            "more values.",
         ),
         Mistake(
             lambda values, draws: _surround(values.mean(), values.std() / np.sqrt(len(values))),
@@ -211,8 +213,8 @@ interval = Check(
             lambda values, draws: _surround(
                 values[draws].mean(axis=1).mean(), values[draws].mean(axis=1).std()
             ),
-            "this is the mean ± 1.96 deviations of the drawn means, as if they followed a bell curve. "
-            "Take their percentiles.",
+            "this is the mean ± 1.96 standard deviations of the drawn means, as if they followed a "
+            "bell curve. Take their percentiles.",
         ),
         Mistake(
             lambda values, draws: tuple(

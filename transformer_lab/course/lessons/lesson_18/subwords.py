@@ -77,7 +77,7 @@ join = Check(
         ),
         Mistake(
             _edit_joining(("mean(axis=0)", "sum(axis=0)"), ("sum(axis=1)", "mean(axis=1)")),
-            "the two are exchanged: columns (keys) should be added, and rows (queries) averaged.",
+            "the two are swapped: columns (keys) should be added up, and rows (queries) averaged.",
         ),
         Mistake(
             _edit_joining(("narrow[g].mean(axis=0)", "narrow[g[0]]")),
