@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 OLD_NAMES = {"bench": ["lab"], "explore": ["lab", "--record"]}
-"""The present names of the commands from version 2."""
+"""The names that the commands of version 2 have now."""
 
 
 def use_new_name(words: Sequence[str]) -> list[str]:
@@ -513,7 +513,7 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def run_lab(options: argparse.Namespace) -> dict[str, Any]:
-    """Run `lab`: write a page in which the model translates, or a record of it; return path and size."""
+    """Run `lab`: write a page with the model, or a record of it; return the page's path and size."""
     # Imported here because drawing takes long to load.
     from transformer_lab.lab.guide import EXAMPLES, famous_guide
     from transformer_lab.lab.open_lab import lab

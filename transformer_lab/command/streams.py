@@ -12,7 +12,7 @@ from io import BufferedReader, TextIOWrapper
 from typing import Any, cast
 
 LINES_AT_ONCE = 256
-"""How many lines of standard input are translated and printed at a time, at most."""
+"""The largest number of lines of standard input that are translated and printed at a time."""
 
 
 def prepare_streams() -> None:

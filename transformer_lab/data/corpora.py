@@ -41,8 +41,8 @@ def debian(
         cache_folder: Where to cache the corpus; by default, the system's cache folder for this
             user.
         seed: Decides which families are held out.
-        validation: The most source sentences for validation; by default a twentieth of all, but at
-            most 1,000.
+        validation: The largest number of source sentences for validation; by default a twentieth of
+            all, but no more than 1,000.
         test: The same for the test split.
 
     Raises:
@@ -88,7 +88,7 @@ def user_cache_folder() -> Path:
 
 
 CACHE_MARK = b" transformer_lab debian"
-"""The mark near the beginning of each of our cache files, the same in all format versions."""
+"""A mark near the beginning of each of our cache files; it is the same in all format versions."""
 PIPE_FOLDER = "piped"
 """The name of the cache folder for text that came through a pipe."""
 

@@ -29,7 +29,7 @@ def length_penalty(length: int, alpha: float) -> float:
 
 
 def bytes_per_hypothesis(config: TransformerConfig) -> int:
-    """Return the fewest bytes one partial hypothesis takes: logits, log-probabilities, KV cache."""
+    """Return how many bytes a partial hypothesis needs at least: logits, log-probabilities, KV cache."""
     heads = config.num_key_value_heads or config.num_heads
     kept = heads * (config.key_size + config.value_size) * INITIAL_CAPACITY
     return 4 * (2 * config.target_vocab_size + config.num_decoder_layers * kept)

@@ -31,7 +31,7 @@ def sinusoids(
 
 
 KEPT = 16_384
-"""The most rows of sinusoids that are stored; a model may allow lengths that no sentence comes near."""
+"""The largest number of rows that are stored; a model may allow far longer sentences than occur."""
 
 
 class SinusoidTable(nn.Module):

@@ -55,7 +55,7 @@ def find_adjectives(noun: Noun, *sorts: str) -> tuple[Adjective, ...]:
 
 
 def _adjectives(rng: Random, noun: Noun) -> tuple[Adjective, ...]:
-    """Draw adjectives to stand beside the noun, none that could deny what the sentence goes on to say."""
+    """Draw adjectives for the noun that cannot contradict what the sentence goes on to say."""
     animate = has_any_tag(ANIMATE, noun)
     choice = find_adjectives(
         noun, "quality", "colour", "attribute", *([] if animate else ["state"])

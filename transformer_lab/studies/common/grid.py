@@ -2,7 +2,7 @@
 
     python -m transformer_lab.studies.ROOM.NAME [--workers 2] [--minutes 60]
 
-does the runs that a study still lacks. Each worker is a process with a single thread.
+This command does the runs that a study still lacks. Each worker is a process with a single thread.
 """
 
 import argparse
@@ -48,7 +48,7 @@ def make_study_config(
 
 
 def hash_setting(setting: Setting) -> str:
-    """Return the first twelve hexadecimal digits of the SHA-256 of a setting's JSON, keys sorted."""
+    """Return the first twelve hexadecimal digits of the SHA-256 of a setting's JSON with sorted keys."""
     text = json.dumps(setting, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 

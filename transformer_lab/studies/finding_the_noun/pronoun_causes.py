@@ -23,7 +23,7 @@ def predict_pronouns(
     mute: Sequence[Head] = (),
     patch: Mapping[Head, np.ndarray] | None = None,
 ) -> tuple[AttentionCapture, list[str]]:
-    """Return one pass's attention over the right translations, and the word written for each pronoun.
+    """Return the attention in a pass over the right translations, and the word written for each pronoun.
 
     That word is the most probable one at the pronoun's step, given the right words before it.
 

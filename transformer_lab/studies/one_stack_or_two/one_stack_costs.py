@@ -29,7 +29,7 @@ from transformer_lab.studies.one_stack_or_two.one_stack_translator import StackT
 from transformer_lab.training.step import build_adam, training_step
 
 COSTED, LENGTH, SENTENCES, ROUNDS = 10, 16, (1, 64), 7
-"""The number of training batches, of words read and written, of sentences at a time, and of rounds."""
+"""How many training batches, words read and written, sentences at a time, and rounds there are."""
 
 
 def measure_costs(setting: Setting) -> dict[str, Any]:

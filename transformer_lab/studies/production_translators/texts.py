@@ -17,7 +17,7 @@ from transformer_lab.studies.production_translators.alignments import split_word
 from transformer_lab.studies.production_translators.models import TOY
 
 WORDS = range(6, 15)
-"""The fewest and the most words in the real sentences."""
+"""The smallest and the largest number of words in a real sentence."""
 
 
 class MarkedSentence(NamedTuple):
