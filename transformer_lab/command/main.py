@@ -100,8 +100,8 @@ def print_error(message: str) -> int:
 
 STOPS = {
     "max_steps": "finished",
-    "max_minutes": "stopped by the limit of minutes",
-    "patience": "stopped because it no longer got better",
+    "max_minutes": "stopped at the time limit",
+    "patience": "stopped because it no longer improved",
     "interrupted": "interrupted",
 }
 """What `train` prints when it ends for one of the reasons in `training.trainer.Stop`."""
@@ -252,7 +252,9 @@ def build_parser() -> argparse.ArgumentParser:
     done = command(
         "progress", run_progress, "Show what you have done in the course, and what to repeat."
     )
-    done.add_argument("--forget", action="store_true", help="delete the file that remembers it")
+    done.add_argument(
+        "--forget", action="store_true", help="delete the file in which this is stored"
+    )
 
     command("doctor", run_doctor, "Show what is installed, what is missing, and how to get it.")
     return top
@@ -540,7 +542,7 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
             given["sentences"] = options.text
         elif options.model != PRETRAINED:
             raise ValueError(
-                "this model needs a sentence, because the page's guide names heads of another one"
+                "this model needs a sentence, because the page's guide names the heads of another model"
             )
         translator = Translator.load(options.model, device="cpu")
         if options.model == PRETRAINED:

@@ -35,7 +35,7 @@ def check_mask(mask: Any, scores: Sequence[int], dtype: str = "torch.bool") -> N
     expected = f"a shape that broadcasts to {scores}"
     if not clear:
         expected += ", and in one way only. Does its first dimension count sentences or heads? "
-        expected += "Write mask[:, None] for one mask a sentence, mask[None] for one mask a head"
+        expected += "Write mask[:, None] for one mask per sentence, mask[None] for one per head"
     elif shape and shape[-1] not in (1, scores[-1]):
         expected += f": there are {scores[-1]} keys, but the mask covers {shape[-1]}"
     check("mask.shape", shape, expected, broadcasts and clear)

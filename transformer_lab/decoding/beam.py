@@ -115,9 +115,9 @@ def beam_search(
     limits = length_limits(model, source_mask, max_length)
     most = total_memory() // (len(source) * bytes_per_hypothesis(config))
     fits = beam_size <= most
-    check("beam_size", beam_size, f"at most {most:,.0f}, whose first words fill the memory", fits)
+    check("beam_size", beam_size, f"at most {most:,.0f}, as many as fit into memory", fits)
     fits = alpha * math.log((5 + max(limits)) / 6) < math.log(sys.float_info.max)
-    check("alpha", alpha, f"one whose penalty of {max(limits)} words is a finite number", fits)
+    check("alpha", alpha, f"one with a finite penalty for {max(limits)} words", fits)
     found: list[list[Hypothesis]] = [[] for _ in source]
     bar = [-math.inf] * len(source)  # the score of the last of the n best that are finished
 

@@ -136,7 +136,7 @@ def read_vocabulary(path: Path) -> SentencePieceTokenizer:
     check(
         f"pieces of {path}",
         "with <pad>",
-        "none, because it comes after them",
+        "none, because it is added after them",
         "<pad>" not in pieces,
     )
     return SentencePieceTokenizer(model, {name: i for i, name in enumerate([*pieces, "<pad>"])})
@@ -204,7 +204,7 @@ def read_integer(says: dict[str, str], name: str) -> int:
         ValueError: If the setting is missing or is not an integer; the message names it.
     """
     value = says.get(name)
-    expected = "a whole number, as a model's file says it"
+    expected = "a whole number, as in a model's file"
     check(name, value, expected, value is not None and bool(re.fullmatch("[0-9]{1,12}", value)))
     return int(str(value))
 

@@ -124,7 +124,7 @@ def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
     else:
         # A mistyped folder is not looked for on the hub, which would take half a minute.
         on_hub = HUB_NAME.fullmatch(name) is not None and not folder.parent.is_dir()
-        expected = "a folder that is there, or a name such as 'Helsinki-NLP/opus-mt-en-fr'"
+        expected = "a folder that exists, or a name such as 'Helsinki-NLP/opus-mt-en-fr'"
         check("name_or_folder", name, expected, on_hub)
     found = load_marian_config(name)
     check_config(found)
@@ -253,7 +253,7 @@ def raise_one_error(what: str, name: str) -> Iterator[None]:
         if isinstance(error, OSError) and not Path(name).is_dir():
             reason = str(error).strip().splitlines()[0]
             expected = (
-                "a folder, or the name of a model of a hub that can be reached, in safetensors"
+                "a folder, or the name of a model on a hub that you can reach, in safetensors"
             )
             raise ValueError(
                 f"name_or_folder is {name!r}; expected {expected}: {reason}"

@@ -128,6 +128,8 @@ def run_study_command(study: str, run: Run, grid: Iterable[Setting]) -> None:
     """Run a study from its command line, with the options `--workers` and `--minutes`."""
     parser = argparse.ArgumentParser(prog=store.study_command(study))
     parser.add_argument("--workers", type=int, default=2, help="processes, with one thread each")
-    parser.add_argument("--minutes", type=float, default=60.0, help="begin no run after these")
+    parser.add_argument(
+        "--minutes", type=float, default=60.0, help="start no run after these minutes"
+    )
     chosen = parser.parse_args()
     run_missing(study, run, grid, workers=chosen.workers, minutes=chosen.minutes)

@@ -241,7 +241,7 @@ def text_log_odds(
 def find_pieces(translator: Translator, source: str, word: str) -> list[int]:
     """Return the positions of a word's pieces, where it first occurs in a source."""
     found = re.search(rf"\b{re.escape(word)}\b", source)
-    assert found is not None, f"{word!r} does not stand in {source!r}"
+    assert found is not None, f"{word!r} does not occur in {source!r}"
     begin = len("".join(source[: found.start()].split()))
     end = begin + len(word)
     at, positions = 0, []
