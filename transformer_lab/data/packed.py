@@ -1,7 +1,7 @@
 """Text files as lines of bytes: unpacked from .gz, .zst or .zip, and checked to be UTF-8.
 
-`text_files`, `tables` and `folders` read through it. A file in another form is refused, with the
-command that converts it.
+`text_files`, `tables` and `folders` read through it. A file in another form is refused with a
+message that gives the command to convert it.
 """
 
 import codecs

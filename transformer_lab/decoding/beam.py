@@ -176,8 +176,8 @@ def top_candidates(
     """Return the `most` best extensions of each partial hypothesis, sorted within each sentence.
 
     `total` holds the log-probabilities of the partial hypotheses, and `log_probabilities` those of
-    each possible next word. A beam that keeps its width asks for one more than its size, because
-    one of the words may be eos.
+    each possible next word. A beam that keeps its width asks for one candidate more than its size,
+    because one of the words may be eos.
     """
     best = log_probabilities.topk(min(most, log_probabilities.size(1)), dim=-1)
     values = total[:, :, None] + best.values.unflatten(0, total.shape)  # (sentences, width, words)

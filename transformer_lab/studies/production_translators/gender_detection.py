@@ -150,7 +150,7 @@ class Reading(NamedTuple):
 def translate_questions(
     translator: Translator, questions: Sequence[Question], language: str
 ) -> list[Reading]:
-    """Greedily translate the questions of which the model knows all words, and return their readings."""
+    """Greedily translate the questions that hold only known words, and return their readings."""
     known = [q for q in questions if not translator.source_tokenizer.unknown(q.source)]
     written = translator.translate([q.source for q in known], beam_size=1) if known else []
     return [
