@@ -47,7 +47,8 @@ from transformer_lab.translator import PRETRAINED, Translation, Translator
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code: 0, or 1 after one line on standard error.
 
-    `arguments` is the list of words on the command line; by default, those of the process.
+    `arguments` is the list of words on the command line; by default, the ones that started the
+    process.
     """
     prepare_streams()
     options = build_parser().parse_args(

@@ -71,7 +71,7 @@ def list_debian_files() -> Iterator[CachedCorpus]:
 
 
 def list_piped_files() -> Iterator[CachedCorpus]:
-    """Yield the cache files of corpora that came through a pipe.
+    """Yield the cache files of corpora that were read from a pipe.
 
     They are kept because a pipe can be read only once.
     """

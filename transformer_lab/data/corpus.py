@@ -281,11 +281,11 @@ def open_file(
 def read_test_pairs(
     path: str, columns: tuple[str, str] | None, is_csv: bool, skip_bad: bool
 ) -> Sequence[Pair]:
-    """Return all pairs of a file, or those of a folder's test files; see `Corpus.read_test`.
+    """Return all pairs of a file, or the pairs of a folder's test files; see `Corpus.read_test`.
 
     If a folder has no test files, all of its pairs are returned. If its data is in another form,
     such as Parquet, the pairs are those of its test split. Nothing is filtered, so that the scores
-    are those of the whole file.
+    hold for the whole file.
     """
     if not Path(path).is_dir():
         return read_pairs(path, columns, skip_bad=skip_bad, is_csv=is_csv).pairs

@@ -125,7 +125,7 @@ def hash_key(key: str, seed: int) -> int:
 def write_splits(folder: Path, name: str, read: PairReader, seed: int, held: HeldOutPairs) -> None:
     """Read the corpus twice, write its splits to a folder, and seal the folder (see `seal_folder`).
 
-    The arguments are those of `store_corpus`.
+    See `store_corpus` for the arguments.
 
     Raises:
         ValueError: If there are too few pairs, or they changed between the two readings.

@@ -64,7 +64,8 @@ def explain_new_split(splits: Splits[Any]) -> str:
 def most_differ_in_digits(alike: int, different: int) -> bool:
     """Return whether fewer than half of the `different` sources remain if all numbers count as the same.
 
-    `alike` is the number of different values of `source_key`, and `different` that of `number_key`.
+    `alike` is the number of different values of `source_key`, and `different` is the same for
+    `number_key`.
     """
     return 2 * alike < different
 
@@ -106,7 +107,7 @@ def split_groups(
 ) -> Splits[Pair]:
     """Split (group, pair) rows without dividing a group; a sentence in several groups goes to training.
 
-    The arguments and the error are those of `split_pairs`. `key` decides which sources count as the
+    See `split_pairs` for the arguments and the error. `key` decides which sources count as the
     same; the default is `source_key`.
     """
     key = key or source_key

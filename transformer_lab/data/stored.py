@@ -164,8 +164,8 @@ class StoredBatches(Batches):
     """Batches of stored examples, epoch after epoch, shuffled one pool at a time.
 
     A pool is the set of examples that are sorted by length in memory together. With n pools, pool i
-    holds the examples i, i + n, i + 2n and so on. With a single pool, the batches are those of
-    `Batches`.
+    holds the examples i, i + n, i + 2n and so on. With a single pool, the batches are the same as
+    in `Batches`.
     """
 
     examples: StoredExamples

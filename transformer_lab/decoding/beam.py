@@ -189,7 +189,7 @@ def top_candidates(
 def next_beam(
     candidates: Candidates, goes_on: Bool[Tensor, "sentences candidates"], width: int
 ) -> Candidates:
-    """Return the partial hypotheses for the next step, which are those that `goes_on` marks.
+    """Return the partial hypotheses that `goes_on` marks, ready for the next step.
 
     A sentence that has fewer than the others is filled up with hypotheses of value −∞. If there are
     still `width` hypotheses, each takes the place of the one it extends if possible, so that few

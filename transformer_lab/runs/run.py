@@ -265,7 +265,7 @@ def resume_run(
 
     Arguments that are None keep the run's own values, except `max_minutes`, where None means no
     limit. The corpus may have another name, for example because its file has moved, but its
-    training pairs must be the same. The arguments are those of `begin_run`.
+    training pairs must be the same. See `begin_run` for the arguments.
 
     Raises:
         ValueError: If the folder does not hold a run, or an argument differs from the run's value.

@@ -198,7 +198,7 @@ class Trainer:
         return stop
 
     def seed(self) -> None:
-        """Seed the random numbers, such as those of dropout; a resumed run continues its own."""
+        """Seed the random numbers, for example for dropout; a resumed run continues its own."""
         # A state from elsewhere may name a step with which the sum is more than PyTorch takes.
         torch.manual_seed((self.config.seed + 7_919 * self.progress.step) % 2**63)
         if self.random_state is not None:

@@ -133,7 +133,7 @@ SPOTS = tuple(
     (fixed_phrase(english, french), parse_tags(who), parse_tags(where))
     for english, french, who, where in parse_rows(_SPOTS)
 )
-"""For each preposition of place: the tags and nouns of what can be there, and those of the place."""
+"""For each preposition of place: which tags and nouns can be there, and which the place can have."""
 
 
 @cache

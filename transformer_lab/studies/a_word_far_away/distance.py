@@ -24,10 +24,10 @@ errors for `NUM_QUESTIONS` questions). Each kind of model gets the best of three
 four pairs and a sixth seed. A training run ends after `STEPS` steps, or once the mean loss of
 `EVERY` steps is below `ENOUGH`.
 
-Five LSTMs were added afterwards, because one seed turned out to choose badly: with the rate it
-chose, some LSTMs never do better than guessing. After four seeds, there was no distance left at
-which that rate could still *answer*, so the fifth seed was not run. The five added LSTMs have the
-next lower rate, `STEADY`.
+The LSTM's second rate, `STEADY`, was added afterwards, because the sixth seed turned out to choose
+badly: with the rate it chose, some LSTMs never do better than guessing. After four seeds, there was
+no distance left at which that rate could still *answer*, so the fifth was not run. `STEADY` is the
+next lower rate, and all five seeds were run with it.
 """
 
 import math

@@ -1,6 +1,6 @@
 """Linear probes of the encoder's vectors: for the gender behind a pronoun, and for order and distance.
 
-Lessons 12 and 18 use them, and so do the study `coreference` and those of gender.
+Lessons 12 and 18 use them, and so do the study `coreference` and the studies of gender.
 """
 
 from collections.abc import Sequence

@@ -40,7 +40,8 @@ def run(setting: Setting) -> dict[str, Any]:
     """Return the error rates of one model on test sentences.
 
     Returns:
-        The result of `error_rates_after_error`, and under "places" that of `error_rates_by_place`.
+        The result of `error_rates_after_error`, and under "places" the result of
+        `error_rates_by_place`.
     """
     toy = setting["model"] == TOY
     translator = (

@@ -52,7 +52,8 @@ def make_batch(translator: Translator, pairs: Sequence[WorldPair]) -> Batch:
 def mean_by_order(values: np.ndarray) -> list[Any]:
     """Return the mean over the sentences of each clause order.
 
-    Axis 0 of `values` holds the sentences: as many in each clause order, in the order of `ORDERS`.
+    Axis 0 of `values` holds the sentences, with equally many in each clause order, in the order of
+    `ORDERS`.
     """
     return [
         np.round(part.mean(axis=0, dtype=np.float64), 4).tolist()

@@ -79,8 +79,9 @@ def compare_decoders(
     """Return the scores of greedy decoding, beam search, one sample and MBR, one value per seed.
 
     Returns:
-        For each choice: "chrf", the mean chrF of a sentence; "bleu", that of the corpus; "exact",
-        the share of sentences that are exactly right; and the 95% intervals of its gains over the
+        For each choice: "chrf", the mean chrF of a sentence; "bleu", the BLEU of the corpus;
+        "exact", the share of sentences that are exactly right; and the 95% intervals of its gains
+        over the
         beam: "chrf gain" for the mean over the seeds, and "bleu gain" for each seed. Greedy and the
         beam have one value, because nothing is drawn.
     """

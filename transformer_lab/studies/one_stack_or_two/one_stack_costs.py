@@ -75,7 +75,7 @@ def measure_training_costs(corpus: str) -> dict[str, Any]:
 
 
 def measure_writing_costs() -> dict[str, Any]:
-    """Measure the seconds it takes to read `LENGTH` words, and to read them and write as many.
+    """Measure the seconds it takes to read `LENGTH` words, and to read them and write equally many.
 
     Returns:
         For each number of sentences and each kind: `ROUNDS` values of "read" and of "write", with

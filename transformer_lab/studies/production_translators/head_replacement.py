@@ -41,7 +41,7 @@ class ReplaceHeads(Hook):
     def replace(
         self, heads: Float[Tensor, "batch heads query d_v"]
     ) -> Float[Tensor, "batch heads query d_v"]:
-        """Return the heads' outputs, with those of `numbers` replaced."""
+        """Return the outputs of all heads, after replacing the outputs of the heads in `numbers`."""
         found = heads.clone()
         found[:, self.numbers] = self.replacement(heads[:, self.numbers])
         return found

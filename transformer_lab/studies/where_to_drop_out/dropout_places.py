@@ -41,7 +41,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "PyTorch": ("sub-layers", "attention", "feed-forward"),
     "all four": ("inputs", "sub-layers", "attention", "feed-forward"),
 }
-"""The places of dropout for each kind; "PyTorch" has those of `nn.Transformer`, which embeds nothing."""
+"""The places of dropout for each kind; "PyTorch" stands for `nn.Transformer`, which has no embeddings."""
 PAIRS, STEPS, RATE, SEEDS = 1_000, 1_200, 0.1, range(5)
 GRID: list[Setting] = [
     {
