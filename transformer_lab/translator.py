@@ -364,8 +364,8 @@ class Translator:
         Args:
             source: The sentence.
             target: Its translation; with None, the model writes its own.
-            mute: Heads whose output is set to 0, also while the model writes.
-            patch: For each head, attention weights that replace its own, also while the model
+            mute: Heads whose output is set to 0, even while the model writes.
+            patch: For each head, attention weights that replace its own, even while the model
                 writes, or a function that computes them from its own; see `capture_attention`.
             hooks: Functions that read or change what passes through a layer; see
                 `capture_attention`. Without a target, they are called once for each word written,

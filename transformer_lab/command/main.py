@@ -565,8 +565,8 @@ def find_examples(translator: Translator, most: int) -> list[tuple[str, str]]:
     """Return test pairs of the run that trained a translator, on which its page can test a mute.
 
     There are none if the translator does not come from a run, or if its corpus cannot be read or
-    has changed, because then nobody knows what the translator has seen; a line on standard error
-    says so.
+    has changed. Nobody then knows what the translator has seen, and a line on standard error says
+    so.
     """
     about = About.of(translator)
     if about.corpus is None:

@@ -24,7 +24,7 @@ MOST_PARAMETERS = 10**12
 
 
 EXTRA_TOKENS = 50
-"""How many more tokens than its source a translation may have by default (§6.1)."""
+"""By how many tokens a translation may be longer than its source, by default (§6.1)."""
 
 
 @dataclass(frozen=True, kw_only=True)

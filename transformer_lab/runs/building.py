@@ -1,4 +1,4 @@
-"""Building what a run needs: an untrained translator for a corpus, and its trainer.
+"""Build what a run needs: an untrained translator for a corpus, and its trainer.
 
 Runs, studies and lesson 09 use them.
 """

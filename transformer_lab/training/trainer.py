@@ -41,7 +41,7 @@ from transformer_lab.training.step import BatchLoss, autocast, build_adam, train
 
 Stop = Literal["max_steps", "max_minutes", "patience", "interrupted"]
 READ_EVERY = 20
-"""After this many steps the loss is read, and several processes agree on whether to stop."""
+"""Each time this many steps are done, the loss is read, and processes agree on whether to stop."""
 
 
 class LossIsNaNError(ArithmeticError):

@@ -1,4 +1,4 @@
-"""Measuring memory: how much a call adds to the peak of a fresh process, or of a GPU.
+"""Measure memory: how much a call adds to the peak of a fresh process, or of a GPU.
 
 On a CPU, this is memory as the system counts it. On a GPU, it is what the call adds to PyTorch's
 own peak, and no separate process is needed.

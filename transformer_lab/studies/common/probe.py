@@ -50,7 +50,7 @@ def probe_accuracy(translator: Translator, pairs: Sequence[WorldPair]) -> dict[s
 
 
 def probe_order(translator: Translator, pairs: Sequence[WorldPair]) -> dict[str, list[float]]:
-    """Measure how well a linear probe reads from two words' vectors which comes first, and by how much.
+    """Measure how well a linear probe reads the order and the distance of two words from their vectors.
 
     The probe gets the difference between the vectors of the pronoun and of the noun it refers to,
     and predicts how many words after the noun the pronoun comes; a negative number means before it.

@@ -82,8 +82,8 @@ def compare_decoders(
         For each choice: "chrf", the mean chrF of a sentence; "bleu", the BLEU of the corpus;
         "exact", the share of sentences that are exactly right; and the 95% intervals of its gains
         over the
-        beam: "chrf gain" for the mean over the seeds, and "bleu gain" for each seed. Greedy and the
-        beam have one value, because nothing is drawn.
+        beam: "chrf gain" for the mean over the seeds, and "bleu gain" for each seed. Greedy
+            decoding and the beam have one value each, because nothing is drawn.
     """
     sources, references = [p.source for p in pairs], [p.target for p in pairs]
     chosen = {

@@ -77,10 +77,10 @@ def run(setting: Setting) -> dict[str, Any]:
     """Do one part of the study with one model.
 
     Returns:
-        "heads": with "maps" in the setting, the result of `measure_maps`; with "kind", the result
-        of `score_one_head` for each head of a layer; and otherwise the same for the most and the
-        least harmful heads, replaced by their mean or by a direction. With "order" in the setting,
-        there is "steps" instead: the result of `score_in_order`.
+        "heads": depends on the setting. With "maps", it is the result of `measure_maps`. With
+        "kind", it is the result of `score_one_head` for each head of a layer. Otherwise it is the
+        same for the most and the least harmful heads, replaced by their mean or by a direction.
+        With "order" in the setting, there is "steps" instead: the result of `score_in_order`.
     """
     name = setting["model"]
     if "maps" in setting:

@@ -5,9 +5,10 @@
 The base model of the ablations gets half as many sentences and twice as many passes over them, so
 it learns them by heart. Only the places of dropout differ. The paper's two places (§5.4) are the
 inputs of both stacks, and the output of each sub-layer before it is added. The study tries each of
-these alone, and also: the sum, after the addition; the attention weights; the inner features of the
-feed-forward network; its matrices and those of attention (DropConnect); what PyTorch's layers drop;
-and all four places that have a field in the configuration, as in later settings of the authors.
+these alone. Other places are the sum after the addition, the attention weights, the inner features
+of the feed-forward network, and the matrices of that network and of attention (DropConnect). Two
+kinds combine places: one drops what PyTorch's layers drop, and one has dropout in all four places
+that have a field in the configuration, as in later settings of the authors.
 
 This was fixed before the first run of the grid: the measure is the loss on test sentences. Runs
 with the same seed see the same sentences in the same order, so differences are taken seed by seed.
