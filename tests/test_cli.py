@@ -482,7 +482,7 @@ def test_a_small_file_is_filtered_and_what_is_left_out_is_counted(capsys, tsv, t
     tsv.write_text(tsv.read_text() + f"{first}\n{first}\n{long}\n")
     code, _, err = train(capsys, tsv, tmp_path / "run", "--max-steps", "1")
     assert code == 0
-    said = "403 pairs; left out: 2 repeated, 1 with more than 9 words for one"
+    said = "403 pairs; left out: 2 repeated, 1 with more than 9 times as many words on one side"
     assert f"numbers.tsv: {said}" in err
     assert f"| read | {said} |" in (tmp_path / "run" / "model_card.md").read_text()
 
@@ -545,7 +545,7 @@ def test_train_says_what_it_understood_before_it_trains(
     assert screen.splitlines()[1:4] == shown
     assert form in screen
     assert "read: 400 pairs\n" in screen
-    assert f"words of BLEU: tok:{words}\n" in screen
+    assert f"tokenization for BLEU: tok:{words}\n" in screen
     script = {"13a": "Latin", "char": "Japanese"}[words]
     assert f"script of the targets: {script}\n" in screen
     assert f"|tok:{words}|" in last_json(rest)["bleu_signature"]

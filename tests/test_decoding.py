@@ -358,7 +358,7 @@ def test_a_mask_of_its_own_replaces_the_one_from_ids(tiny):
         ({"beam_size": True}, "beam_size is True; expected an integer of at least 1"),
         ({"beam_size": "4"}, "beam_size is '4'; expected an integer of at least 1"),
         ({"alpha": math.inf}, "alpha is inf; expected a finite number of at least 0"),
-        ({"alpha": 400.0}, r"alpha is 400.0; expected one whose penalty of \d+ words is"),
+        ({"alpha": 400.0}, r"alpha is 400.0; expected one with a finite penalty for \d+ words"),
         ({"alpha": "0.6"}, "alpha is '0.6'; expected a finite number of at least 0"),
     ],
 )
@@ -378,7 +378,7 @@ def test_the_least_memory_of_a_beginning_is_that_of_its_first_words(tiny):
     least = 4 * (2 * logits.numel() + kept)
     assert bytes_per_hypothesis(model.config) == least
     most = int(total_memory() // (len(source) * least))
-    with pytest.raises(ValueError, match=f"expected at most {most:,}, whose first words fill"):
+    with pytest.raises(ValueError, match=f"expected at most {most:,}, as many as fit into memory"):
         beam_search(model, source, beam_size=most + 1)
 
 

@@ -1,4 +1,4 @@
-"""Hooks: read or change what passes through an attention or a layer, without touching the model.
+"""Hooks: read or change what passes through attention or a layer, without touching the model.
 
 `capture_attention`, the studies and the lessons use them. Two threads may run the same model at
 once while only one of them uses hooks. Open hooks are therefore kept in a context variable: only
@@ -26,8 +26,8 @@ If it returns a tensor, the pass goes on with that one; if it returns None, noth
 class Hook:
     """Functions that read or change the tensors at seven points of a forward pass.
 
-    The interactive page offers the same seven. Six of them lie inside an attention (§3.2) and hold
-    all heads at once; register those hooks at the attention's `core`:
+    The interactive page offers the same seven. Six of them lie inside an attention layer (§3.2) and
+    hold all heads at once; register those hooks at the attention's `core`:
 
     Attributes:
         query: (batch, heads, query, d_k), as the scores use it, that is after rotary positions.

@@ -365,9 +365,9 @@ def encoder_layer_backward(
     """Return the gradients of x and of the parameters; this runs the forward pass again.
 
     output = LayerNorm(t), t = y + FFN(y):         dt by `layer_norm_backward`
-    y reaches t by two ways, whose gradients add:  dy = dt + (dt through FFN)
+    y reaches t in two ways, whose gradients add:  dy = dt + (dt through FFN)
     y = LayerNorm(s), s = x + Attention(x, x, x):  ds by `layer_norm_backward`
-    x reaches s by four ways:                      dx = ds + (ds through query, key and value)
+    x reaches s in four ways:                      dx = ds + (ds through query, key and value)
     """
     p = parameters
     attended, weights = multi_head_attention(x, x, x, p.attention, num_heads, mask)

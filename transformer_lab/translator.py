@@ -162,13 +162,13 @@ class Translator:
             sources: A text, or several.
             beam_size: How many partial translations beam search keeps.
             alpha: The exponent of the length penalty; a larger one favours longer translations.
-            max_length: The most tokens a translation may have; by default the source's length + 50
-                (§6.1).
+            max_length: The largest number of tokens in a translation; by default the source's
+                length + 50 (§6.1).
 
         Raises:
             ValueError: If a text is empty, too long or holds a NUL byte; the message gives its
-                number, and nothing is translated. Also if the model's weights are so large that it
-                computes NaN.
+                number, and nothing is translated. The same error is raised if the model's weights
+                are so large that it computes NaN.
         """
         if check_positive_integer("beam_size", beam_size) == 1:
             return self.decode_texts(
@@ -305,7 +305,7 @@ class Translator:
 
         A text cannot be translated if it is invalid (see `data.text.check_visible_text`), has no
         words, has only unknown words, has a word that is too long, or has too many tokens. `number`
-        is the text's place in a list; the message quotes it.
+        is the text's position in a list; the message quotes it.
         """
         name = "source" if number == 1 else f"source {number}"
         config = self.model.config
@@ -364,8 +364,8 @@ class Translator:
         Args:
             source: The sentence.
             target: Its translation; with None, the model writes its own.
-            mute: Heads whose output is set to 0, also while the model writes.
-            patch: For each head, attention weights that replace its own, also while the model
+            mute: Heads whose output is set to 0, even while the model writes.
+            patch: For each head, attention weights that replace its own, even while the model
                 writes, or a function that computes them from its own; see `capture_attention`.
             hooks: Functions that read or change what passes through a layer; see
                 `capture_attention`. Without a target, they are called once for each word written,

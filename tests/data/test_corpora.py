@@ -470,7 +470,7 @@ def test_a_file_of_somebody_elses_is_no_cache_and_stays(apt, tmp_path):
     path = tmp_path / "debian-fr.tsv"
     path.write_text("mine\tà moi\n")
     with pytest.warns(
-        UserWarning, match=r"cannot be written \(it is not a cache of this package\)"
+        UserWarning, match=r"cannot be written \(it is not a cache file of this package\)"
     ):
         assert debian("fr", cache_folder=tmp_path).train
     assert path.read_text() == "mine\tà moi\n"

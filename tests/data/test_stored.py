@@ -102,7 +102,7 @@ def test_what_is_left_out_is_counted_by_its_reason(tmp_path, capsys):
     said = capsys.readouterr().err.splitlines()[-1]
     assert said == (
         "these: 57 pairs; left out: 2 bad, 2 of more than 250 words, or of a word of more than 1000 "
-        "letters, 1 repeated, 1 with more than 9 words for one"
+        "letters, 1 repeated, 1 with more than 9 times as many words on one side"
     )
     assert len(splits.train) + len(splits.validation) + len(splits.test) == 51
     kept(tmp_path / "a", [])  # it is not read again, and says the same

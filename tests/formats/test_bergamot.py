@@ -172,10 +172,10 @@ def test_settings_that_are_no_text_are_damaged(file):
     ("offsets", "frequent", "message"),
     [
         ([0, 2, 2, 5], 2**40, "frequent words of .* is 1099511627776; expected at most 3"),
-        ([0, 2, 2, 6], 3, "offsets of .* is '4 numbers'; expected rising ones up to 5"),
-        ([0, 2, 1, 5], 3, "offsets of .* is '4 numbers'; expected rising ones up to 5"),
-        ([0, 2**64 - 1, 2, 5], 3, "offsets of .* is '4 numbers'; expected rising ones"),
-        ([], 0, "offsets of .* is '0 numbers'; expected rising ones up to 5"),
+        ([0, 2, 2, 6], 3, "offsets of .* is '4 numbers'; expected increasing ones up to 5"),
+        ([0, 2, 1, 5], 3, "offsets of .* is '4 numbers'; expected increasing ones up to 5"),
+        ([0, 2**64 - 1, 2, 5], 3, "offsets of .* is '4 numbers'; expected increasing ones"),
+        ([], 0, "offsets of .* is '0 numbers'; expected increasing ones up to 5"),
     ],
 )
 def test_a_shortlist_whose_numbers_cannot_be_is_refused(tmp_path, offsets, frequent, message):

@@ -47,7 +47,8 @@ from transformer_lab.translator import PRETRAINED, Translation, Translator
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code: 0, or 1 after one line on standard error.
 
-    `arguments` is the list of words on the command line; by default, those of the process.
+    `arguments` is the list of words on the command line; by default, the ones that started the
+    process.
     """
     prepare_streams()
     options = build_parser().parse_args(
@@ -78,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 OLD_NAMES = {"bench": ["lab"], "explore": ["lab", "--record"]}
-"""The present names of the commands from version 2."""
+"""The names that the commands of version 2 have now."""
 
 
 def use_new_name(words: Sequence[str]) -> list[str]:
@@ -100,8 +101,8 @@ def print_error(message: str) -> int:
 
 STOPS = {
     "max_steps": "finished",
-    "max_minutes": "stopped by the limit of minutes",
-    "patience": "stopped because it no longer got better",
+    "max_minutes": "stopped at the time limit",
+    "patience": "stopped because it no longer improved",
     "interrupted": "interrupted",
 }
 """What `train` prints when it ends for one of the reasons in `training.trainer.Stop`."""
@@ -252,7 +253,9 @@ def build_parser() -> argparse.ArgumentParser:
     done = command(
         "progress", run_progress, "Show what you have done in the course, and what to repeat."
     )
-    done.add_argument("--forget", action="store_true", help="delete the file that remembers it")
+    done.add_argument(
+        "--forget", action="store_true", help="delete the file in which this is stored"
+    )
 
     command("doctor", run_doctor, "Show what is installed, what is missing, and how to get it.")
     return top
@@ -513,7 +516,7 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def run_lab(options: argparse.Namespace) -> dict[str, Any]:
-    """Run `lab`: write a page in which the model translates, or a record of it; return path and size."""
+    """Run `lab`: write a page with the model, or a record of it; return the page's path and size."""
     # Imported here because drawing takes long to load.
     from transformer_lab.lab.guide import EXAMPLES, famous_guide
     from transformer_lab.lab.open_lab import lab
@@ -540,7 +543,7 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
             given["sentences"] = options.text
         elif options.model != PRETRAINED:
             raise ValueError(
-                "this model needs a sentence, because the page's guide names heads of another one"
+                "this model needs a sentence, because the page's guide names the heads of another model"
             )
         translator = Translator.load(options.model, device="cpu")
         if options.model != PRETRAINED:
@@ -561,8 +564,8 @@ def find_test_pairs(translator: Translator, most: int) -> list[tuple[str, str]]:
     """Return test pairs of the run that trained a translator, on which its page can test a mute.
 
     There are none if the translator does not come from a run, or if its corpus cannot be read or
-    has changed, because then nobody knows what the translator has seen; a line on standard error
-    says so.
+    has changed. Nobody then knows what the translator has seen, and a line on standard error says
+    so.
     """
     about = About.of(translator)
     if about.corpus is None:

@@ -12,7 +12,7 @@ from io import BufferedReader, TextIOWrapper
 from typing import Any, cast
 
 LINES_AT_ONCE = 256
-"""How many lines of standard input are translated and printed at a time, at most."""
+"""The largest number of lines of standard input that are translated and printed at a time."""
 
 
 def prepare_streams() -> None:
@@ -31,8 +31,8 @@ def prepare_streams() -> None:
 def open_closed_streams() -> None:
     """Open the null device in place of each standard stream that is closed.
 
-    Otherwise the next file to be opened would get its number, and libraries would print into that
-    file.
+    Otherwise the next file to be opened would get the stream's number, and libraries would print
+    into that file.
     """
     for number in range(3):
         try:

@@ -1,4 +1,4 @@
-"""The numbers that define a model and a training run, under the paper's names, each with its rule.
+"""The numbers that define a model and a training run, with the paper's names and the allowed values.
 
 Everything else imports them from here.
 """

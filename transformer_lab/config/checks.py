@@ -11,7 +11,7 @@ from numbers import Integral, Real
 from typing import Any
 
 MOST_SEED = 2**63 - 1
-"""The largest seed. PyTorch allows twice as much; the rest is left for what a run adds at each step."""
+"""The largest seed. PyTorch allows twice as much; the rest is room for what a run adds at each step."""
 
 
 def check(name: str, value: object, expected: str, holds: bool) -> None:
@@ -23,9 +23,9 @@ def check(name: str, value: object, expected: str, holds: bool) -> None:
 def check_mask(mask: Any, scores: Sequence[int], dtype: str = "torch.bool") -> None:
     """Raise a ValueError unless a mask is boolean and can broadcast to the scores in just one way.
 
-    If scores are (batch, heads, query, key), the first dimension of a mask with three could mean
-    sentences or heads. When there are as many sentences as heads, the shape of the result would not
-    show the mistake.
+    If scores are (batch, heads, query, key), the first dimension of a mask with three dimensions
+    could mean sentences or heads. When there are as many sentences as heads, the shape of the
+    result would not show the mistake.
     """
     check_boolean(mask, dtype)
     shape, scores = tuple(mask.shape), tuple(scores)
@@ -35,7 +35,7 @@ def check_mask(mask: Any, scores: Sequence[int], dtype: str = "torch.bool") -> N
     expected = f"a shape that broadcasts to {scores}"
     if not clear:
         expected += ", and in one way only. Does its first dimension count sentences or heads? "
-        expected += "Write mask[:, None] for one mask a sentence, mask[None] for one mask a head"
+        expected += "Write mask[:, None] for one mask per sentence, mask[None] for one per head"
     elif shape and shape[-1] not in (1, scores[-1]):
         expected += f": there are {scores[-1]} keys, but the mask covers {shape[-1]}"
     check("mask.shape", shape, expected, broadcasts and clear)
@@ -120,12 +120,12 @@ def convert_to_boolean(values: object, name: str) -> None:
 
 
 def is_integer(value: object) -> bool:
-    """Return whether this is an integer, Python's or NumPy's; True and False are not."""
+    """Return whether this is an integer of Python or NumPy, and not a boolean."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def is_number(value: object) -> bool:
-    """Return whether this is a real number, Python's or NumPy's, that fits a float; True is not."""
+    """Return whether this is a real number of Python or NumPy that fits a float, and not a boolean."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
     return not isinstance(value, Integral) or abs(int(value)) <= sys.float_info.max

@@ -1,4 +1,4 @@
-"""Choosing a device and a precision, and finding out how much memory there is.
+"""Choose a device and a precision, and find out how much memory there is.
 
 Trainers, translators, searches and `doctor` use it.
 """

@@ -1,4 +1,4 @@
-"""The configuration of a training run: steps, rates, regularisation and device, each with its rule.
+"""The configuration of a training run: steps, rates, regularisation, device, and the allowed values.
 
 The trainer, presets and runs use it.
 """
@@ -30,12 +30,12 @@ class TrainingConfig:
     larger side of a batch. `weight_decay` is decoupled (AdamW; Loshchilov and Hutter 2019): at each
     step the matrices shrink by this factor times the learning rate. The paper uses none. If
     `max_minutes` is None, there is no time limit. A run with a state file saves it every
-    `save_every` steps and every `save_minutes` minutes; None turns either off. `average_decay` is
-    the decay of the exponential moving average (EMA) of the weights, which the model has at the
-    end. The paper instead takes the mean of its last checkpoints (§6.1). With 0 there is no
-    average, and the model keeps its last weights. `patience` stops a run after this many
-    validations without improvement. `shard_optimizer` splits Adam's state among the processes, if
-    there are several.
+    `save_every` steps and every `save_minutes` minutes; None turns off one or the other.
+    `average_decay` is the decay of the exponential moving average (EMA) of the weights, which the
+    model has at the end. The paper instead takes the mean of its last checkpoints (§6.1). With 0
+    there is no average, and the model keeps its last weights. `patience` stops a run after this
+    many validations without improvement. `shard_optimizer` splits Adam's state among the processes,
+    if there are several.
     """
 
     max_steps: int = 1_000

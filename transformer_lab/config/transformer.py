@@ -1,4 +1,4 @@
-"""The configuration of a model: its sizes under the paper's names, each with its rule.
+"""The configuration of a model: its sizes, with the paper's names and the allowed values.
 
 Models, checkpoints and presets use it.
 """
@@ -20,11 +20,11 @@ Positions = Literal["sinusoidal", "learned", "rotary", "alibi", "none"]
 
 MOST_LAYERS = 10_000
 MOST_PARAMETERS = 10**12
-"""The most numbers a model or a matrix may have; more are refused before memory is allocated."""
+"""The largest number of entries in a model or a matrix; more are refused before memory is allocated."""
 
 
 EXTRA_TOKENS = 50
-"""How many more tokens than its source a translation may have by default (§6.1)."""
+"""By how many tokens a translation may be longer than its source, by default (§6.1)."""
 
 
 @dataclass(frozen=True, kw_only=True)

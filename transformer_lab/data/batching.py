@@ -20,7 +20,7 @@ PAD_ID, BOS_ID, EOS_ID = 0, 1, 2
 LONGEST_WORD = 1_000
 """The longest word that is accepted, in letters.
 
-The time to cut a word into pieces grows with the square of its length, and it cannot be
+Cutting a word into pieces takes time that grows with the square of its length, and it cannot be
 interrupted.
 """
 
@@ -37,7 +37,7 @@ class Example:
 
     @property
     def length(self) -> int:
-        """The number of tokens on the longer side, which is what the example uses up in a batch."""
+        """The number of tokens on the longer side: this much of a batch's budget goes to the example."""
         return max(len(self.source), len(self.target))
 
 
@@ -91,7 +91,7 @@ def longest_word(text: str) -> int:
 
 
 def is_too_long(pair: SentencePair, most_tokens: int) -> bool:
-    """Return whether a side must have more than `most_tokens` tokens, or has a word that is too long.
+    """Return whether a side surely has more than `most_tokens` tokens, or has a word that is too long.
 
     This needs no tokenizer, because each word has at least one token. A word is too long to be cut
     into pieces if it has more than `LONGEST_WORD` letters.

@@ -15,9 +15,9 @@ from transformer_lab.data.stored import delete_contents, read_about
 from transformer_lab.storage.lock import FolderLock
 
 FOLDER = re.compile(r"[0-9a-f]{16}")
-"""The pattern for the folder names of stored corpora; no other name is ever read or deleted."""
+"""The pattern for the folder names of stored corpora; no other folder is ever read or deleted."""
 PIPED_FILE = re.compile(r"[0-9a-f]{16}\.(tsv|jsonl)")
-"""The pattern for the names of files that came through a pipe; again, nothing else is touched."""
+"""The pattern for the names of files saved from a pipe; no other file is ever read or deleted."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def list_debian_files() -> Iterator[CachedCorpus]:
 
 
 def list_piped_files() -> Iterator[CachedCorpus]:
-    """Yield the cache files of corpora that came through a pipe.
+    """Yield the cache files of corpora that were read from a pipe.
 
     They are kept because a pipe can be read only once.
     """
@@ -82,7 +82,7 @@ def list_piped_files() -> Iterator[CachedCorpus]:
 
 
 def folder_size(folder: Path) -> int:
-    """Return the total bytes of the files in a folder, ignoring any that disappear in the meantime."""
+    """Return the size in bytes of a folder's files, ignoring any that disappear in the meantime."""
     total = 0
     for path in folder.rglob("*"):
         with suppress(OSError):

@@ -41,8 +41,8 @@ def debian(
         cache_folder: Where to cache the corpus; by default, the system's cache folder for this
             user.
         seed: Decides which families are held out.
-        validation: The most source sentences for validation; by default a twentieth of all, but at
-            most 1,000.
+        validation: The largest number of source sentences for validation; by default a twentieth of
+            all, but no more than 1,000.
         test: The same for the test split.
 
     Raises:
@@ -88,7 +88,7 @@ def user_cache_folder() -> Path:
 
 
 CACHE_MARK = b" transformer_lab debian"
-"""The mark near the beginning of each of our cache files, the same in all format versions."""
+"""A mark near the beginning of each of our cache files; it is the same in all format versions."""
 PIPE_FOLDER = "piped"
 """The name of the cache folder for text that came through a pipe."""
 
@@ -118,7 +118,7 @@ def write_cache_file(path: Path, rows: Iterable[Row]) -> None:
     """
     begins = path.read_bytes()[:100] if path.exists() else b""
     if begins and CACHE_MARK not in begins:
-        raise FileExistsError(errno.EEXIST, "it is not a cache of this package", str(path))
+        raise FileExistsError(errno.EEXIST, "it is not a cache file of this package", str(path))
     body = "".join(f"{row.family}\t{row.pair.source}\t{row.pair.target}\n" for row in rows)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, f"{cache_header(body)}\n{body}".encode())

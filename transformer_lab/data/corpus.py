@@ -52,7 +52,7 @@ learnt by heart.
 """
 
 LARGE = 32_000_000
-"""If a file is at least this large when unpacked, in bytes, it is stored and then read in pieces.
+"""A file that unpacks to at least this many bytes is stored first, and then read in pieces.
 
 A file read as a whole takes about 16 times its size in memory.
 """
@@ -163,7 +163,7 @@ def find_corpus(name: str) -> Corpus:
 def resolve_corpus_path(name: str, path: Path, columns: tuple[str, str] | None) -> Path:
     """Return the absolute path of a corpus's file or folder, so that a run can find it from anywhere.
 
-    For two parallel files, it is the part that their names share. If the path is a pipe, its
+    For two parallel files, the path is the part that their names share. If the path is a pipe, its
     content is saved, and the path of the saved file is returned.
 
     Raises:
@@ -222,7 +222,7 @@ def begins_with_json(path: Path) -> bool:
 
 
 def parse_columns(name: str) -> tuple[str, tuple[str, str] | None]:
-    """Split "NAME@SOURCE,TARGET" into the name and the two columns; these are None if not given."""
+    """Split "NAME@SOURCE,TARGET" into the name and the two columns, which are None if not given."""
     found = re.fullmatch(r"(.+)@([^@,/]+),([^@,/]+)", name, re.DOTALL)
     if found is None or Path(name).exists():
         return name, None
@@ -281,10 +281,11 @@ def open_file(
 def read_test_pairs(
     path: str, columns: tuple[str, str] | None, is_csv: bool, skip_bad: bool
 ) -> Sequence[Pair]:
-    """Return all pairs of a file, or those of a folder's test files; see `Corpus.read_test`.
+    """Return all pairs of a file, or the pairs of a folder's test files; see `Corpus.read_test`.
 
-    A folder without test files gives all of its pairs, and one in another form, such as Parquet,
-    its test split. Nothing is filtered, so that the scores are those of the whole file.
+    If a folder has no test files, all of its pairs are returned. If its data is in another form,
+    such as Parquet, the pairs are those of its test split. Nothing is filtered, so that the scores
+    hold for the whole file.
     """
     if not Path(path).is_dir():
         return read_pairs(path, columns, skip_bad=skip_bad, is_csv=is_csv).pairs

@@ -107,7 +107,8 @@ def read_lists(folder: Path, language: str, complaints: str) -> tuple[list[str],
     """Return the English and the translated lists that apt left in a folder, as text.
 
     `complaints` is apt's standard error, which tells whether the lists are complete. Its exit code
-    does not, because it also fails over mirrors that have nothing to do with these lists.
+    does not, because apt also reports a failure if the mirror that failed has nothing to do with
+    these lists.
 
     Raises:
         ValueError: If the mirrors have lists, but none in this language.
@@ -237,7 +238,7 @@ def pair_sentences(english: Iterable[str], translated: Iterable[str]) -> Iterato
 
 
 LONGEST = 400
-"""The most characters on one side; longer text is mostly a list that lost its bullets."""
+"""The largest number of characters on one side; a longer text is usually a list without its bullets."""
 MOST_UNUSUAL = 1.75
 """How many times longer or shorter than usual a translation may be without being suspicious."""
 

@@ -10,7 +10,7 @@ from transformer_lab.data.batching import LONGEST_WORD, is_too_long
 from transformer_lab.data.pair import Pair
 
 MOST_WORDS, MOST_RATIO = 250, 9
-"""The limits of the filter: the most words on a side, and the most words per word of the other side.
+"""The filter's limits: how many words a side may have, and how many for each word of the other side.
 
 They come from the Moses project's corpus filter. In languages without spaces, words cannot be
 counted, so a pair is left out only if its letters are out of proportion as well.
@@ -24,7 +24,7 @@ def rejection_reason(pair: Pair) -> str:
     sides = (pair.source, pair.target)
     counts = [sorted(len(side.split()) for side in sides), sorted(map(len, sides))]
     uneven = all(most > MOST_RATIO * least for least, most in counts)
-    return f"with more than {MOST_RATIO} words for one" if uneven else ""
+    return f"with more than {MOST_RATIO} times as many words on one side" if uneven else ""
 
 
 def filter_pairs(pairs: Iterable[Pair]) -> tuple[list[Pair], Counter[str]]:

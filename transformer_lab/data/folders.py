@@ -45,7 +45,7 @@ class TextFolder:
 
     @property
     def cache_key(self) -> str:
-        """A text that changes whenever the files change, or the way they are read."""
+        """A text that changes whenever the files change or are read in another way."""
         files = {
             part: [self.file(p).cache_key for p in paths] for part, paths in self.files.items()
         }
@@ -89,7 +89,7 @@ def find_text_folder(
 
     A file whose path contains "train", "validation" or "test" (or "dev", "val", "eval") belongs to
     that split; all other files are for training. Subfolders are read only if their names mention a
-    split. If it is not `to_train`, there need not be any for training.
+    split. Unless `to_train` is set, the folder needs no files for training.
 
     Returns:
         The folder, or None if its data is in another form, such as Parquet or Arrow.

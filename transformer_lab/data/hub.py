@@ -41,7 +41,7 @@ class HubDataset:
 
     @property
     def cache_key(self) -> str:
-        """A text that changes whenever the rows change, or the columns that are read."""
+        """A text that changes whenever the rows change or other columns are read."""
         read = {
             part: self.versions[part] for part in ("train", *HELD_OUT_SPLITS) if part in self.parts
         }
@@ -150,7 +150,7 @@ def load_builder(readings: Sequence[tuple[str, ...]]) -> Any:
 
 
 def possible_names(name: str) -> list[tuple[str, ...]]:
-    """Return the arguments to try for a name on the hub, likeliest first.
+    """Return the arguments to try for a name on the hub, the most likely ones first.
 
     Each is (name,) or (name, configuration).
     """

@@ -49,7 +49,7 @@ SCRIPTS = {
     **{"CJK": "Han", "IDEOGRAPHIC": "Han", "HIRAGANA": "Japanese", "KATAKANA": "Japanese"},
     "KATAKANA-HIRAGANA": "Japanese",
 }
-"""The names of scripts, by the first word of a character's Unicode name, where the two differ."""
+"""The script to which a character belongs, if its Unicode name begins with one of these words."""
 KANA_SHARE = 0.05
 """A text counts as Japanese if Kana make up more than this share of its Han and Kana characters."""
 

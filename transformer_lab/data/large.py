@@ -2,7 +2,7 @@
 
 `corpus` uses it for large files and for datasets; `stored` reads the result. The corpus is read
 twice. The first reading stores three 8-byte numbers for each pair. They are enough to find repeated
-pairs, to see whether most sources differ only in their digits, and to decide which ones are held
+pairs, to see whether most sources differ only in their digits, and to decide which sources are held
 out. The second reading writes the pairs. The held-out pairs are the same as those that
 `split_pairs` would choose.
 """
@@ -125,7 +125,7 @@ def hash_key(key: str, seed: int) -> int:
 def write_splits(folder: Path, name: str, read: PairReader, seed: int, held: HeldOutPairs) -> None:
     """Read the corpus twice, write its splits to a folder, and seal the folder (see `seal_folder`).
 
-    The arguments are those of `store_corpus`.
+    See `store_corpus` for the arguments.
 
     Raises:
         ValueError: If there are too few pairs, or they changed between the two readings.

@@ -1,7 +1,7 @@
 """Small translation tasks for readers to choose from, change, or replace by their own.
 
 A task is a function that draws one pair: `dates(random.Random(0))` may return ("Sunday, 14 Feb
-2021", "2021-02-14"). Each is short, so that you can copy it into a notebook and change it.
+2021", "2021-02-14"). Each task is short, so that you can copy it into a notebook and change it.
 docs/own_task.md shows how to train on one, and which of them can be learnt in two minutes.
 """
 
@@ -23,7 +23,7 @@ Task = Callable[[random.Random], tuple[str, str]]
 
 
 def draw_pairs(task: Task, count: int = 20_000, seed: int = 0) -> list[Pair]:
-    """Return pairs from a task, each source once; there are fewer than `count` if the task runs out.
+    """Return `count` pairs with different sources from a task, or fewer if the task runs out of them.
 
     Raises:
         ValueError: If the task gives one source two targets, because no model could learn which is
@@ -266,7 +266,7 @@ BEFORE_OTHERS = BEFORE_ALL | {"c": "k", "z": "s", "g": "g"}
 
 
 def spanish_sounds(draw: random.Random) -> tuple[str, str]:
-    """Draw a word in Spanish spelling, and as a phrasebook says it: "gitana" is "khee-tah-nah"."""
+    """Draw a word in Spanish spelling, and as a phrasebook spells it: "gitana" is "khee-tah-nah"."""
     word, sounds = "", []
     for _ in range(draw.randint(1, 4)):
         vowel, end = draw.choice("aeiou"), draw.choice(["", "", "n", "s"])

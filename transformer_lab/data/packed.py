@@ -1,7 +1,7 @@
 """Text files as lines of bytes: unpacked from .gz, .zst or .zip, and checked to be UTF-8.
 
-`text_files`, `tables` and `folders` read through it. A file in another form is refused, with the
-command that converts it.
+`text_files`, `tables` and `folders` read through it. A file in another form is refused with a
+message that gives the command to convert it.
 """
 
 import codecs
@@ -21,7 +21,7 @@ TABLE_SUFFIXES = (".tsv", ".txt", ".csv", ".jsonl", ".ndjson")
 MAGIC = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst", b"PK\x03\x04": ".zip"}
 """The first bytes of compressed files, which identify them whatever they are called."""
 LONGEST_LINE = 10_000_000
-"""The most bytes in a line; a longer line is cut there and counts as bad."""
+"""The largest number of bytes in a line; a longer line is cut off there and counts as bad."""
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 TMX_TO_TSV = (
     "import sys, xml.etree.ElementTree as e; "
@@ -179,7 +179,7 @@ def import_zstd(path: Path) -> Any:
 
 
 def read_lines(part: TextFile) -> Iterator[bytes]:
-    """Yield a file's lines as bytes, without line ends and without empty lines at the end.
+    """Yield a file's lines as bytes without line ends; empty lines at the end of the file are left out.
 
     Raises:
         ValueError: If the file is damaged, or is not UTF-8 text.
@@ -195,7 +195,7 @@ def read_lines(part: TextFile) -> Iterator[bytes]:
 
 
 def read_raw_lines(part: TextFile) -> Iterator[bytes]:
-    """Yield all lines of a file as bytes, without line ends; a line over `LONGEST_LINE` is cut.
+    """Yield all lines of a file as bytes, without line ends; a line longer than `LONGEST_LINE` is cut.
 
     Raises:
         ValueError: If the file is damaged, or is not UTF-8 text.
@@ -236,7 +236,7 @@ def unpack_command(part: TextFile) -> str:
 
 
 def refuse_non_utf8(part: TextFile, line: bytes) -> None:
-    """Raise a ValueError if a file's first line shows that it is not lines of UTF-8 text.
+    """Raise a ValueError if a file's first line shows that the file is not UTF-8 text in lines.
 
     The message says how to convert it.
     """

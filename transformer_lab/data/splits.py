@@ -20,9 +20,10 @@ def split_pairs(
 ) -> Splits[Pair]:
     """Split pairs by their source, so that sentences with the same `source_key` stay together.
 
-    A repeated pair counts once. Suppose all numbers were treated as the same number. If fewer than
-    half as many sources remained, as with "483" or "14 Feb 2021", the digits are what the task is
-    about. In that case each number counts as a source of its own (see `digits_matter`).
+    A repeated pair counts once. Sources that differ only in their numbers also stay together,
+    unless more than half of the different sources would be lost in this way, as with "483" or "14
+    Feb 2021". Then the task is about the digits, and such sources count as different ones (see
+    `digits_matter`).
 
     Args:
         pairs: The sentence pairs.
@@ -48,8 +49,8 @@ def digits_matter(pairs: Iterable[SentencePair]) -> bool:
 def explain_new_split(splits: Splits[Any]) -> str:
     """Return what to add to a message when a corpus is not the one that a model was trained on.
 
-    This is "" unless `digits_matter` for the corpus, because earlier versions split such a corpus
-    differently.
+    The text is "" unless `digits_matter` for this corpus: only such a corpus was split differently
+    by earlier versions.
     """
     pairs = itertools.chain(splits.train, splits.validation, splits.test)
     if not digits_matter(pairs):
@@ -63,7 +64,8 @@ def explain_new_split(splits: Splits[Any]) -> str:
 def most_differ_in_digits(alike: int, different: int) -> bool:
     """Return whether fewer than half of the `different` sources remain if all numbers count as the same.
 
-    `alike` is the number of different values of `source_key`, and `different` that of `number_key`.
+    `alike` is the number of different values of `source_key`, and `different` is the same for
+    `number_key`.
     """
     return 2 * alike < different
 
@@ -103,9 +105,9 @@ def split_groups(
     test: int | None,
     key: Callable[[str], str] | None = None,
 ) -> Splits[Pair]:
-    """Split (group, pair) rows without dividing a group; a sentence in several groups is trained on.
+    """Split (group, pair) rows without dividing a group; a sentence in several groups goes to training.
 
-    The arguments and the error are those of `split_pairs`. `key` decides which sources count as the
+    See `split_pairs` for the arguments and the error. `key` decides which sources count as the
     same; the default is `source_key`.
     """
     key = key or source_key
@@ -151,7 +153,7 @@ def split_groups(
 
 
 NEAR = 0.7
-"""Two sentences are near copies if they share more than this part of their words."""
+"""Two sentences are near copies if more than this share of their words is common to both."""
 
 
 def remove_near_copies(splits: Splits[Pair]) -> Splits[Pair]:

@@ -2,8 +2,8 @@
 
 `large` and `corpus` write them, and the trainer reads batches from them. A folder is valid once it
 contains `about.json`. That file is written last, and holds the SHA-256 of every file and of itself.
-These are compared whenever a folder is opened. If the folder has changed, or if writing it was
-interrupted, it is built again. Several processes can read the same folder.
+These hashes are checked whenever a folder is opened. If the folder has changed, or if writing it
+was interrupted, it is built again. Several processes can read the same folder.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ A pool takes its pairs from all over the corpus, so shuffling an epoch needs mem
 pool.
 """
 MOST_TOKENS = (1 << 16) - 1
-"""The most tokens on a side, because the length is stored in two bytes."""
+"""The largest number of tokens on a side, because each length is stored in two bytes."""
 CHUNK_SIZE = 10_000
 """How many pairs are tokenized together, on all cores."""
 
@@ -164,8 +164,8 @@ class StoredBatches(Batches):
     """Batches of stored examples, epoch after epoch, shuffled one pool at a time.
 
     A pool is the set of examples that are sorted by length in memory together. With n pools, pool i
-    holds the examples i, i + n, i + 2n and so on. With a single pool, the batches are those of
-    `Batches`.
+    holds the examples i, i + n, i + 2n and so on. With a single pool, the batches are the same as
+    in `Batches`.
     """
 
     examples: StoredExamples
@@ -262,7 +262,7 @@ def open_or_build(folder: Path, open_whole: Callable[[Path], T], make: Callable[
     """Return `open_whole(folder)`; if the folder is not valid, build it with `make` first.
 
     An invalid folder is emptied first. Meanwhile, other processes wait. If a sealed folder turns
-    out to be damaged, standard error says so.
+    out to be damaged, a message on standard error says so.
     """
     with suppress(ValueError):
         return open_whole(folder)

@@ -1,4 +1,4 @@
-"""Tables of sentence pairs: reading the rows, and finding the two columns with the sentences.
+"""Read the rows of a table of sentence pairs, and find the two columns with the sentences.
 
 `text_files` uses both parts: `read_rows` splits lines at tabs, or reads CSV. `detect_layout` looks
 at the first rows and chooses the columns by name or by number, or takes the first two.
@@ -24,15 +24,15 @@ Row = tuple[int, Cells | str]
 """The number of a line and its cells, or a str that says why the line has none."""
 
 ADD_CSV = "add --csv on the command line, or is_csv=True in Python"
-"""What a message says of a file with commas."""
+"""What a message says about a file with commas."""
 ROWS_LOOKED_AT = 200
 """How many rows are looked at before the first pair is read."""
 MIN_ROWS = 5
 """With fewer rows than this, nothing can be said about a column, even if all rows are alike."""
 NUMBER_SHARE = 0.9
-"""If at least this share of a column's cells are numbers or ids, it counts as a column of those.
+"""If at least this share of a column's cells are numbers or ids, it counts as a column of numbers or ids.
 
-The remaining lines may be bad ones.
+The other lines may simply be bad.
 """
 LABEL_SHARE = 0.05
 """If a column has at most this many different cells per line, it holds labels, such as domains."""
@@ -44,7 +44,7 @@ ID = re.compile(
     r"|[^.]*\.[A-Za-z]\w{1,3}"  # the name of a file
 )
 MISSING_VALUES = {"", "nan", "na", "n/a", "null", "none"}
-"""Texts used in a column of numbers where a number is missing."""
+"""Texts that stand for a missing number in a column of numbers."""
 CODES = (
     "ara bul cat ces chi cmn cze dan deu dut ell eng est fas fin fra fre ger gre heb hin hun ind ita "
     "jpn kor lav lit nld per pol por ron rum rus slk slo spa swe tha tur ukr vie zho"
@@ -148,7 +148,7 @@ def read_csv_rows(part: TextFile) -> Iterator[Row]:
 
 
 def detect_separator(lines: Sequence[str]) -> str:
-    """Return the separator of CSV columns: the tab, comma or semicolon that makes most rows alike."""
+    """Return the tab, comma or semicolon, whichever makes most rows of a CSV file equally wide."""
 
     def alike(separator: str) -> int:
         rows = csv.reader(lines, delimiter=separator)  # without strict it takes whatever there is
@@ -208,18 +208,18 @@ def detect_layout(
 
 
 def usual_width(table: Sequence[Cells]) -> int:
-    """Return the usual number of columns: the most in any row, leaving out the widest tenth of them."""
+    """Return the usual number of columns: that of the widest row, after leaving out the widest tenth."""
     widths = sorted(map(count_columns, table))
     return widths[math.ceil(NUMBER_SHARE * len(widths)) - 1] if widths else 0
 
 
 def count_columns(cells: Cells) -> int:
-    """Return a row's number of columns, without empty ones at the end."""
+    """Return a row's number of columns, not counting empty ones at the end."""
     return max((place for place, cell in enumerate(cells, start=1) if cell.strip()), default=0)
 
 
 def are_column_numbers(columns: tuple[str, str], first: Sequence[str]) -> bool:
-    """Return whether `columns` are numbers, and not names in the first line that happen to be digits."""
+    """Return whether `columns` are column numbers, rather than names in the first line made of digits."""
     are_numbers = all(column.isascii() and column.isdigit() for column in columns)
     return are_numbers and not set(columns) <= set(first)
 
@@ -272,8 +272,8 @@ def csv_hint(first: Sequence[str], is_csv: bool) -> str:
 def has_header(table: Sequence[Cells], first: Sequence[str]) -> bool:
     """Return whether the first line of a table is a header.
 
-    It is if two of its cells are usual column names, if it numbers the columns, or if one of its
-    cells is not a number although all cells below that one are.
+    It counts as a header if two of its cells are usual column names, if it numbers the columns, or
+    if one of its cells is not a number although all cells below that one are.
     """
     cells = [cell.lower() for cell in first]
     if len(set(cells)) == len(cells) and sum(map(is_column_name, cells)) >= 2:
@@ -326,8 +326,7 @@ def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: Tex
     Numbers, ids, file names, the same text on every line, or a few labels are not sentences. If
     there are two columns with sentences, the message names the first two. Tables with fewer than
     `MIN_ROWS` rows are not checked. If there are only two columns, only the first is checked, and
-    only for numbers that count upwards: numbers in any other order may be what should be
-    translated.
+    only for numbers that count upwards: numbers in any other order may be the text to translate.
     """
     below = [row for row in table[bool(header) :] if len(row) > 1]
     if len(below) < MIN_ROWS:

@@ -1,7 +1,7 @@
 """Sentence pairs from files: tables, JSON lines, or two parallel files, compressed or not.
 
 `corpus` and `folders` read through it. `PairFile` first finds the file or files for a path, and
-then reads them; this module has a part for each.
+then reads them; each of these steps has its own part of this module.
 """
 
 import json
@@ -49,7 +49,7 @@ SKIP = "to leave bad lines out: skip_bad=True, or --skip-bad on the command line
 class ReadResult:
     """The pairs of a file, how many bad lines were left out, and what is wrong with them.
 
-    `faults` holds the first fault of each kind, with the number of its kind.
+    `faults` holds the first fault of each kind, and how many faults of that kind there are.
     """
 
     pairs: list[Pair]
@@ -89,9 +89,10 @@ def read_pairs(
 
 
 def count_kinds(faults: Sequence[str]) -> dict[str, int]:
-    """Return the first fault of each kind, with the number of its kind.
+    """Return the first fault of each kind, and how many faults of that kind there are.
 
-    Two faults are of one kind if they differ only in their place and in numbers.
+    Two faults are of the same kind if they differ only in their line and in the numbers they
+    mention.
     """
     kinds: dict[str, list[str]] = {}
     for fault in faults:
@@ -170,7 +171,7 @@ class PairFile:
 
     @property
     def cache_key(self) -> str:
-        """A text that changes whenever the files do (by size and time), or the way they are read."""
+        """A text that changes whenever a file changes (in size or time) or is read in another way."""
         files = [(str(part), *size_and_mtime(part.path)) for part in self.parts]
         return f"{files} {self.columns} {self.is_csv}"
 

@@ -1,6 +1,6 @@
 """Tokenizers: from text to token ids and back, by whole words or by pieces of words.
 
-Training, translators and checkpoints use them through the small interface `Tokenizer`. The third
+Training, translators and checkpoints use them through the small interface `Tokenizer`. A third
 kind, SentencePiece, is in `sentence_pieces`.
 """
 

@@ -29,7 +29,7 @@ def length_penalty(length: int, alpha: float) -> float:
 
 
 def bytes_per_hypothesis(config: TransformerConfig) -> int:
-    """Return the fewest bytes one partial hypothesis takes: logits, log-probabilities, KV cache."""
+    """Return how many bytes a partial hypothesis needs at least: logits, log-probabilities, KV cache."""
     heads = config.num_key_value_heads or config.num_heads
     kept = heads * (config.key_size + config.value_size) * INITIAL_CAPACITY
     return 4 * (2 * config.target_vocab_size + config.num_decoder_layers * kept)
@@ -115,9 +115,9 @@ def beam_search(
     limits = length_limits(model, source_mask, max_length)
     most = total_memory() // (len(source) * bytes_per_hypothesis(config))
     fits = beam_size <= most
-    check("beam_size", beam_size, f"at most {most:,.0f}, whose first words fill the memory", fits)
+    check("beam_size", beam_size, f"at most {most:,.0f}, as many as fit into memory", fits)
     fits = alpha * math.log((5 + max(limits)) / 6) < math.log(sys.float_info.max)
-    check("alpha", alpha, f"one whose penalty of {max(limits)} words is a finite number", fits)
+    check("alpha", alpha, f"one with a finite penalty for {max(limits)} words", fits)
     found: list[list[Hypothesis]] = [[] for _ in source]
     bar = [-math.inf] * len(source)  # the score of the last of the n best that are finished
 
@@ -176,8 +176,8 @@ def top_candidates(
     """Return the `most` best extensions of each partial hypothesis, sorted within each sentence.
 
     `total` holds the log-probabilities of the partial hypotheses, and `log_probabilities` those of
-    each possible next word. A beam that keeps its width asks for one more than its size, because
-    one of the words may be eos.
+    each possible next word. A beam that keeps its width asks for one candidate more than its size,
+    because one of the words may be eos.
     """
     best = log_probabilities.topk(min(most, log_probabilities.size(1)), dim=-1)
     values = total[:, :, None] + best.values.unflatten(0, total.shape)  # (sentences, width, words)
@@ -189,7 +189,7 @@ def top_candidates(
 def next_beam(
     candidates: Candidates, goes_on: Bool[Tensor, "sentences candidates"], width: int
 ) -> Candidates:
-    """Return the partial hypotheses for the next step, which are those that `goes_on` marks.
+    """Return the partial hypotheses that `goes_on` marks, ready for the next step.
 
     A sentence that has fewer than the others is filled up with hypotheses of value −∞. If there are
     still `width` hypotheses, each takes the place of the one it extends if possible, so that few

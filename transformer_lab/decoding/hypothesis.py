@@ -27,10 +27,10 @@ class Hypothesis:
 def length_limits(
     model: Transformer, source_mask: Bool[Tensor, "#batch 1 1 source"], max_length: int | None
 ) -> list[int]:
-    """Return the greatest number of words to write for each sentence.
+    """Return the largest number of words to write for each sentence.
 
     It is `max_length`, or by default the source's length + 50 (§6.1), but never more than the
-    model's table of positions has.
+    model's table of positions allows.
     """
     if max_length is not None:
         limits = [check_positive_integer("max_length", max_length)] * len(source_mask)

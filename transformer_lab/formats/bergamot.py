@@ -7,8 +7,8 @@ encoder layers like the paper's, with post-norm, and two decoder layers in which
 replaces self-attention (see `model/later/recurrence.py`). Its weights are 8-bit integers. Here they
 are turned back into floats, whereas its own engine also rounds the numbers they are multiplied by.
 
-There is no begin-of-sentence word: the decoder's first input is a vector of zeros. Here it is an
-extra id after the vocabulary's, whose embedding is zero and which is never written.
+There is no begin-of-sentence word: the decoder's first input is a vector of zeros. Here, an extra
+id after those of the vocabulary plays this part; its embedding is zero, and it is never written.
 """
 
 import importlib.util
@@ -52,7 +52,7 @@ EXPECTED = {
     "output-omit-bias": "false",
     "lemma-dim-emb": "0",
 }
-"""The settings a model's file must have for our model to compute the same."""
+"""The settings that a model's file must have, because our model computes the same only with these."""
 
 
 def load_bergamot(pair_or_folder: str | Path, device: str = "auto") -> Translator:
@@ -136,7 +136,7 @@ def read_vocabulary(path: Path) -> SentencePieceTokenizer:
     check(
         f"pieces of {path}",
         "with <pad>",
-        "none, because it comes after them",
+        "none, because it is added after them",
         "<pad>" not in pieces,
     )
     return SentencePieceTokenizer(model, {name: i for i, name in enumerate([*pieces, "<pad>"])})
@@ -204,7 +204,7 @@ def read_integer(says: dict[str, str], name: str) -> int:
         ValueError: If the setting is missing or is not an integer; the message names it.
     """
     value = says.get(name)
-    expected = "a whole number, as a model's file says it"
+    expected = "a whole number, as in a model's file"
     check(name, value, expected, value is not None and bool(re.fullmatch("[0-9]{1,12}", value)))
     return int(str(value))
 
@@ -212,7 +212,7 @@ def read_integer(says: dict[str, str], name: str) -> int:
 class WeightCopier:
     """A helper that copies a file's weights into our layers.
 
-    It puts the features of the residual stream, which the file stores in another order, into ours.
+    It reorders the features of the residual stream, because the file stores them in another order.
     """
 
     def __init__(self, weights: MarianFile, config: TransformerConfig):

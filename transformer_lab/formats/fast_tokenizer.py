@@ -1,7 +1,7 @@
 """Our tokenizers in the form of the `tokenizers` library, which Transformers and others read.
 
 The exports use it. The rules of our tokenizers (a space before the text, eos after it, lower case,
-elided words) become part of the file, so that reading it takes none of our code.
+elided words) become part of the file, so that reading it needs none of our code.
 """
 
 import json
@@ -47,8 +47,8 @@ def convert_bpe(tokenizer: BPETokenizer) -> tokenizers.Tokenizer:
 def convert_words(tokenizer: WordTokenizer) -> tokenizers.Tokenizer:
     """Convert a word tokenizer, with the library's own parts for `normalise`, `WORD` and `decode`.
 
-    One difference remains: a combining accent is part of a word in the library, but not in Python's
-    `re`.
+    One difference remains: a combining accent counts as part of a word in the library, but not in
+    Python's `re`.
     """
     fast = tokenizers.Tokenizer(models.WordLevel(tokenizer.ids, unk_token="<unk>"))  # noqa: S106
     fast.normalizer = normalizers.Sequence(

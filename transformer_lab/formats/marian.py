@@ -17,7 +17,7 @@ Its translations may differ from those of Transformers' `generate` for four reas
   longer sum to 1 unless you pass `renormalize_logits=True`. Here the token has a bias of −∞,
   because Marian itself has no such token.
 - Sentences that do not end. If the model's settings have a `forced_eos_token_id`, `generate` writes
-  the end at its greatest length, where ours are cut and have none.
+  an end token at its greatest length, whereas ours cuts a sentence off there, without an end token.
 """
 
 import json
@@ -55,7 +55,7 @@ FILES = ("config.json", "source.spm", "target.spm", "vocab.json")
 OUR_TOKENIZERS = ("source_tokenizer.json", "target_tokenizer.json")
 """The files that `to_transformers` writes instead of the last three if there is no SentencePiece."""
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
-"""The weight file that is read, and the one in older checkpoints, a pickle, which is not."""
+"""The weight file that is read, and the pickle of older checkpoints, which is refused."""
 INDEX = "model.safetensors.index.json"
 """The file that says which weight is in which file, if a checkpoint has several."""
 FLOATS = ("F64", "F32", "F16", "BF16")
@@ -75,7 +75,7 @@ ACTIVATIONS: dict[str, Activation] = {
     "swish": "silu",
 }
 HUB_NAME = re.compile(r"\w[\w.-]*/\w[\w.-]*")
-"""The pattern for a model's name on the hub, owner and model; a path may look the same."""
+"""The pattern for a model's name on the hub, OWNER/MODEL; a path may look the same."""
 EXPECTED = {
     "model_type": "marian",
     "scale_embedding": True,
@@ -87,7 +87,7 @@ EXPECTED = {
 }
 """The values that some fields of config.json must have, if they are present.
 
-Only with these does our model compute the same.
+Our model computes the same only with these values.
 """
 
 
@@ -124,7 +124,7 @@ def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
     else:
         # A mistyped folder is not looked for on the hub, which would take half a minute.
         on_hub = HUB_NAME.fullmatch(name) is not None and not folder.parent.is_dir()
-        expected = "a folder that is there, or a name such as 'Helsinki-NLP/opus-mt-en-fr'"
+        expected = "a folder that exists, or a name such as 'Helsinki-NLP/opus-mt-en-fr'"
         check("name_or_folder", name, expected, on_hub)
     found = load_marian_config(name)
     check_config(found)
@@ -253,7 +253,7 @@ def raise_one_error(what: str, name: str) -> Iterator[None]:
         if isinstance(error, OSError) and not Path(name).is_dir():
             reason = str(error).strip().splitlines()[0]
             expected = (
-                "a folder, or the name of a model of a hub that can be reached, in safetensors"
+                "a folder, or the name of a model on a hub that you can reach, in safetensors"
             )
             raise ValueError(
                 f"name_or_folder is {name!r}; expected {expected}: {reason}"

@@ -2,9 +2,9 @@
 
 `formats.bergamot` and lesson 18 use it.
 
-The file begins with its version and the number of its items. Then come, for each item, the length
-of its name, its type, and how many dimensions and bytes it has. After that come all the names, all
-the shapes, a gap, and all the data. Numbers are little-endian. The types are Marian's: 0x404 means
+The file begins with its version and the number of its items. For each item, the length of its name,
+its type, and the numbers of its dimensions and bytes follow. After that come all the names, all the
+shapes, a gap, and all the data. Numbers are little-endian. The types are Marian's: 0x404 means
 floats, 0x101 bytes of text, and 0x4101 8-bit integers for multiplication on a CPU, followed by the
 scale that each was multiplied by.
 """
@@ -24,12 +24,12 @@ VERSION = 1
 FLOATS, TEXT, INTEGERS = 0x404, 0x101, 0x4101
 HEAD = struct.Struct("<4Q")
 MOST_ITEMS = 100_000
-"""The most items in a file; a damaged count must not make us ask for more memory."""
+"""The largest number of items in a file, so that a damaged count cannot make us ask for more memory."""
 BYTES = {FLOATS: 4, INTEGERS: 1}
 """The bytes per number of a weight, by type; integers are followed by their scale, a float."""
 EMBEDDINGS = "Wemb"
 ROUNDING = "_QuantMultA"
-"""How the names of Marian's scales for rounding a weight's inputs end; we compute in floats."""
+"""The ending of the names of Marian's scales for rounding a weight's inputs; we compute in floats."""
 SETTINGS = "special:model.yml"
 
 

@@ -1,4 +1,4 @@
-"""Trains a small checkpoint in the format of OPUS-MT with the library Transformers.
+"""Train a small checkpoint in the format of OPUS-MT with the library Transformers.
 
 The evidence of lesson 16 and the tests load it.
 """
@@ -38,9 +38,9 @@ def make_marian_checkpoint(
 ) -> Path:
     """Write config.json, model.safetensors, source.spm, target.spm and vocab.json into `folder`.
 
-    `vocab_size` is that of each language's SentencePiece model, at most; the checkpoint's list of
-    pieces is the union. The model has an output bias, as real ones have, of random numbers. The state
-    of PyTorch's global generator is restored afterwards.
+    The SentencePiece model of each language has at most `vocab_size` pieces; the checkpoint's list
+    of pieces is their union. Like real models, this one has an output bias, which holds random
+    numbers here. The state of PyTorch's global generator is restored afterwards.
     """
     folder.mkdir(parents=True, exist_ok=True)
     spm = [train_pieces((p.source for p in pairs), vocab_size)]

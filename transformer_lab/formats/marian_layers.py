@@ -65,8 +65,8 @@ def match_attention(ours: MultiHeadAttention, theirs: Any) -> Iterator[Match]:
 def copy_weights(to: Any, source: Any, order: Tensor, *, reads: bool) -> None:
     """Copy one module's weights, with the features of the residual stream reordered.
 
-    Feature j becomes what feature `order[j]` was. If the module `reads` the stream, the columns of
-    its matrix are reordered; otherwise its rows and bias are.
+    The new feature j is the old feature `order[j]`. If the module `reads` the stream, the columns
+    of its matrix are reordered; otherwise its rows and bias are.
     """
     to.weight.copy_(source.weight[:, order] if reads else source.weight[order])
     if getattr(source, "bias", None) is not None:

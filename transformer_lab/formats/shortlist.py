@@ -42,7 +42,7 @@ class Shortlist:
         sources = offsets - 1
         rising = bool((self.offsets[1:] >= self.offsets[:-1]).all())
         ends = offsets > 0 and rising and int(self.offsets[-1]) <= words
-        check(f"offsets of {path}", f"{offsets} numbers", f"rising ones up to {words}", ends)
+        check(f"offsets of {path}", f"{offsets} numbers", f"increasing ones up to {words}", ends)
         # One list of words serves both languages.
         expected = f"at most {sources}, as many as there are"
         check(f"frequent words of {path}", self.frequent, expected, self.frequent <= sources)

@@ -46,12 +46,12 @@ def to_transformers(translator: Translator, folder: str | Path, card: str | None
     """Write a folder that `transformers.AutoModelForSeq2SeqLM.from_pretrained` can read.
 
     With norm="post" it is a MarianMTModel, which `load_marian` can read too; with "pre" it is a
-    PegasusForConditionalGeneration. Ids stay the same, and two vocabularies stay two in MarianMT
-    (`share_encoder_decoder_embeddings` is false in config.json). A translator with SentencePiece
-    gets source.spm, target.spm and vocab.json, which `MarianTokenizer` reads. Words and byte pairs
-    are not SentencePiece: `AutoTokenizer` reads the source's tokenizer, and
-    `PreTrainedTokenizerFast(tokenizer_file="…/target.tokenizer.json")` the target's. The files
-    source_tokenizer.json and target_tokenizer.json are for `load_marian`.
+    PegasusForConditionalGeneration. Ids stay the same, and two vocabularies stay separate in
+    MarianMT (`share_encoder_decoder_embeddings` is false in config.json). A translator with
+    SentencePiece gets source.spm, target.spm and vocab.json, which `MarianTokenizer` reads. Word
+    and byte-pair tokenizers have no SentencePiece files: `AutoTokenizer` reads the source's
+    tokenizer, and `PreTrainedTokenizerFast(tokenizer_file="…/target.tokenizer.json")` the target's.
+    The files source_tokenizer.json and target_tokenizer.json are for `load_marian`.
 
     `generate(ids, num_beams=1)` writes what our greedy search writes, except that it goes on to the
     model's `max_length`, while ours stops at source length + 50; for beams see `formats/marian.py`.

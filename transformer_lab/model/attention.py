@@ -156,7 +156,7 @@ class AttentionCore(nn.Module):
 
         Raises:
             ValueError: If the mask does not broadcast, could broadcast in two ways, or is not
-                boolean (one of the two ways above would add numbers to the scores, and the other
+                boolean (the fused kernel would add its numbers to the scores, and the other way
                 would refuse them); or if the queries' batch size is not a multiple of the keys'.
         """
         shape = scores_shape(query, key, cache)

@@ -31,7 +31,7 @@ def sinusoids(
 
 
 KEPT = 16_384
-"""The most rows of sinusoids that are stored; a model may allow lengths that no sentence comes near."""
+"""The largest number of rows that are stored; a model may allow far longer sentences than occur."""
 
 
 class SinusoidTable(nn.Module):
@@ -174,7 +174,8 @@ class AlibiPositions(nn.Module):
 def added_positions(config: TransformerConfig) -> nn.Module:
     """Build the module that adds positions to the embeddings of one side.
 
-    This is `NoPositions` if the configuration has no positions, or those of `score_positions`.
+    This is `NoPositions` if the configuration has no positions, or has positions that act on scores
+    (see `score_positions`).
     """
     kind = config.positions
     if kind == "sinusoidal":

@@ -1,4 +1,4 @@
-"""Building what a run needs: an untrained translator for a corpus, and its trainer.
+"""Build what a run needs: an untrained translator for a corpus, and its trainer.
 
 Runs, studies and lesson 09 use them.
 """
@@ -78,7 +78,7 @@ def make_trainer(
     show_progress: bool = True,
     watch_exact_match: int = 0,
 ) -> Trainer:
-    """Build a translator's trainer, for a single process or for those of `process_group`.
+    """Build a translator's trainer, for a single process or for all processes of a `process_group`.
 
     Pairs that are too long for the model or for a batch are left out; a line on standard error
     counts them.

@@ -86,9 +86,7 @@ def export_card(folder: Path, use: str) -> str | None:
     if not text.startswith(MARK):
         return text
     text = text.removeprefix(MARK).lstrip().replace(NO_SCORES, "## Scores\n\nNone yet.")
-    before = (
-        "Those of the model before it was written in this form, with the beam of `transformer_lab`."
-    )
+    before = "The scores of the model before it was exported, with the beam of `transformer_lab`."
     text = text.replace("## Scores\n\n|", f"## Scores\n\n{before}\n\n|")
     return text.replace(USE, f"## Use\n\n```\n{use}\n```")
 
@@ -115,7 +113,7 @@ def data_rows(about: dict[str, Any], splits: Splits[Any]) -> list[tuple[str, obj
         rows.append(("fingerprint of the training pairs", f"`{about['data']}`"))
     for name in ("train", "validation", "test"):
         rows.append((f"pairs, {name}", f"{len(getattr(splits, name)):,}"))
-    return [*rows, ("seed of the division", about.get("seed", 0))]
+    return [*rows, ("seed of the splits", about.get("seed", 0))]
 
 
 def reading_rows(splits: Splits[Any]) -> list[tuple[str, object]]:
@@ -125,7 +123,7 @@ def reading_rows(splits: Splits[Any]) -> list[tuple[str, object]]:
     return [
         *rows,
         ("script of the targets", main_script(targets)),
-        ("words of BLEU", f"tok:{choose_bleu_tokenization(targets)}"),
+        ("tokenization for BLEU", f"tok:{choose_bleu_tokenization(targets)}"),
     ]
 
 
@@ -167,10 +165,10 @@ def score_rows(evaluation: Evaluation) -> list[tuple[str, object]]:
         ("test sentences", f"{evaluation.sentences:,}"),
         ("BLEU", f"{evaluation.bleu:.1f} (`{evaluation.bleu_signature}`)"),
         ("chrF", f"{evaluation.chrf:.1f} (`{evaluation.chrf_signature}`)"),
-        ("exact match", f"{100 * evaluation.exact_match:.1f} %"),
+        ("exact match", f"{100 * evaluation.exact_match:.1f}%"),
     ]
     if evaluation.pronouns is not None:
-        rows.append(("right pronouns", f"{100 * evaluation.pronouns:.1f} %"))
+        rows.append(("right pronouns", f"{100 * evaluation.pronouns:.1f}%"))
     return rows
 
 

@@ -193,7 +193,8 @@ def begin_run(
         seed: The seed for the splits, the weights and the batches.
         skip_bad: Whether to leave out bad lines of a file.
         vocab_size: How many pieces of words to learn; with 260, every letter is a piece of its own.
-        max_steps: As in `TrainingConfig`, like the next three; the preset has the default.
+        max_steps: This and the next three arguments are as in `TrainingConfig`; by default they
+            come from the preset.
         max_minutes: The longest that one call of `train` may take, in minutes.
         device: The device to train on.
         precision: The precision of the matrix products.
@@ -264,7 +265,7 @@ def resume_run(
 
     Arguments that are None keep the run's own values, except `max_minutes`, where None means no
     limit. The corpus may have another name, for example because its file has moved, but its
-    training pairs must be the same. The arguments are those of `begin_run`.
+    training pairs must be the same. See `begin_run` for the arguments.
 
     Raises:
         ValueError: If the folder does not hold a run, or an argument differs from the run's value.

@@ -117,7 +117,7 @@ def build_sharded_optimizer(groups: list[dict[str, Any]], **settings: Any) -> Op
     """Return an AdamW whose state is split: each process stores it for its share of the parameters.
 
     After each step, every process sends the parameters of its share to the others (PyTorch's
-    `ZeroRedundancyOptimizer`; Rajbhandari et al. 2020, stage 1). The arguments are those of
+    `ZeroRedundancyOptimizer`; Rajbhandari et al. 2020, stage 1). The arguments are the same as for
     `AdamW`.
     """
     with warnings.catch_warnings():

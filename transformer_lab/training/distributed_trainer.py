@@ -43,7 +43,7 @@ class DistributedTrainer(Trainer):
         return super().run(interrupted)
 
     def seed(self) -> None:
-        """Seed the random numbers, such as those of dropout, by rank and step.
+        """Seed the random numbers, for example for dropout, by rank and step.
 
         The saved state holds the random numbers of rank 0 only. The other processes are seeded at
         every step, so that they repeat their draws when a run is resumed.

@@ -1,8 +1,8 @@
 """A second set of modules around the same parameters, so that a model can be used while it learns.
 
-The trainer uses it. Every module has a flag that turns dropout on. A thread that translates puts
-the model in evaluation mode, so it would switch off dropout for the thread that trains, and the
-other way round. With modules of its own, each thread has a flag of its own.
+The trainer uses it. Every module has a flag that turns dropout on. With only one set of modules, a
+thread that translates would switch dropout off for the thread that trains, and the training thread
+would switch it on for the other. With modules of its own, each thread has a flag of its own.
 """
 
 from typing import TypeVar, cast

@@ -76,7 +76,7 @@ _LOGITS_AT_ONCE_ELSEWHERE = 2**27  # 512 MB: a GPU wants few, large products
 
 
 class _ProjectedLoss(torch.autograd.Function):
-    """Output layer and loss in one, with the gradient by hand: softmax(logits) − smoothed target.
+    """Output layer and loss in one, with the gradient derived by hand: softmax(logits) − smoothed target.
 
     This gradient with respect to the logits is known as soon as the logits are, so the forward pass
     computes the gradients too, and the backward pass only scales them.

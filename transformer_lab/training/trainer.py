@@ -41,7 +41,7 @@ from transformer_lab.training.step import BatchLoss, autocast, build_adam, train
 
 Stop = Literal["max_steps", "max_minutes", "patience", "interrupted"]
 READ_EVERY = 20
-"""After this many steps the loss is read, and several processes agree on whether to stop."""
+"""Each time this many steps are done, the loss is read, and processes agree on whether to stop."""
 
 
 class LossIsNaNError(ArithmeticError):
@@ -198,7 +198,7 @@ class Trainer:
         return stop
 
     def seed(self) -> None:
-        """Seed the random numbers, such as those of dropout; a resumed run continues its own."""
+        """Seed the random numbers, for example for dropout; a resumed run continues its own."""
         # A state from elsewhere may name a step with which the sum is more than PyTorch takes.
         torch.manual_seed((self.config.seed + 7_919 * self.progress.step) % 2**63)
         if self.random_state is not None:

@@ -128,13 +128,13 @@ Cast = tuple[Noun, Noun, Adjective | Verb]  # subject, object, reason
 def _casts(
     of_subject: bool, gender: str, plural: bool, differ: bool
 ) -> tuple[tuple[Scene, tuple[Cast, ...]], ...]:
-    """Return every scene with its casts in which the reason decides for a referent of this gender.
+    """Return the scenes, each with the casts in which the reason fits only a referent of this gender.
 
     Args:
         of_subject: Whether the referent is the subject.
         gender: The referent's gender.
         plural: Whether both nouns are plural.
-        differ: Whether the other noun has the other gender.
+        differ: Whether the two nouns differ in gender.
     """
     found = []
     for scene in SCENES:
@@ -179,7 +179,7 @@ def because_sentence(
     Args:
         subject: The subject, marked by `mark_role` as the "referent" or as the "other".
         group: What the subject did or did not do, as a verb group.
-        thing: The object, marked with the other one of the two roles.
+        thing: The object, marked with the role that the subject does not have.
         word: What is said about the referent.
         degree: "too", "very", "so" or "".
         tense: The tense of the reason, "present" or "background".
@@ -231,7 +231,7 @@ def _actor(rng: Random, noun: Noun, plural: bool, role: str) -> NounPhrase:
 
 
 def _landmark(rng: Random, cast: Cast) -> Phrase:
-    """Draw a phrase such as "near the church", whose noun the reason cannot be said of either.
+    """Draw a phrase such as "near the church", whose noun the reason does not fit.
 
     It is empty if the noun that was drawn does not fit.
     """

@@ -55,7 +55,7 @@ def find_adjectives(noun: Noun, *sorts: str) -> tuple[Adjective, ...]:
 
 
 def _adjectives(rng: Random, noun: Noun) -> tuple[Adjective, ...]:
-    """Draw adjectives to stand beside the noun, none that could deny what the sentence goes on to say."""
+    """Draw adjectives for the noun that cannot contradict what the sentence goes on to say."""
     animate = has_any_tag(ANIMATE, noun)
     choice = find_adjectives(
         noun, "quality", "colour", "attribute", *([] if animate else ["state"])
@@ -133,7 +133,7 @@ SPOTS = tuple(
     (fixed_phrase(english, french), parse_tags(who), parse_tags(where))
     for english, french, who, where in parse_rows(_SPOTS)
 )
-"""For each preposition of place: the tags and nouns of what can be there, and those of the place."""
+"""For each preposition of place: which tags and nouns can be there, and which the place can have."""
 
 
 @cache

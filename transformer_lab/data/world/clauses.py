@@ -56,8 +56,8 @@ def verb_group(
         negated: Whether it is negated.
         asked: Whether it is part of a `question`: did eat, does eat.
         adverb: "often", "never", …; only with the tense "habit", and not negated.
-        preceding: The agreement of an object in front of the verb, which a participle with avoir
-            agrees with.
+        preceding: The agreement of an object in front of the verb; a participle with avoir follows
+            it.
     """
     plural = subject.agreement.plural
     progressive = tense == "background" or (tense == "present" and verb.infinitive not in STATIVE)

@@ -125,7 +125,7 @@ JOURNEYS = tuple(
 def _motion(rng: Random, subject: NounPhrase | None = None) -> Phrase:
     """Draw a motion, such as: the girls arrived at the station.
 
-    In French many have être, and then the participle agrees with the subject.
+    In French, many of these verbs take être, and then the participle agrees with the subject.
     """
     subject = subject or draw_phrase(rng, draw_noun(rng, PERSON))
     tense = rng.choice(("past", "past", "present"))
@@ -255,7 +255,7 @@ def _location(rng: Random) -> Phrase:
 def _existence(rng: Random) -> Phrase:
     """Draw a sentence of existence, such as: there is a cat in the garden; there aren't any cats.
 
-    In French it is il y a, or il n'y a pas de.
+    The French is il y a, or il n'y a pas de.
     """
     noun = _located(rng)
     negated = rng.random() < 0.3
@@ -290,7 +290,7 @@ def _comparison(rng: Random) -> Phrase:
 def _coordination(rng: Random) -> Phrase:
     """Draw a sentence about two nouns, such as: the boy and the girl are tired.
 
-    In French it is masculine as soon as one of them is.
+    In French, what is said of them is masculine as soon as one of the nouns is.
     """
     passing = _adjectives_of("state", "fixed", "having")
     word = rng.choice([word for word in passing if _pairs(word)])

@@ -68,7 +68,7 @@ def lemma(word: Adjective | Verb) -> str:
 def _groups() -> list[set[Combination]]:
     """Return the combinations that are learnt together.
 
-    A group has a word and its nouns, a noun and its words, or a reason beside one verb.
+    A group is a word with its nouns, a noun with its words, or a reason with one verb.
     """
 
     def pair_with(nouns: Iterable[Noun], word: Adjective | Verb) -> set[Combination]:

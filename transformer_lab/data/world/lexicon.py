@@ -1,4 +1,4 @@
-"""The words of the bilingual world: tables of nouns, adjectives and verbs, and which go together.
+"""The words of the bilingual world: tables of nouns, adjectives and verbs, and of what goes together.
 
 All other modules of the world draw from these tables. A noun has *tags*, and the first one is its
 kind. Verbs and adjectives list the tags, or the individual nouns, that they make sense with: a
@@ -342,7 +342,7 @@ VERBS = {verb.infinitive: verb for verb in (_parse_verb(*row) for row in parse_r
 """The verbs by their French infinitive, because English `leave` is both `quitter` and `partir`."""
 
 DECIDING_VERBS = tuple(VERBS[name] for name in ("dormir", "boiter", "trembler", "brûler"))
-"""Verbs that describe the way an adjective does: it was limping, it was burning."""
+"""Verbs that describe, as adjectives do: it was limping, it was burning."""
 
 
 @cache

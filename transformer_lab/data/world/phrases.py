@@ -234,7 +234,7 @@ ASPIRATED = ("haie", "haut", "hibou", "huit")  # le hibou, la haie: this h is no
 
 
 def starts_with_vowel(word: str) -> bool:
-    """Return whether a French word begins with a vowel sound; a silent h and the word y count."""
+    """Return whether a French word begins with a vowel sound, as after a silent h or in the word y."""
     if word[0] == "h":
         return not word.startswith(ASPIRATED)
     return word[0] in VOWELS or word == "y"

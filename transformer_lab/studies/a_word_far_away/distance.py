@@ -18,16 +18,16 @@ A sixth model, with strided attention, was added later under the same conditions
 symbols on either side and every fourteenth beyond (14 is about √200), so two layers connect any two
 symbols with a fifth of the scores.
 
-Fixed before the first run: a model *answers* at a distance if it gets three of four questions right
-in each of five seeds; guessing gets 1 of 4, ± 0.05 (two standard errors of `NUM_QUESTIONS`
-questions). Each kind of model gets the best of three rates, chosen with four pairs and a sixth
-seed. A training run ends after `STEPS` steps, or once the mean loss of `EVERY` steps is below
-`ENOUGH`.
+This was fixed before the first run: a model *answers* at a distance if it gets three of four
+questions right with each of five seeds. Guessing gets a share of 0.25 right, ± 0.05 (two standard
+errors for `NUM_QUESTIONS` questions). Each kind of model gets the best of three rates, chosen with
+four pairs and a sixth seed. A training run ends after `STEPS` steps, or once the mean loss of
+`EVERY` steps is below `ENOUGH`.
 
-Added afterwards, because one seed turned out to choose badly: with the rate it chose, some LSTMs
-never do better than guessing. After four seeds, there was no distance left at which that rate could
-still *answer*, so the fifth seed was not run. Five LSTMs were also run with the next lower rate,
-`STEADY`.
+The LSTM's second rate, `STEADY`, was added afterwards, because the sixth seed turned out to choose
+badly: with the rate it chose, some LSTMs never do better than guessing. After four seeds, there was
+no distance left at which that rate could still *answer*, so the fifth was not run. `STEADY` is the
+next lower rate, and all five seeds were run with it.
 """
 
 import math
@@ -241,7 +241,7 @@ def draw_sequences(
 def draw_distances(batch: int, generator: torch.Generator) -> Int[Tensor, " batch"]:
     """Draw a distance from 2 to `LENGTH` for each sequence, uniform on a logarithmic scale.
 
-    For each d, about as many lie between d and 2d.
+    About as many distances lie between d and 2d, whatever d is.
     """
     share = torch.rand(batch, generator=generator)
     return (2 * ((LENGTH + 1) / 2) ** share).long()
@@ -306,7 +306,7 @@ def make_training_step(kind: str, length: int) -> Callable[[], object]:
 
 @torch.no_grad()
 def answer_accuracy(model: nn.Module, pairs: int, distance: int, seed: int) -> float:
-    """Return the share of `NUM_QUESTIONS` new questions at one distance answered rightly, from 0 to 1."""
+    """Return the share of `NUM_QUESTIONS` new questions at one distance that are answered right."""
     generator = torch.Generator().manual_seed(1_000 * (seed + 1) + distance)
     ids, answers = draw_sequences(pairs, torch.full((NUM_QUESTIONS,), distance), generator)
     return round((model(ids).argmax(dim=-1) == answers).double().mean().item(), 4)

@@ -10,13 +10,13 @@ start and seed: one trains on the pairs alone, and the other ("real") on the sam
 English that people wrote.
 
 No family of packages occurs in two of the parts, and everything is measured on the families that
-`debian` holds out. To save time, the sentences and models are those of `short_french`.
+`debian` holds out. To save time, the study uses the sentences and models of `short_french`.
 
-Fixed before the first run: a gain in BLEU over the pairs alone counts if two intervals exclude 0.
-One is Student's t over the seeds, each of which draws its own pairs and sentences; the other is,
-for each seed, the paired bootstrap over the test sentences. A gain of less than `LEAST` BLEU is not
-reported as a gain. The steps and sizes come from a pilot with seed 100, on sentences that are not
-held out.
+This was fixed before the first run: a gain in BLEU over the pairs alone counts if two intervals
+exclude 0. One is Student's t over the seeds, each of which draws its own pairs and sentences; the
+other is, for each seed, the paired bootstrap over the test sentences. A gain of less than `LEAST`
+BLEU is not reported as a gain. The steps and sizes come from a pilot with seed 100, on sentences
+that are not held out.
 """
 
 import random
@@ -36,7 +36,7 @@ from transformer_lab.translator import Translator
 
 NAME = "back_translation"
 PARALLEL, MONOLINGUAL, STEPS = 2_500, 10_000, 1_300
-"""The number of English sentences with a translation, of French ones without, and of training steps."""
+"""How many English sentences with a translation, French ones without, and training steps there are."""
 LEAST = 1.0
 """The smallest gain that is reported, in BLEU from 0 to 100."""
 SHOWN = 3

@@ -2,7 +2,7 @@
 
     python -m transformer_lab.studies.ROOM.NAME [--workers 2] [--minutes 60]
 
-does the runs that a study still lacks. Each worker is a process with a single thread.
+This command does the runs that a study still lacks. Each worker is a process with a single thread.
 """
 
 import argparse
@@ -48,7 +48,7 @@ def make_study_config(
 
 
 def hash_setting(setting: Setting) -> str:
-    """Return the first twelve hexadecimal digits of the SHA-256 of a setting's JSON, keys sorted."""
+    """Return the first twelve hexadecimal digits of the SHA-256 of a setting's JSON with sorted keys."""
     text = json.dumps(setting, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -128,6 +128,8 @@ def run_study_command(study: str, run: Run, grid: Iterable[Setting]) -> None:
     """Run a study from its command line, with the options `--workers` and `--minutes`."""
     parser = argparse.ArgumentParser(prog=store.study_command(study))
     parser.add_argument("--workers", type=int, default=2, help="processes, with one thread each")
-    parser.add_argument("--minutes", type=float, default=60.0, help="begin no run after these")
+    parser.add_argument(
+        "--minutes", type=float, default=60.0, help="start no run after these minutes"
+    )
     chosen = parser.parse_args()
     run_missing(study, run, grid, workers=chosen.workers, minutes=chosen.minutes)

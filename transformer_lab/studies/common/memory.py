@@ -1,4 +1,4 @@
-"""Measuring memory: how much a call adds to the peak of a fresh process, or of a GPU.
+"""Measure memory: how much a call adds to the peak of a fresh process, or of a GPU.
 
 On a CPU, this is memory as the system counts it. On a GPU, it is what the call adds to PyTorch's
 own peak, and no separate process is needed.
@@ -39,7 +39,7 @@ def run_in_fresh_process(run: Callable[..., Answer], *arguments: object) -> Answ
 
 
 def measure_peak_bytes(run: Callable[[], object], device: torch.device | str = "cpu") -> int:
-    """Return the most bytes that a call adds to the memory that was in use before.
+    """Return the largest number of bytes that a call adds to the memory in use before it.
 
     On a CPU, this is resident memory. Call it in a fresh process, because an older one may still
     hold memory that it used before, and then the call seems to need less.

@@ -1,6 +1,6 @@
 """Linear probes of the encoder's vectors: for the gender behind a pronoun, and for order and distance.
 
-Lessons 12 and 18 use them, and so do the study `coreference` and those of gender.
+Lessons 12 and 18 use them, and so do the study `coreference` and the studies of gender.
 """
 
 from collections.abc import Sequence
@@ -50,17 +50,17 @@ def probe_accuracy(translator: Translator, pairs: Sequence[WorldPair]) -> dict[s
 
 
 def probe_order(translator: Translator, pairs: Sequence[WorldPair]) -> dict[str, list[float]]:
-    """Measure how well a linear probe reads from two words' vectors which is first, and how far apart.
+    """Measure how well a linear probe reads the order and the distance of two words from their vectors.
 
     The probe gets the difference between the vectors of the pronoun and of the noun it refers to,
     and predicts how many words after the noun the pronoun comes; a negative number means before it.
     It is fitted on sentences with combinations that occur in training, and scored on `pairs`.
 
     Returns:
-        "order": the share of pairs for which the sign is right. "distance": how many words the
-        number is off by, on average. Each has one value for the words' embeddings without
-        positions, one with positions added, and one after each encoder layer. "guess": the error in
-        both, if you always answer with the more frequent order and the median distance.
+        "order": the share of pairs for which the sign is right. "distance": by how many words the
+        prediction is off on average. Each has one value for the words' embeddings without
+        positions, one with positions added, and one after each encoder layer. "guess": both values
+        if you always answer with the more frequent order and the median distance.
     """
     known = draw_pronoun_pairs(PROBE_SENTENCES // len(ORDERS), unseen=False, seed=13)
     x, y = pronoun_minus_noun(translator, known)

@@ -17,7 +17,7 @@ from transformer_lab.studies.common.grid import make_study_config
 from transformer_lab.translator import Translator
 
 LONGEST = 100
-"""The most characters on either side of a short pair."""
+"""The largest number of characters on either side of a short pair."""
 PIECES, BATCH = 2_000, 512
 """The number of pieces in the vocabulary, and of tokens in a batch."""
 

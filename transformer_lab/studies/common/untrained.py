@@ -1,6 +1,6 @@
 """A translator as it was before its first training step: the control in lessons 12 and 18.
 
-The studies of pronouns and of gender compare a trained model's numbers with those of this one.
+The studies of pronouns and of gender compare a trained model with this one.
 """
 
 import torch

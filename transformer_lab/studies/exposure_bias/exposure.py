@@ -40,7 +40,8 @@ def run(setting: Setting) -> dict[str, Any]:
     """Return the error rates of one model on test sentences.
 
     Returns:
-        The result of `error_rates_after_error`, and under "places" that of `error_rates_by_place`.
+        The result of `error_rates_after_error`, and under "places" the result of
+        `error_rates_by_place`.
     """
     toy = setting["model"] == TOY
     translator = (
@@ -103,12 +104,12 @@ def error_rates_after_error(
     Returns:
         "right": the share of sentences without a wrong word, which is the same whether each word is
         predicted after the reference's words or after the model's own. "first": the share of wrong
-        words among those with only right words before them. "own" and "corrected": how many of the
-        reference's next `WORDS_AFTER_ERROR` words are missing from the model's next words after its
-        first wrong word, as a share, when that word is left as it is and when it is corrected. The
-        words are compared as bags, so that an extra word shifts nothing. "difference": the 95%
-        bootstrap interval of the mean of "own" − "corrected" over sentences. "sentences": how many
-        sentences have words after a first error.
+        words among those with only right words before them. "own" and "corrected": the share of the
+        reference's next `WORDS_AFTER_ERROR` words that the model does not write after its first
+        wrong word, if that word is left as it is and if it is corrected. The words are compared as
+        bags, so that an extra word shifts nothing. "difference": the 95% bootstrap interval of the
+        mean of "own" − "corrected" over sentences. "sentences": how many sentences have words after
+        a first error.
     """
     rights: list[bool] = []
     own: list[float] = []
@@ -164,8 +165,8 @@ def continue_greedily(
     Args:
         translator: The translator that writes.
         source: The padded source ids.
-        begun: The target ids so far for each sentence, of any lengths.
-        count: The most ids to write.
+        begun: For each sentence, the target ids so far; their number may differ.
+        count: The largest number of ids to write.
     """
     lengths = torch.tensor([len(ids) for ids in begun])
     target = pad([*map(list, begun)])
@@ -186,7 +187,7 @@ def continue_greedily(
 def missing_share(reference: Sequence[int], written: Sequence[int]) -> float:
     """Return the share of the reference's next words that the written ones lack, as bags of words.
 
-    Only the first `WORDS_AFTER_ERROR` words of each count.
+    On both sides, only the first `WORDS_AFTER_ERROR` words are counted.
     """
     rest = list(written[:WORDS_AFTER_ERROR])
     missing = 0

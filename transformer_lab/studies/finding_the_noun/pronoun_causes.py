@@ -23,7 +23,7 @@ def predict_pronouns(
     mute: Sequence[Head] = (),
     patch: Mapping[Head, np.ndarray | PatchFunction] | None = None,
 ) -> tuple[AttentionCapture, list[str]]:
-    """Return one pass's attention over the right translations, and the word written for each pronoun.
+    """Return the attention in a pass over the right translations, and the word written for each pronoun.
 
     That word is the most probable one at the pronoun's step, given the right words before it.
 
@@ -52,7 +52,7 @@ def are_pronouns_right(written: Sequence[str], pairs: Sequence[WorldPair]) -> np
 def pronoun_accuracy_without_head(
     translator: Translator, pairs: Sequence[WorldPair]
 ) -> dict[str, list[list[float]]]:
-    """Return the share of right pronouns with each head muted, by kind of attention, [layer][head]."""
+    """Return the share of right pronouns if each head is muted in turn: for each kind, [layer][head]."""
     config = translator.model.config
     depths: dict[Kind, int] = {
         "encoder": config.num_encoder_layers,

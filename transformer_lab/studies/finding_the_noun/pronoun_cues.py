@@ -36,7 +36,7 @@ def replace_deciders(
         said_of: The result of `adjectives_by_noun`.
         of: Which adjective to put in: "referent" for one that is used for the referent and never
             for the other noun, "other" for the reverse, and "neither" for one used for neither.
-        seed: Chooses if there are several.
+        seed: Decides which adjective is put in if there are several.
 
     Returns:
         The new pair for each pair, with the French sentence unchanged, or None if no adjective

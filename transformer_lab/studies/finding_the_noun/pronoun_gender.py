@@ -5,9 +5,9 @@
 If a pronoun changes, the row held something that the model needs. But the row named a noun only if
 the pronoun takes the gender of whichever noun the row is made to look at, and stays right if that
 noun is the referent. Four settings of the study `coreference` are trained again for this question:
-the two whose row of *it* moved most above layer 1, the one that preferred the referent within layer
-1, and one that was right nearly always. Another processor trains other models from the same
-settings.
+the two in which pointing the row of *it* at the wrong noun above layer 1 changed the most pronouns,
+the one in which this row preferred the referent within layer 1, and one in which nearly all
+pronouns were right. Another processor trains other models from the same settings.
 """
 
 from collections.abc import Sequence

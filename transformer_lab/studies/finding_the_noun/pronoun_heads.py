@@ -86,7 +86,7 @@ def permutation_threshold(
 
     In each of `FLIPS` rounds, the two nouns are swapped in a random half of the sentences, and the
     largest |mean| of all heads is taken, because the largest is the head that you would pick. The
-    threshold is the 95th percentile of these.
+    threshold is the 95th percentile of these maxima.
     """
     flat = differences.reshape(len(differences), -1)
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(FLIPS, len(flat)))
@@ -131,8 +131,8 @@ def attention_distances(
 ) -> dict[str, list[float]]:
     """Return each layer's mean attention distance in tokens, over its heads and the sentences.
 
-    "encoder without eos" leaves out the weight on <eos>, where heads rest that have nothing to
-    fetch.
+    "encoder without eos" leaves out the weight on <eos>, which heads look at when they have nothing
+    to fetch.
     """
     source = [len(pair.source_tokens) + 1 for pair in pairs]  # with eos
     target = [len(pair.target_tokens) + 1 for pair in pairs]  # with bos

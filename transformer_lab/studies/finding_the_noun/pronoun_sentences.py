@@ -1,4 +1,4 @@
-"""The sentences that lesson 12 asks a translator, each with a pronoun that could refer to two nouns.
+"""Sentences with a pronoun that could refer to two nouns, on which lesson 12 tests a translator.
 
 The studies of pronouns draw from them, and so does the linear probe.
 """
@@ -20,7 +20,7 @@ ORDERS = ("because_last", "because_first")
 
 
 def iterate_pronoun_pairs(order: str, unseen: bool = True, seed: int = 12) -> Iterator[WorldPair]:
-    """Yield sentences of one clause order with a pronoun, with held-out combinations if `unseen` is set.
+    """Yield sentences with a pronoun in one clause order, with held-out combinations if `unseen` is set.
 
     Otherwise only sentences with combinations that occur in training are yielded.
     """
@@ -52,7 +52,8 @@ def make_batch(translator: Translator, pairs: Sequence[WorldPair]) -> Batch:
 def mean_by_order(values: np.ndarray) -> list[Any]:
     """Return the mean over the sentences of each clause order.
 
-    Axis 0 of `values` is the sentences, with equally many of each order, in the order of `ORDERS`.
+    Axis 0 of `values` holds the sentences, with equally many in each clause order, in the order of
+    `ORDERS`.
     """
     return [
         np.round(part.mean(axis=0, dtype=np.float64), 4).tolist()

@@ -3,9 +3,9 @@
     python -m transformer_lab.studies.learning_sooner.sooner
 
 It tries one change at a time to a set of training settings, on the bilingual world, with one
-thread. The pronoun is learnt last; how late decides whether a run of a given length gets there at
-all. Runs are repeated with other seeds and with another processor's instructions, because rounding
-acts like a seed too:
+thread. The pronoun is learnt last, so a run that ends too early does not learn it at all. Runs are
+repeated with other seeds and with another processor's instructions, because rounding acts like a
+seed too:
 
     ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2 python -m …
 

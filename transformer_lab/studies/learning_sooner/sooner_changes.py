@@ -118,7 +118,7 @@ class CurriculumBatches(Batches):
 
         A curriculum cannot be resumed: `epoch` and `index` must be 0.
         """
-        assert epoch == index == 0, "an order that teaches is not taken up in the middle"
+        assert epoch == index == 0, "a curriculum cannot be resumed"
         step = 0
         for until, examples in self.stages:
             stage = Batches(examples, self.batch_tokens, self.seed)

@@ -7,9 +7,10 @@ and 64 samples with chrF as the utility. It tests three stages of the training o
 that comes with the package, and a model of Debian's texts that the run trains on short sentences
 (see `short_french.train_short_french`; the model is not kept).
 
-Fixed before the first run: a gain over the beam counts if its 95% bootstrap interval over sentences
-excludes 0; one in twenty such intervals does so by chance. Each way of drawing is repeated with
-three seeds. chrF both chooses and measures, which favours its choice, so BLEU is reported as well.
+This was fixed before the first run: a gain over the beam counts if its 95% bootstrap interval over
+sentences excludes 0; one in twenty such intervals does so by chance. Each way of drawing is
+repeated with three seeds. chrF both chooses and measures, which favours its choice, so BLEU is
+reported as well.
 """
 
 from collections import Counter
@@ -78,10 +79,11 @@ def compare_decoders(
     """Return the scores of greedy decoding, beam search, one sample and MBR, one value per seed.
 
     Returns:
-        For each choice: "chrf", the mean chrF of a sentence; "bleu", that of the corpus; "exact",
-        the share of sentences that are exactly right; and the 95% intervals of its gains over the
-        beam: "chrf gain" for the mean over the seeds, and "bleu gain" for each seed. Greedy and the
-        beam have one value, because nothing is drawn.
+        For each choice: "chrf", the mean chrF of a sentence; "bleu", the BLEU of the corpus;
+        "exact", the share of sentences that are exactly right; and the 95% intervals of its gains
+        over the
+        beam: "chrf gain" for the mean over the seeds, and "bleu gain" for each seed. Greedy
+            decoding and the beam have one value each, because nothing is drawn.
     """
     sources, references = [p.source for p in pairs], [p.target for p in pairs]
     chosen = {
@@ -138,7 +140,7 @@ def choose_by_agreement(texts: Sequence[str]) -> dict[int, str]:
 
 
 ORDERS, BETA = range(1, 7), 2
-"""The lengths of chrF's letter n-grams, and how many times as much recall counts as precision."""
+"""The lengths of chrF's letter n-grams, and how many times as much recall counts as precision does."""
 
 
 def chrf_table(texts: Sequence[str]) -> Float[np.ndarray, "n n"]:

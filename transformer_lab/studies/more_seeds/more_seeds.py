@@ -2,9 +2,9 @@
 
     python -m transformer_lab.studies.more_seeds.more_seeds
 
-There are three tasks, each trained as its lesson trains it. In "heads", one attention has to find
-four of twelve words (lesson 03). In "parts", one encoder layer, possibly with a part missing, adds
-each digit to the one before it. In "norms", deeper encoders name the previous letter, with
+There are three tasks, each trained as its lesson trains it. In "heads", an attention layer has to
+find four of twelve words (lesson 03). In "parts", one encoder layer, possibly with a part missing,
+adds each digit to the one before it. In "norms", deeper encoders name the previous letter, with
 LayerNorm in one of its two places (both lesson 05).
 
 Seed 7 is left out. The translator that comes with the course has this seed, and it was chosen for
@@ -39,7 +39,7 @@ WANTED: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "sum": lambda before, own: FIRST_ID + (before + own - 2 * FIRST_ID) % 10,
     "letter before": lambda before, own: before,
 }
-"""What is wanted at each position, computed from the symbol before it and its own."""
+"""The right answer at each position, computed from the symbol before it and the symbol there."""
 GRID: list[Setting] = [
     *({"task": "heads", "heads": 4, "steps": 600, "seed": seed} for seed in SEEDS),
     *({"task": "heads", "heads": 8, "steps": 600, "seed": seed} for seed in SEEDS[:FEW]),
@@ -131,7 +131,7 @@ def train_encoder(
     batch: int,
     symbols: int,
 ) -> float:
-    """Train on new random symbols at each step; return the share right over the last 20 steps."""
+    """Train on new random symbols at each step; return the share of right answers in the last 20."""
     everything = torch.ones(1, 1, 1, LENGTH, dtype=torch.bool)
     descent = torch.optim.Adam(model.parameters(), lr=rate)
     right = []
@@ -165,7 +165,7 @@ def draw_queries(
 
 
 def train_heads(num_heads: int, steps: int, seed: int) -> float:
-    """Train one attention with this many heads; return the mean error over the last 50 steps."""
+    """Train an attention layer with this many heads; return the mean error over the last 50 steps."""
     generator = torch.Generator().manual_seed(seed)
     torch.manual_seed(seed)
     ask = nn.Linear(ASKED * NAMES, WIDTH)

@@ -29,7 +29,7 @@ from transformer_lab.studies.one_stack_or_two.one_stack_translator import StackT
 from transformer_lab.training.step import build_adam, training_step
 
 COSTED, LENGTH, SENTENCES, ROUNDS = 10, 16, (1, 64), 7
-"""The number of training batches, of words read and written, of sentences at a time, and of rounds."""
+"""How many training batches, words read and written, sentences at a time, and rounds there are."""
 
 
 def measure_costs(setting: Setting) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def measure_training_costs(corpus: str) -> dict[str, Any]:
 
 
 def measure_writing_costs() -> dict[str, Any]:
-    """Measure the seconds it takes to read `LENGTH` words, and to read them and write as many.
+    """Measure the seconds it takes to read `LENGTH` words, and to read them and write equally many.
 
     Returns:
         For each number of sentences and each kind: `ROUNDS` values of "read" and of "write", with

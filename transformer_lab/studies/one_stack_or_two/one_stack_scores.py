@@ -97,7 +97,7 @@ def find_best_aligner(errors: Float[np.ndarray, "pairs layers heads"]) -> dict[s
 
 
 def head_alignment_error(weights: np.ndarray, pair: WorldPair) -> float:
-    """Return the alignment error rate of one head that links each word to its largest weight.
+    """Return the alignment error rate of one head, if each word is linked where its weight is largest.
 
     `weights` is (steps, source).
     """

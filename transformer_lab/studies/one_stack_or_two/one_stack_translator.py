@@ -157,7 +157,7 @@ def write_greedily(
 
 @torch.inference_mode()
 def record_weights(cores: Iterable[nn.Module], run: Callable[[], object]) -> list[np.ndarray]:
-    """Return the weights (batch, heads, query, key) of each of these attentions while `run` is called."""
+    """Return the weights (batch, heads, query, key) of these attention layers while `run` is called."""
     weights: list[Tensor] = []
     with use_hooks({core: Hook(weights=weights.append) for core in cores}):
         run()

@@ -34,11 +34,11 @@ PIECES = 4_000
 STEPS = 1_000
 SEEDS = 3
 SENTENCES = 1_000
-"""The most unseen inputs that a model has to translate."""
+"""The largest number of unseen inputs that a model has to translate."""
 EXAMPLE = 110
 """The seed of the pair shown in the table."""
 LOOKED_AT = 300
-"""How many unseen dates have their maps examined."""
+"""The number of unseen dates whose maps are examined."""
 ENOUGH = 0.95
 """The share of unseen inputs that must be right, with every seed, for a task to be offered."""
 SIZES = {

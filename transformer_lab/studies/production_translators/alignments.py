@@ -1,9 +1,9 @@
 """Word alignment without gold links: two statistical models, and the links that both find.
 
 Each is an IBM Model 1 (Brown et al. 1993) with a fixed preference for the diagonal (Dyer et al.
-2013), one from source to target and one back; a link counts if both choose it. They are trained by
-expectation maximisation, on the texts to be aligned and on an additional corpus. The study `heads`
-compares attention with these links.
+2013), one from source to target and one in the other direction; a link counts if both choose it.
+They are trained by expectation maximisation, on the texts to be aligned and on an additional
+corpus. The study `heads` compares attention with these links.
 """
 
 import re
@@ -15,7 +15,7 @@ Words = Sequence[str]
 Link = tuple[int, int]
 ROUNDS = 6
 DIAGONAL = 4.0
-"""How strongly a word prefers one at the same fraction of the sentence; with 0, this is Model 1."""
+"""How strongly a word prefers a partner at the same relative position; with 0, this is Model 1."""
 NULL_PROBABILITY = 0.08
 """The prior probability that a target word translates no source word."""
 

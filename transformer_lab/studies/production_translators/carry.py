@@ -63,8 +63,8 @@ GRID: list[Setting] = (
 def run(setting: Setting) -> dict[str, Any]:
     """Do the part of the study that the setting names by its key.
 
-    "reach" gives the result of `measure_reach`, "gates" that of `measure_half_lives`, and "repeat"
-    that of `train_to_repeat`, under "right".
+    The key "reach" calls for `measure_reach`, "gates" for `measure_half_lives`, and "repeat" for
+    `train_to_repeat`, whose result is called "right".
     """
     if "reach" in setting:
         return measure_reach(setting["reach"])
@@ -183,7 +183,7 @@ def half_lives(log_gates: Float[Tensor, "step feature"]) -> list[float]:
 
 
 def train_to_repeat(length: int, kind: str, steps: int, seed: int) -> float:
-    """Train a small decoder to repeat symbols; return the share repeated rightly in 20 new batches.
+    """Train a small decoder to repeat symbols; return the share repeated right in 20 new batches.
 
     It reads `length` random symbols and a sign, and must then write the symbols again. The source
     contains no information. `kind` is "attention" or "recurrence".

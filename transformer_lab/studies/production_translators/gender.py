@@ -95,7 +95,7 @@ def make_questions(model: str) -> list[Pair]:
 
 @cache
 def translate_pairs(model: str) -> list[tuple[Reading, Reading]]:
-    """Return the readings of both sentences in each pair whose words the model all knows."""
+    """Return the readings of both sentences for each pair if the model knows all of their words."""
     couples = make_questions(model)
     readings = translate_questions(
         load_translator(model), [q for pair in couples for q in pair], get_language(model)
@@ -172,8 +172,8 @@ def score_agreement(translator: Translator, language: str) -> dict[str, Any]:
 
     Returns:
         "m" and "f": the result of `summarize_readings` for questions of this gender, and "frames"
-        the same by gender and frame. "known": the number of questions whose words the model all
-        knows. "wrong": every twentieth translation with the wrong gender.
+        the same by gender and frame. "known": the number of questions whose words are all known to
+        the model. "wrong": every twentieth translation with the wrong gender.
     """
     readings = translate_questions(translator, make_agreement_questions(language), language)
     result: dict[str, Any] = {"known": len(readings), "frames": {}}

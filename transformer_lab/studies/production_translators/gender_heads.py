@@ -90,13 +90,13 @@ def score_pointed_rows(
     """Measure how each encoder head's row of "it" changes the log-odds in pairs of sentences.
 
     Returns:
-        "heads": for each head its layer and number, the weight of its row on the right noun and on
-        the other one, how far the log-odds move towards the right gender when the row looks at the
-        right noun instead of the other (mean, low, high), and the `referent` effect of
-        `estimate_effects` when the head is muted (mean, low, high). "unmuted": that effect with all
-        heads active. "layers": the same move with all heads of a layer. "deciders": layer, head,
-        and the same move for the row of the deciding word. "pairs": their number. "limit": how
-        large a move must be to count.
+        "heads": a row for each head. It holds the head's layer and number, and the weight of its
+        row on the right noun and on the other one. Then comes how far the log-odds move towards the
+        right gender if the row looks at the right noun instead of the other. Last is the `referent`
+        effect of `estimate_effects` when the head is muted. Both are given as mean, low, high.
+        "unmuted": that effect with all heads active. "layers": the same move with all heads of a
+        layer. "deciders": layer, head, and the same move for the row of the deciding word. "pairs":
+        their number. "limit": how large a move must be to count.
     """
     drawn = Random(18).sample(couples, len(couples))
     couples = [

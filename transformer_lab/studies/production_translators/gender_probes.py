@@ -39,10 +39,10 @@ def score_probes(
     Returns:
         "accuracy", "shuffled" and "untrained": for each word and depth, the accuracy over `FOLDS`
         folds of held-out nouns, for the model, for the model with shuffled genders, and for
-        untrained models. "pairs": a probe fitted at "it" in sentences with one noun is applied at
-        "it" in the pairs; how often it gives the right noun's gender, and how often the first
-        noun's. "frame" and "nouns": the sentence that was used, and the number of nouns of each
-        gender.
+        untrained models. "pairs": a probe that was fitted at "it" in sentences with one noun is
+        applied at "it" in the pairs; the result is how often it gives the gender of the right noun,
+        and how often that of the first noun. "frame" and "nouns": the sentence that was used, and
+        the number of nouns of each gender.
     """
     readings = [
         r

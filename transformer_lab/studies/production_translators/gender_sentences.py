@@ -3,9 +3,9 @@
 There are two kinds. In an *agreement* question, one adjective describes one noun: "The house is
 old." In a *pair* (Levesque et al. 2012), "it" could refer to two nouns of different gender, and one
 word decides: "The trophy doesn't fit in the suitcase because it is too wide / narrow." In each
-frame, a masculine noun comes before a feminine one as often as the other way round, so that what an
-adjective prefers, or what the first noun does, cannot pass for an answer. The study `gender` asks
-them.
+frame, a masculine noun comes before a feminine one as often as the other way round, so that a
+preference of the adjective, or one for the first noun, cannot pass for an answer. The study
+`gender` asks translators these questions.
 """
 
 from typing import NamedTuple
@@ -31,7 +31,7 @@ class Question(NamedTuple):
 
 
 Pair = tuple[Question, Question]
-"""Two questions: in the first the adjective describes the first noun, and in the second the second."""
+"""Two questions: in the first, the adjective describes the first noun; in the second, the second noun."""
 
 # The genders of the usual translation: Portuguese, then French.
 _NOUNS = """
@@ -71,7 +71,7 @@ FRAMES = {
     "because": "I like the {noun} because it is {adjective}.",
     "two sentences": "This is my {noun}. It is {adjective}.",
 }
-"""Frames of sentences with one noun, further and further away from the adjective.
+"""Frames of sentences with one noun, which is further and further away from the adjective.
 
 In the last two, "it" comes between them.
 """

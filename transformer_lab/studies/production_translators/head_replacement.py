@@ -17,7 +17,7 @@ from transformer_lab.translator import Translator
 Replacement = Callable[[Tensor], Tensor]
 """A function from the outputs of some heads (batch, heads, query, d_v) to their replacement."""
 Place = tuple[Kind, int]
-"""One attention of the model: its kind and its layer, counted from 0."""
+"""One attention layer of the model: its kind and its number, counted from 0."""
 
 
 def make_direction(seed: int) -> Replacement:
@@ -32,7 +32,7 @@ def make_direction(seed: int) -> Replacement:
 
 
 class ReplaceHeads(Hook):
-    """A hook that replaces the outputs of some heads in one attention, before W_O."""
+    """A hook that replaces the outputs of some heads in one attention layer, before W_O."""
 
     def __init__(self, heads: Sequence[int], replacement: Replacement = torch.zeros_like):
         super().__init__(output=self.replace)
@@ -41,14 +41,14 @@ class ReplaceHeads(Hook):
     def replace(
         self, heads: Float[Tensor, "batch heads query d_v"]
     ) -> Float[Tensor, "batch heads query d_v"]:
-        """Return the heads' outputs, with those of `numbers` replaced."""
+        """Return the outputs of all heads, after replacing the outputs of the heads in `numbers`."""
         found = heads.clone()
         found[:, self.numbers] = self.replacement(heads[:, self.numbers])
         return found
 
 
 class AverageHeads(Hook):
-    """A hook that measures the mean output of each head of one attention.
+    """A hook that measures the mean output of each head of one attention layer.
 
     The mean is taken over all sentences and query positions seen. The outputs are left as they are.
     """

@@ -57,10 +57,10 @@ def run(setting: Setting) -> dict[str, Any]:
 
     Returns:
         "heads": the result of `score_positions`. "relations": the result of `score_relations` on
-        sentences of the bilingual world, and "hand", except for the toy model, on sentences marked
-        by hand. "cross": the result of `score_alignments` on the trained model's own translations,
-        which come from `align_translations`, and how many "sentences" they are. The first run also
-        has "aligner", from `score_aligner`.
+        sentences of the bilingual world, and "hand" the same on sentences marked by hand, except
+        for the toy model. "cross": the result of `score_alignments` on the trained model's own
+        translations, which come from `align_translations`, and "sentences" their number. The first
+        run also has "aligner", from `score_aligner`.
     """
     name = setting["model"]
     known = load_translator(name)
@@ -124,7 +124,7 @@ def score_alignments(
     """Compare each cross-attention head with word alignments, as lists [layer][head].
 
     Args:
-        translator: Any translator, also one that reads pieces of words: they are joined.
+        translator: Any translator; if it reads pieces of words, these are joined.
         aligned: For each sentence its source, its target, and the links between their words, as
             `align_words` finds them between what `split_words` returns.
 

@@ -3,8 +3,8 @@
     python -m transformer_lab.studies.production_translators.muting
 
 For each of the three translators, the study measures the properties of every head's maps, mutes
-every head alone, mutes heads together in whole orders, and replaces heads by a fixed direction of
-equal length or by their mean output.
+every head alone, mutes more and more heads together in several orders, and replaces heads by a
+fixed direction of equal length or by their mean output.
 """
 
 from collections.abc import Collection, Sequence
@@ -36,7 +36,7 @@ from transformer_lab.studies.production_translators.texts import load_real_sente
 NAME = "muting"
 SENTENCES = 500
 LOOKED_AT = 200
-"""How many sentences have their maps measured."""
+"""The number of sentences whose maps are measured."""
 STEPS = (1, 2, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48, 56, 64)
 """How many heads of an order are muted together."""
 REPLACED = 4
@@ -77,10 +77,10 @@ def run(setting: Setting) -> dict[str, Any]:
     """Do one part of the study with one model.
 
     Returns:
-        "heads": with "maps" in the setting, the result of `measure_maps`; with "kind", the result
-        of `score_one_head` for each head of a layer; and otherwise the same for the most and the
-        least harmful heads, replaced by their mean or by a direction. With "order" in the setting,
-        there is "steps" instead: the result of `score_in_order`.
+        "heads": depends on the setting. With "maps", it is the result of `measure_maps`. With
+        "kind", it is the result of `score_one_head` for each head of a layer. Otherwise it is the
+        same for the most and the least harmful heads, replaced by their mean or by a direction.
+        With "order" in the setting, there is "steps" instead: the result of `score_in_order`.
     """
     name = setting["model"]
     if "maps" in setting:
@@ -135,7 +135,7 @@ def translate_with_replaced(
 def make_replacement(
     name: str, place: Place, heads: Sequence[int], instead: Instead
 ) -> Replacement:
-    """Return the function that replaces the outputs of these heads in one attention of a model."""
+    """Return the function that replaces the outputs of these heads in one attention layer of a model."""
     if instead is None:
         return torch.zeros_like
     if instead == "mean":
@@ -234,7 +234,7 @@ def order_heads(name: str, order: str, seed: int) -> list[Head]:
     """Return a model's heads in the order in which they are muted.
 
     "damage": the head that does least harm when muted alone goes first. "rest": the head that puts
-    most weight on eos (in the decoder, on the first word) goes first, judged only by looking.
+    most weight on eos (in the decoder, on the first word) goes first, judged by its maps alone.
     "random": the order is drawn with the seed. "encoder": the same, but the encoder's heads come
     before all others.
     """

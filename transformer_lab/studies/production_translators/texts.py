@@ -17,7 +17,7 @@ from transformer_lab.studies.production_translators.alignments import split_word
 from transformer_lab.studies.production_translators.models import TOY
 
 WORDS = range(6, 15)
-"""The fewest and the most words in the real sentences."""
+"""The smallest and the largest number of words in a real sentence."""
 
 
 class MarkedSentence(NamedTuple):
@@ -54,8 +54,8 @@ def mark_world_sentence(name: str, pair: WorldPair) -> MarkedSentence:
 def load_real_sentences(name: str, count: int) -> list[str]:
     """Return `count` sentences that the model never saw in training.
 
-    They are Debian's sentences with 6 to 14 words, or for the toy model those of the bilingual
-    world.
+    The toy model gets sentences of the bilingual world; the others get Debian's sentences with 6 to
+    14 words.
     """
     if name == TOY:
         return [pair.source for pair in world(20_000, seed=0).test[:count]]

@@ -47,7 +47,7 @@ WARMUP_STEPS, PEAK_RATE = 200, 2e-3  # those of the course's small translator, f
 BATCH_TOKENS = 320
 NUM_TEST_SENTENCES = 400  # test sentences; half of them say a combination that training lacks
 LONGEST_GROUPS = (8, 11)
-"""The most source words in a sentence that counts as short, and in one of middle length."""
+"""The largest number of source words in a short sentence, and in one of middle length."""
 
 SHAPE = {"pairs": 60_000, "steps": 2_400}
 GRID: list[Setting] = [

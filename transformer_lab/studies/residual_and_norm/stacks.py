@@ -6,11 +6,11 @@ Each run trains a stack of encoder layers to name the letter at the mirrored pos
 must exchange something and still remain distinct. Adam trains without clipping; the rate rises for
 `WARMUP` steps and then stays constant.
 
-Fixed before the first run: a stack *learns* if it names at least a share of `LEARNT` of the letters
-in new sequences rightly. The control is the stack with both. With five seeds, 0 against 4 is the
-smallest difference that Fisher's exact test can tell from chance at 0.05 (p = 0.048). With the 15
-runs at three rates, 0 against 5 would be enough (p = 0.042), but that could almost be luck, so 0
-against 6 is what counts (p = 0.017).
+This was fixed before the first run: a stack *learns* if it names at least a share of `LEARNT` of
+the letters in new sequences correctly. The control is the stack with both parts. With five seeds,
+Fisher's exact test tells 0 stacks that learn from 4 (p = 0.048), but not from 3. With the 15 runs
+at three rates, it would tell 0 from 5 (p = 0.042), but that could almost be luck, so a difference
+counts from 0 against 6 (p = 0.017).
 """
 
 import math
@@ -61,7 +61,7 @@ SMALL: list[Setting] = [
 
 
 class SublayerRule(nn.Module):
-    """A module that takes the place of Add & Norm and applies one of `KINDS` around a sub-layer."""
+    """A module that replaces Add & Norm and applies one of `KINDS` around a sub-layer."""
 
     def __init__(self, kind: str, d_model: int):
         super().__init__()
@@ -108,7 +108,7 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one stack and test it.
 
     Returns:
-        "right": the share of letters in `NEW` new sequences that it names rightly. "losses": the
+        "right": the share of letters in `NEW` new sequences that it names correctly. "losses": the
         mean loss in nats over each `EVERY` steps. "stopped": the step at which the loss was no
         longer finite, if there was one.
     """

@@ -2,7 +2,7 @@
 
     python -m transformer_lab.studies.scale_or_start.root_and_start
 
-One attention has to find one key among ten. Its scores are divided by √d_k or not, and both
+An attention layer has to find one key among ten. Its scores are divided by √d_k or not, and both
 matrices start at their usual size, 1/√d_k, or smaller or larger by the fourth root of d_k. Without
 the root but with the small start, the scores begin as small as with the root; with the root but the
 large start, they begin as large as without it.
@@ -40,7 +40,7 @@ GRID: list[Setting] = [
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train one attention with each seed, or compare two ways that should compute the same.
+    """Train an attention layer with each seed, or compare two ways that should compute the same.
 
     `{"same": rate}` compares plain gradient descent on scores divided by √d_k, at this rate, with
     plain gradient descent on undivided scores, starting from smaller matrices and at rate / √d_k.
@@ -71,7 +71,7 @@ def run(setting: Setting) -> dict[str, Any]:
 def train_attention(
     way: str, optimizer: str, rate: float, seed: int, dtype: torch.dtype = torch.float32
 ) -> np.ndarray:
-    """Train one attention, and return the loss at each step, (STEPS,).
+    """Train an attention layer, and return the loss at each step, (STEPS,).
 
     The data and the starting matrices depend only on the seed.
     """

@@ -28,7 +28,7 @@ from transformer_lab.translator import Translator
 
 NAME = "ablations"
 WORDS_OF = 4_000
-"""How many training pairs make the vocabulary, so that it is the same for any number of pairs."""
+"""From how many training pairs the vocabulary is built, whatever the number of pairs to train on."""
 NUM_TEST_SENTENCES = 300  # test sentences that are translated
 
 BASE: Setting = {

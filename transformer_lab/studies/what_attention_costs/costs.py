@@ -77,8 +77,10 @@ def main() -> None:
     started.
     """
     parser = argparse.ArgumentParser(prog=store.study_command(NAME))
-    parser.add_argument("--again", action="store_true", help="measure anew what is stored")
-    parser.add_argument("--minutes", type=float, default=60.0, help="begin no run after these")
+    parser.add_argument("--again", action="store_true", help="measure again what is stored")
+    parser.add_argument(
+        "--minutes", type=float, default=60.0, help="start no run after these minutes"
+    )
     chosen = parser.parse_args()
     if chosen.again:
         store.save(NAME, describe_runs(NAME, []))

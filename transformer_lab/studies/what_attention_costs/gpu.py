@@ -55,7 +55,7 @@ SIZES = {
     ],
     "cpu": [("tiny", "fp32", 2_048), ("small", "fp32", 2_048)],
 }
-"""The preset, the precision and the most tokens in a batch, for each kind of device."""
+"""The preset, the precision and the limit on a batch's tokens, for each kind of device."""
 
 GRID: list[Setting] = [
     *({"part": "layer", "device": device, "length": n} for device in SIZES for n in LENGTHS),

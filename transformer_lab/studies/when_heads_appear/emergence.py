@@ -55,8 +55,8 @@ def run(setting: Setting) -> dict[str, Any]:
 
     Returns:
         "looks": the result of `score_model`, at step 0 and after each `every` steps. "relations"
-        and "subspaces": those of the finished model; see `score_relations` and `head_overlaps`.
-        "untrained relations" and "untrained subspaces": the same at step 0.
+        and "subspaces": the results of `score_relations` and `head_overlaps` for the finished
+        model. "untrained relations" and "untrained subspaces": the same at step 0.
     """
     preset, splits = PRESETS["tiny"], find_corpus("world").splits()
     translator = build_translator(splits, "world", preset, setting["seed"])

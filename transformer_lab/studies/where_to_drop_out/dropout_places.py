@@ -5,15 +5,16 @@
 The base model of the ablations gets half as many sentences and twice as many passes over them, so
 it learns them by heart. Only the places of dropout differ. The paper's two places (§5.4) are the
 inputs of both stacks, and the output of each sub-layer before it is added. The study tries each of
-these alone, and also: the sum, after the addition; the attention weights; the inner features of the
-feed-forward network; its matrices and those of attention (DropConnect); what PyTorch's layers drop;
-and all four places that have a field in the configuration, as in later settings of the authors.
+these alone. Other places are the sum after the addition, the attention weights, the inner features
+of the feed-forward network, and the matrices of that network and of attention (DropConnect). Two
+kinds combine places: one drops what PyTorch's layers drop, and one has dropout in all four places
+that have a field in the configuration, as in later settings of the authors.
 
-Fixed before the first run of the grid: the measure is the loss on test sentences. Runs with the
-same seed see the same sentences in the same order, so differences are taken seed by seed. Their
-standard errors are pooled, and a difference counts if it is at least three of them. `PAIRS` was
-chosen with seed 9: without dropout, that run ends at 0.11 nats on training sentences and 1.24 on
-test sentences.
+This was fixed before the first run of the grid: the measure is the loss on test sentences. Runs
+with the same seed see the same sentences in the same order, so differences are taken seed by seed.
+Their standard errors are pooled, and a difference counts if it is at least three times as large.
+`PAIRS` was chosen with seed 9: without dropout, that run ends at 0.11 nats on training sentences
+and 1.24 on test sentences.
 """
 
 from typing import Any
@@ -41,7 +42,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "PyTorch": ("sub-layers", "attention", "feed-forward"),
     "all four": ("inputs", "sub-layers", "attention", "feed-forward"),
 }
-"""The places of dropout for each kind; "PyTorch" has those of `nn.Transformer`, which embeds nothing."""
+"""The places of dropout for each kind; "PyTorch" stands for `nn.Transformer`, which has no embeddings."""
 PAIRS, STEPS, RATE, SEEDS = 1_000, 1_200, 0.1, range(5)
 GRID: list[Setting] = [
     {

@@ -58,7 +58,7 @@ VARIANTS = [
 ]
 SEEDS = (0, 1)
 MORE_SEEDS = {"the first recipe": (2, 3), "no warm-up": (2, 3)}
-"""More seeds for the variants that differ as little as two seeds do."""
+"""More seeds for the variants whose difference is as small as that between two seeds."""
 
 
 def run(variant: Variant, seed: int) -> dict[str, Any]:
