@@ -15,6 +15,10 @@ def no_axis(scores):
     return e / np.sum(e)
 
 
+def as_in_the_formula(scores):
+    return np.exp(scores) / np.exp(scores).sum()
+
+
 def overflows(scores):
     e = np.exp(scores)
     return e / e.sum(-1)[..., None]
@@ -175,6 +179,7 @@ def large_scores_overflow(query, key, value):
 TABLE = [
     ("softmax", columns_sum_to_one, "the wrong axis"),
     ("softmax", no_axis, "all rows together sum to 1"),
+    ("softmax", as_in_the_formula, "divided by its own sum"),
     ("softmax", overflows, "overflows"),
     ("softmax", one_maximum_for_all, "each row's own maximum"),
     ("softmax", forgets_to_divide, "not divided by their sum"),

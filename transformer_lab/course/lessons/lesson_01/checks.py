@@ -81,6 +81,14 @@ softmax = Check(
             "the weights of all rows together sum to 1, but each row should. Sum over one axis.",
         ),
         Mistake(
+            _edit_softmax(
+                (" - scores.max(axis=-1, keepdims=True)", ""),
+                ("weights.sum(axis=-1, keepdims=True)", "weights.sum()"),
+            ),
+            "the exponentials of all rows are added up, but each row has to be divided by its own "
+            "sum: sum along the last axis, and keep that axis.",
+        ),
+        Mistake(
             _edit_softmax(("weights.sum(axis=-1, keepdims=True)", "weights.sum()")),
             "each row's own maximum is right, but the sum has to be each row's own, too. Sum "
             "along one axis.",
