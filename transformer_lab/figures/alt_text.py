@@ -99,7 +99,7 @@ def describe_lines(
 def drop_rounding_noise(lines: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return the lines with every value below a hundred-thousandth of the tallest one set to 0.
 
-    Nobody can see such values, and what rounding leaves of a 0 differs between processors.
+    Nobody can see such values, and the rounding error in place of a 0 differs between processors.
     """
     sizes = [abs(y[np.isfinite(y)]).max(initial=0) for y in lines.values()]
     limit = 1e-5 * max(sizes, default=0.0)

@@ -37,7 +37,7 @@ def curves(
     """Draw lines over the same x, with each line's name at its right end.
 
     Args:
-        x: (points).
+        x: The values of x, (points).
         lines: The lines by name, (points) each; NaN leaves a gap.
         title: What the picture says.
         x_label: What x is, with its unit.

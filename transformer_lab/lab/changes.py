@@ -62,8 +62,9 @@ class Changes:
     def patch(self, record: AttentionRecord) -> dict[Head, PatchFunction]:
         """Return a function for each head with a row that was told where to look; it changes the weights.
 
-        The row gets its shares of the weights that the head computes in the changed model, and all
-        other rows keep theirs. Later layers therefore react to what was changed in earlier ones.
+        The row's shares are put into the weights that the head computes in the changed model, and
+        all other rows stay as they are. Later layers therefore react to what was changed in earlier
+        ones.
 
         Args:
             record: What the model does without changes; it says which heads and words exist. In the

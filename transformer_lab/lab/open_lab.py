@@ -70,9 +70,9 @@ def lab(
 
     - **The page itself** runs a translator, without a kernel or a network, and you can change
       everything. The page holds the tokenizers (of words or byte pairs) and the weights in half
-      precision. A vocabulary of 8,000 byte pairs adds 0.11 MB. With it, a model of 4.7 million
-      parameters makes a page of 11.4 MB, and takes 4 ms for each piece it writes (on one core of an
-      AMD EPYC).
+      precision. A vocabulary of 8,000 byte pairs adds 0.11 MB. With it, the page of a model with
+      4.7 million parameters has 11.4 MB. On one core of an AMD EPYC, this model takes 4 ms for each
+      piece it writes.
     - **A record** can come from any model, and you can look at everything in it. It needs no
       kernel.
     - **This Python** answers for a translator of any size and kind (`kernel=True`), for as long as
@@ -169,7 +169,7 @@ def lab(
 
 
 def bench(*arguments: Any, **options: Any) -> LabPage | LabWidget:
-    """Build a lab, as `lab` does; this is its name from version 2 and will be removed in the next one."""
+    """Build a lab, as `lab` does; this name from version 2 will be removed in the next version."""
     said = "tl.bench is called tl.lab now; the old name will be removed in the next version"
     warnings.warn(said, DeprecationWarning, stacklevel=2)
     return lab(*arguments, **options)

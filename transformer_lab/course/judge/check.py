@@ -380,7 +380,7 @@ class Check:
     def run_case(
         self, answer: Callable[..., Any], case: tuple[Any, ...], seconds: float | None = None
     ) -> Outcome:
-        """Return the outcome of the answer in one case, where it may compute for a few seconds."""
+        """Return the outcome of the answer in one case, for which it has a few seconds."""
         return run_case(answer, self.run, case, self.argument_names(case), seconds)
 
     @functools.cached_property

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def edit_reference(reference: Callable[..., Any], *changes: tuple[str, str]) -> Callable[..., Any]:
-    """Return the reference's function or class with each (old, new) replaced in its source.
+    """Return the reference's function or class with each change (old, new) made in its source.
 
     The changes are made one after another. Each replaces the old text wherever it occurs. The
     result uses the globals of the reference's module.

@@ -28,15 +28,15 @@ from transformer_lab.course.judge.probes.wrong_part import (
 from transformer_lab.course.judge.size_factors import find_size_error
 
 Finder = Callable[[Attempt, int, int], str | None]
-"""A function that looks for a fault: an attempt, the index of a case and of a result → a sentence."""
+"""A function that gets an attempt and the indices of a case and a result, and looks for a fault."""
 
 
 def choose_reason(finders: Sequence[Finder], attempt: Attempt, at: int, place: int) -> str | None:
     """Return the first sentence that also holds in freshly drawn cases, or None.
 
     What is true in one case may be an accident. The sentence is shown only if the same search says
-    the same, apart from numbers, about two cases with other seeds, or about the only one there is.
-    It is also shown if no other case fails in a comparable way, because then nothing speaks against
+    the same, apart from numbers, about two cases with other seeds, or about the only such case. It
+    is also shown if no other case fails in a comparable way, because then nothing speaks against
     it.
     """
     for find in finders:

@@ -29,9 +29,9 @@ def heads_as_slabs(
 
         heads_as_slabs(x[0], W_Q, W_K, W_V, W_O)
 
-    Each number of Q, K and V has the colour of its head. From the step that moves the heads
-    forward, two buttons choose how it is done: by a reshape and a swap of axes, or by a reshape
-    alone, which mixes words.
+    Each number of Q, K and V has the colour of its head. Starting with the step that moves the
+    heads forward, two buttons choose how that is done: by a reshape and a swap of axes, or by a
+    reshape alone, which mixes words.
 
     Args:
         x: The sentence, one row for each word.

@@ -228,7 +228,7 @@ rotate = Check(
     drawn=_random_rows,
     results=("the turned vectors",),
     working=_work_out_turn,
-    verified="each pair turned by its position's angle; lengths stay, and scores know distances only",
+    verified="each pair is turned by its position's angle; lengths stay, and scores depend on distances",
     mistakes=[
         Mistake(
             _edit_rotary(("np.arange(start, start + length)", "np.arange(length)")),

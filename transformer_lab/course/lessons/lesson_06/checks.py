@@ -47,7 +47,7 @@ padding_mask = Check(
     arguments=("ids", "pad_id"),
     results=("the mask",),
     working=_work_out_padding,
-    verified="(batch, 1, 1, key), True at every word, also where pad_id is not 0",
+    verified="(batch, 1, 1, key), True at every word, even if pad_id is not 0",
     mistakes=[
         Mistake(
             lambda ids, pad: (ids == pad)[:, None, None, :],

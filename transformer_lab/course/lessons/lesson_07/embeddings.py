@@ -174,7 +174,7 @@ tie = Check(
     arguments=("vocabulary", "width"),
     results=("the embedding after a step", "the output after a step", "the number of parameters"),
     working=_work_out_tying,
-    verified="one parameter in both places, also after a step of training",
+    verified="one parameter in both places, even after a step of training",
     mistakes=[
         Mistake(
             _edit_tying(

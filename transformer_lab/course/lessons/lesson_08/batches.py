@@ -45,7 +45,7 @@ pad = Check(
     arguments=("sequences", "pad_id"),
     results=("the batch",),
     working=_work_out_padding,
-    verified="one row for each sentence, filled up on the right, sentences left as they were",
+    verified="one row for each sentence, filled up on the right, and the sentences are unchanged",
     mistakes=[
         Mistake(
             lambda sequences, pad_id: batching.pad([s[::-1] for s in sequences], pad_id).flip(1),

@@ -107,7 +107,7 @@ greedy_words = Check(
     arguments=("next_logits", "bos", "eos", "limit"),
     results=("the list of words",),
     working=_work_out_words,
-    verified="the best word each time, all words so far are read, stop at eos or at the limit",
+    verified="the best word each time, after reading all words so far, until eos or the limit",
     mistakes=[
         Mistake(
             _edit_writing(("return words", "return [bos, *words]")),

@@ -88,7 +88,7 @@ cached_step = Check(
     arguments=("x", "keys", "values", "W_Q", "W_K", "W_V"),
     results=("the output", "the keys", "the values"),
     working=_work_out_step,
-    verified="one query, all keys and values with the new one behind, also where none is there yet",
+    verified="one query, and all keys and values with the new ones last, even if there were none before",
     mistakes=[
         Mistake(
             _edit_step(*PAST_ONLY),

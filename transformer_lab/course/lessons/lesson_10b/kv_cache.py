@@ -242,7 +242,7 @@ cache_numbers = Check(
     drawn=_random_numbers,
     results=("the count",),
     working=_work_out_numbers,
-    verified="keys and values of the fewer heads, of own words and memory, in every layer",
+    verified="keys and values of the shared heads, for written words and memory, in every layer",
     mistakes=[
         Mistake(
             _edit_count(("* num_key_value_heads", "* num_heads")),

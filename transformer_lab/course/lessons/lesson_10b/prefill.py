@@ -110,7 +110,7 @@ continued = Check(
     drawn=_random_prompt,
     results=("the list of words", "what the passes read"),
     working=_work_out_passes,
-    verified="the prompt in one pass, then one new word a pass, each behind all before it",
+    verified="the prompt in one pass, and then one new word per pass, after all the words before it",
     mistakes=[
         Mistake(
             _edit_writing(WORD_BY_WORD),

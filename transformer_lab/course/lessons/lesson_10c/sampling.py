@@ -90,7 +90,7 @@ keep_top_p = Check(
     arguments=("logits", "p"),
     results=("log_softmax of the logits",),
     working=_work_out_top_p,
-    verified="the fewest words that reach p, in their old places, the others at −∞",
+    verified="the fewest words that reach p keep their places, and the others are at −∞",
     tolerance=1e-6,
     mistakes=[
         Mistake(

@@ -60,7 +60,7 @@ looks_at = Check(
     drawn=_random_reading,
     results=("the source word", "its weight"),
     working=_work_out_reading,
-    verified="the row that writes the word, the first if there are several; its largest weight",
+    verified="the largest weight in the row that writes the word, or in the first of several such rows",
     mistakes=[
         Mistake(
             _edit_reading(

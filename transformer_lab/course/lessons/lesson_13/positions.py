@@ -43,7 +43,7 @@ full_turns = Check(
     arguments=("last", "d_model"),
     results=("which pairs have turned",),
     working=_work_out_turns,
-    verified="pair i turns by 10000^(−2i/d_model) a place, and 2π is a whole turn",
+    verified="pair i turns by 10000^(−2i/d_model) per position, and 2π is a whole turn",
     mistakes=[
         Mistake(
             lambda last, d: _find_full_turns(last, d, np.pi),
@@ -130,7 +130,7 @@ reached_rows = Check(
     drawn=_random_table,
     results=("the rows",),
     working=_work_out_rows,
-    verified="the rows with at least one number that moved, by their places",
+    verified="the positions of the rows in which at least one number moved",
     mistakes=[
         Mistake(
             lambda before, after: np.flatnonzero((before != after).all(axis=1)),

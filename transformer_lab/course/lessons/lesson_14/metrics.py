@@ -140,7 +140,7 @@ power_law = Check(
     results=("the factor", "the exponent"),
     working=_work_out_fit,
     tolerance=1e-7,
-    verified="the straight line through the logarithms, with its slope's sign turned",
+    verified="the straight line through the logarithms, with the sign of its slope changed",
     mistakes=[
         Mistake(
             _edit_fit(("-slope", "slope")),

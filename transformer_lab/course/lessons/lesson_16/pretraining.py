@@ -151,7 +151,7 @@ hide = Check(
     drawn=_random_hidden,
     results=("the inputs", "the targets"),
     working=_work_out_hiding,
-    verified="hidden where chosen, and asked for there and nowhere else",
+    verified="the chosen words are hidden, and they alone are asked for",
     mistakes=[
         Mistake(
             _edit_hiding(("np.where(chosen, ids, 0)", "ids")),

@@ -57,7 +57,7 @@ scan = Check(
     drawn=_random_states,
     results=("the states",),
     working=_work_out_scan,
-    verified="the old state fades by this step's decay, then this step's input comes in",
+    verified="the old state fades by this step's decay, and then this step's input is added",
     mistakes=[
         Mistake(
             lambda decay, inputs: np.cumsum(inputs, axis=0),
