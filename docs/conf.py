@@ -135,7 +135,8 @@ def share_pages(_: Sphinx, name: str, source: list[str]) -> None:
 COLAB = PROJECT["urls"]["Repository"].replace("github.com", "colab.research.google.com/github")
 COPY = """\
 <p class="copy">This is the copy for reading, in which no cell runs. To run them, open this notebook
-<a href="{up}docs/setup.html">in JupyterLab</a> or <a href="{colab}/blob/v{release}/{name}.ipynb">in Colab</a>.</p>"""
+<a href="{up}docs/setup.html">in JupyterLab</a> or
+<a href="{colab}/blob/v{release}/{name}.ipynb">in Colab</a>.</p>"""
 
 
 def open_with_picture(_: Sphinx, name: str, source: list[str]) -> None:
@@ -248,7 +249,8 @@ def link_preview(app: Sphinx, name: str, template: str, context: dict[str, Any],
 HOME = """\
 <header class="site">
 <a class="name" href="index.html">transformer_lab</a>
-<nav aria-label="Site"><a href="../index.html#course">Lessons</a> <a href="lab.html">Lab</a> <a href="playground.html">Playground</a> <a href="findings.html">Findings</a></nav>
+<nav aria-label="Site"><a href="../index.html#course">Lessons</a> <a href="lab.html">Lab</a>
+<a href="playground.html">Playground</a> <a href="findings.html">Findings</a></nav>
 </header>
 """
 """What stands above the lab and the playground on the site, where they aren't alone."""
