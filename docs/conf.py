@@ -22,7 +22,7 @@ from transformer_lab.lab.guide import famous_guide
 from transformer_lab.lab.lab_page import STYLES
 from transformer_lab.lab.page.drawing import list_kinds
 from transformer_lab.lab.page.join import modules, script, style
-from transformer_lab.lab.page.policy import WASM, policy_meta
+from transformer_lab.lab.page.policy import WASM, hash_source, policy_meta
 from transformer_lab.translator import PRETRAINED, Translator
 
 HERE = Path(__file__).resolve().parent
@@ -108,7 +108,7 @@ mount("\2");
 </script>"""
 OPENED = """\
 <details class="lab">
-<summary><span>Open the lab here: the model runs in this page</span>{picture}</summary>
+<summary><span>Open the lab here</span>{picture}</summary>
 <iframe src="../docs/lab.html" title="The lab" loading="lazy"></iframe>
 </details>"""
 
@@ -132,17 +132,24 @@ def share_pages(_: Sphinx, name: str, source: list[str]) -> None:
     source[0] = json.dumps(notebook)
 
 
+COLAB = PROJECT["urls"]["Repository"].replace("github.com", "colab.research.google.com/github")
+COPY = """\
+<p class="copy">This is the copy for reading, in which no cell runs. To run them, open this notebook
+<a href="{up}docs/setup.html">in JupyterLab</a> or
+<a href="{colab}/blob/v{release}/{name}.ipynb">in Colab</a>.</p>"""
+
+
 def open_with_picture(_: Sphinx, name: str, source: list[str]) -> None:
-    """Each lesson's page shows the lesson's picture on its first screen, behind the title."""
+    """Behind the title of each page: that it's a copy for reading, and a lesson's picture."""
     if not name.startswith("notebooks/"):
         return
     notebook = json.loads(source[0])
     first = next(cell for cell in notebook["cells"] if cell["cell_type"] == "markdown")
     title, _, rest = "".join(first["source"]).partition("\n")
+    copy = COPY.format(up="../" * name.count("/"), colab=COLAB, release=release, name=name)
     picture = first_page.opening(name.removeprefix("notebooks/"))
-    if picture:
-        first["source"] = f"{title}\n\n{picture}\n\n{rest.lstrip()}"
-        source[0] = json.dumps(notebook)
+    first["source"] = "\n\n".join([title, copy, picture, rest.lstrip()])
+    source[0] = json.dumps(notebook)
 
 
 FOLDED = {
@@ -157,8 +164,8 @@ STEPPED = [
     kind
     for kind in list_kinds()
     if any(path.name == "steps.js" for path in modules(f"lesson/{kind}.js"))
-] + ["playground"]
-"""What begins before it shows anything, drawings and the playground: it stays in sight."""
+] + ["playground", "lab"]
+"""What begins before it shows anything, drawings, the playground and the lab: it stays in sight."""
 
 
 def fold(_: Sphinx, name: str, source: list[str]) -> None:
@@ -185,7 +192,9 @@ def fold(_: Sphinx, name: str, source: list[str]) -> None:
             tags += ["deck", "remove-input"]
             continue
         fold_as = next((tag for tag in FOLDED if tag in tags), "")
-        if asked and fold_as in ("", "drawing") and "exercise" not in tags and not is_stepped(cell):
+        if asked and is_stepped(cell):
+            tags.append("asked")  # the picture of a lab would give the answer away
+        elif asked and fold_as in ("", "drawing") and "exercise" not in tags:
             fold_as = f"predict {fold_as}".strip()
         if fold_as:
             how, prompt = FOLDED[fold_as]
@@ -195,7 +204,7 @@ def fold(_: Sphinx, name: str, source: list[str]) -> None:
 
 
 def is_stepped(cell: dict[str, Any]) -> bool:
-    """Whether a cell's output is a drawing to step through, or the playground."""
+    """Whether a cell's output is a drawing to step through, the playground or the lab."""
     pages = ("".join(output.get("data", {}).get("text/html", "")) for output in cell["outputs"])
     return any(f'data-{kind}="' in page for page in pages for kind in STEPPED)
 
@@ -238,9 +247,11 @@ def link_preview(app: Sphinx, name: str, template: str, context: dict[str, Any],
 
 
 HOME = """\
-<nav aria-label="Site"><a href="../index.html">transformer_lab</a> · <a href="index.html">the course</a> ·
-<a href="lab.html">the lab</a> · <a href="playground.html">the playground</a> ·
-<a href="../notebooks/12_where_is_it_resolved.html">lesson 12: is the famous picture true?</a></nav>
+<header class="site">
+<a class="name" href="index.html">transformer_lab</a>
+<nav aria-label="Site"><a href="../index.html#course">Lessons</a> <a href="lab.html">Lab</a>
+<a href="playground.html">Playground</a> <a href="findings.html">Findings</a></nav>
+</header>
 """
 """What stands above the lab and the playground on the site, where they aren't alone."""
 MOVED = """\
@@ -294,17 +305,24 @@ def write_lab(path: Path, models: Path) -> None:
         shutil.copy(file, models / copied)
         page.data["others"].append({"name": name, "address": f"../_static/models/{copied}"})
     page.to_html(path, overwrite=True)
-    text = path.read_text(encoding="utf-8").replace("<main>\n", f"{HOME}<main>\n", 1)
+    text = with_header(path.read_text(encoding="utf-8"))
     path.write_text(
         text.replace("; base-uri", "; connect-src 'self'; base-uri", 1), encoding="utf-8"
     )
 
 
+def with_header(page: str) -> str:
+    """A saved page with the site's header, whose style its policy allows."""
+    look = (HERE / "header.css").read_text(encoding="utf-8")
+    page = page.replace("style-src-elem ", f"style-src-elem {hash_source(look)} ", 1)
+    page = page.replace("</head>", f"<style>{look}</style>\n</head>", 1)
+    return page.replace("<main>\n", f"{HOME}<main>\n", 1)
+
+
 def write_playground(path: Path) -> None:
     """Write the playground's own page."""
     page = tl.playground().to_html(path, overwrite=True)
-    text = page.read_text(encoding="utf-8").replace("<main>\n", f"{HOME}<main>\n", 1)
-    page.write_text(text, encoding="utf-8")
+    page.write_text(with_header(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 SITE = {

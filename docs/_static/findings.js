@@ -34,6 +34,17 @@ document.addEventListener("DOMContentLoaded", () => {
   place.addEventListener("change", show);
   show();
 
+  // In the table on top, each verdict leads to its claims.
+  for (const cell of document.querySelectorAll("article table td:first-child:not(:has(strong))")) {
+    const link = document.createElement("a");
+    Object.assign(link, { href: "#all-of-them", textContent: cell.textContent });
+    link.addEventListener("click", () => {
+      [lesson.value, verdict.value] = ["all", cell.textContent];
+      show();
+    });
+    cell.replaceChildren(link);
+  }
+
   const open = () => {
     const asked = document.getElementById(location.hash.slice(1));
     if (!asked?.classList.contains("finding")) return;

@@ -353,7 +353,7 @@ def test_the_playground_has_a_page_of_its_own_which_trains(read):
     page = read("docs/playground.html#task=reverse&width=16&heads=2&steps=300")
     page.get_by_role("button", name="Train", exact=True).click()
     expect(page.locator(".status")).to_contain_text("Done: ", timeout=60_000)
-    page.get_by_role("link", name="the course").click()
+    page.get_by_role("link", name="transformer_lab").click()
     expect(page.locator("h1")).to_contain_text("transformer_lab")
 
 

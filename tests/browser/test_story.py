@@ -334,6 +334,35 @@ def test_the_address_keeps_a_moment_and_back_returns_to_it(tell):
     expect(page.locator(".stage")).to_have_attribute("data-screen", "2")
 
 
+def test_back_leads_from_screen_to_screen(tell):
+    page = tell()
+    for screen in (2, 3):
+        page.get_by_role("button", name="Next").click()
+        expect(page).to_have_url(re.compile(f"screen={screen}"))
+    for screen in ("2", "1"):
+        page.go_back()
+        expect(page.locator(".stage")).to_have_attribute("data-screen", screen)
+
+
+def test_a_guess_stays_with_the_word_for_which_it_was_made(tell):
+    page = tell("#screen=4")
+    page.get_by_role("button", name="elle", exact=True).click()
+    guessed = page.get_by_text("you guessed")
+    expect(guessed).to_be_visible()
+    page.locator(".flip").press("Enter")
+    expect(page.locator(".bars")).to_have_count(2)
+    expect(guessed).to_have_count(0)
+    page.locator(".flip").press("Enter")
+    expect(guessed).to_be_visible()
+
+
+@pytest.mark.parametrize("moment", range(1, 7))
+def test_a_phone_on_its_side_shows_what_to_press_without_scrolling(tell, moment):
+    page = tell(f"#screen={moment}", viewport={"width": 844, "height": 390}, has_touch=True)
+    expect(page.get_by_role("button", name=re.compile("Next|Go on"))).to_be_in_viewport(ratio=1)
+    expect(page.locator(".captions .shown").first).to_be_in_viewport(ratio=1)
+
+
 @pytest.mark.parametrize("asked", ["#screen=9", "#word=%3Cb%3E", "#cut=maybe", "#screen=&word="])
 def test_an_address_that_nobody_wrote_is_answered_in_a_sentence(tell, asked):
     page = tell(asked)

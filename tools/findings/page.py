@@ -245,7 +245,7 @@ def describe_finding(finding: Finding) -> str:
         [
             f'<div class="finding" id="finding-{finding.number}" data-verdict="{finding.verdict}" '
             f'data-lessons="{" ".join(finding.lessons)}">',
-            f"**{link_to(finding, str(finding.number))}.** {finding.claim}",
+            f"**{link_to(finding, str(finding.number))}.** {set_symbols(finding.claim)}",
             head,
             finding.result,
             "<details><summary>How we know</summary>",
@@ -262,7 +262,7 @@ def describe_surprise(finding: Finding) -> str:
     runs, own = describe_runs(finding), "our own question" if finding.is_our_own else ""
     facts = " · ".join(part for part in (f"*{finding.verdict}*", runs, own) if part)
     return (
-        f"**{finding.claim}** {facts}\n\n{finding.surprise} "
+        f"**{set_symbols(finding.claim)}** {facts}\n\n{finding.surprise} "
         f"{link_to(finding, f'Finding {finding.number}')}\n\n"
         f"![{describe_chart(finding)}](_static/findings/{finding.number:03}.svg)"
     )
@@ -294,6 +294,18 @@ def find_speaker(finding: Finding) -> str:
     return "said in explanations" if finding.source == EXPLANATIONS else "said in a paper we name"
 
 
+def find_title(lesson: Path) -> str:
+    """A lesson's title as the README's table has it."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (title,) = re.findall(rf"\[([^]|]+)\]\(notebooks/{lesson.name}\) \|", readme)
+    return str(title)
+
+
+def set_symbols(claim: str) -> str:
+    """A claim in which d_model, d_k and W_Q have their indices below the line."""
+    return re.sub(r"\b([dW])_(model|k|[QKVO])\b", r"<i>\1</i><sub>\2</sub>", claim)
+
+
 def build_page(findings: list[Finding]) -> str:
     """The whole page."""
     rule = "\n".join(f"- **{verdict}**. {meaning}" for verdict, meaning in VERDICTS.items())
@@ -313,8 +325,7 @@ def build_page(findings: list[Finding]) -> str:
         if finding.lessons[0] != lesson:
             lesson = finding.lessons[0]
             (path,) = (path for path in lessons() if lesson_key(path) == lesson)
-            title = path.stem.partition("_")[2].replace("_", " ").capitalize()
-            parts.append(f"### {lesson}: {title}")
+            parts.append(f"### {lesson}: {find_title(path)}")
         parts.append(describe_finding(finding))
     return "\n\n".join(parts) + "\n"
 

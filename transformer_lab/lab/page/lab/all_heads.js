@@ -17,7 +17,7 @@ const MOST_PIXELS = 64; // of a small map: one of more tokens shows the largest 
 
 /** What the heads can show, besides the scores: its label, and what a dark head means. */
 export const WAYS = {
-  maps: ["their maps", "Each small map is one head. Its rows are the words that look, and its columns are the words that are looked at. The brighter a cell, the larger the weight. Press a head to open it, or hold Shift and press to draw it over the open one."],
+  maps: ["their maps", "Each small map is one head. Its rows are the words that look, and its columns are the words that are looked at. The brighter a cell, the larger the weight. Press a head to open it."],
   cost: ["effect if muted", "Orange means that a word of the translation loses much of its probability when this head alone is muted (its tooltip says which word). No colour means that none does."],
   sharpness: ["sharpness of their rows", "Orange means that nearly all the weight of each row is on one word. No colour means that it's spread."],
 };
@@ -102,7 +102,8 @@ export class AllHeads {
     if (this.way === "maps") this.paint();
     for (const dot of this.dots) this.drawDot(dot);
     const onA = state.isKept && this.way === "cost" ? " Compared with A." : "";
-    this.note.textContent = this.isScore ? this.describeScore() : `${WAYS[this.way][1]}${onA}`;
+    const shift = this.way === "maps" && matchMedia("(hover: hover)").matches ? " Hold Shift and press to draw it over the open one." : "";
+    this.note.textContent = this.isScore ? this.describeScore() : `${WAYS[this.way][1]}${shift}${onA}`;
     this.everyHead.draw();
   }
 

@@ -42,5 +42,6 @@ export class Guide {
     this.again.hidden = !start || isThere || state.isSetUp(start);
     this.back.hidden = at === 0;
     this.next.hidden = at === prompts.length - 1;
+    this.element.classList.toggle("finished", this.next.hidden && done.has(at)); // then it needn't stay in sight
   }
 }

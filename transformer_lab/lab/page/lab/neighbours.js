@@ -13,8 +13,9 @@ function editDistance(a, b) {
   return above[b.length];
 }
 
-/** Return the `most` words of a list that are spelt most like `unknown`, nearest first. */
+/** Return the `most` words of a list that are spelt most like `unknown`, nearest first; none that has little in common with it. */
 export function findNeighbours(unknown, list, most = 3) {
   const far = list.map((word) => editDistance(unknown, word));
-  return Array.from(list.keys()).sort((a, b) => far[a] - far[b] || a - b).slice(0, most).map((i) => list[i]);
+  const isNear = (i) => far[i] <= Math.max(1, unknown.length / 3);
+  return Array.from(list.keys()).filter(isNear).sort((a, b) => far[a] - far[b] || a - b).slice(0, most).map((i) => list[i]);
 }

@@ -108,25 +108,29 @@ export class Sentence {
     if (this.read.hidden) return;
     const heard = source.flatMap((token) => [token === UNKNOWN_TOKEN ? make("s", { title: "not in the vocabulary" }, word(token)) : word(token), " "]);
     const note = isPieces ? [make("span", { className: "note" }, "(pieces of words; ␣ is a space)")] : [];
-    this.read.replaceChildren("It reads ", ...heard, ...note, ...[...new Set(unknown)].map((strange) => this.offerKnownWords(strange)));
+    this.read.replaceChildren("It reads ", ...heard, ...note, ...(unknown.length ? [this.offerKnownWords([...new Set(unknown)])] : []));
   }
 
-  /** That a word is unknown, and where the vocabulary is at hand, known ones in its place: those spelt alike, and all. */
-  offerKnownWords(strange) {
+  /** Which words are unknown, and where the vocabulary is at hand, known ones in their place: those spelt alike, and for the first all. */
+  offerKnownWords(unknown) {
     const { state } = this;
-    const said = make("span", { className: "unknown" }, "It doesn't know ", make("b", {}, word(strange)), ". ");
-    if (!state.engine) return said;
-    const known = state.engine.source.words.slice(4); // behind the special tokens
-    const offer = (other) => action(`instead ${strange} ${other}`, other, `Write ${other} in place of ${strange}`, () =>
+    const known = state.engine?.source.words.slice(4) ?? []; // behind the special tokens
+    const offer = (strange) => (other) => action(`instead ${strange} ${other}`, other, `Write ${other} in place of ${strange}`, () =>
       state.translate(state.engine.source.split(state.text).map((token) => (token === strange ? other : token)).join(" ")));
+    const said = make("span", { className: "unknown" }, "It doesn't know ", ...unknown.flatMap((strange, i) => {
+      const near = findNeighbours(strange, known);
+      return [i ? ", " : "", make("b", {}, word(strange)), ...(near.length ? [" (did you mean ", ...near.map(offer(strange)), "?)"] : [])];
+    }), ".");
+    if (!known.length) return said;
     const all = make("div", { className: "vocabulary", ...OWN_KEYS });
     goByArrows(all);
-    const more = make("details", {}, make("summary", {}, `All ${known.length} words that it knows`), all);
+    const place = unknown.length > 1 ? `, to put in place of “${unknown[0]}”` : "";
+    const more = make("details", {}, make("summary", {}, `All ${known.length} words that it knows${place}`), all);
     more.addEventListener("toggle", () => {
-      all.append(...known.toSorted().map(offer));
+      all.append(...known.toSorted().map(offer(unknown[0])));
       all.childNodes.forEach((button, i) => (button.tabIndex = i ? -1 : 0)); // one stop for Tab; arrows go on from there
     }, { once: true });
-    said.append("Did you mean ", ...findNeighbours(strange, known).map(offer), more);
+    said.append(more);
     return said;
   }
 

@@ -17,8 +17,8 @@ export class Steps {
     this.player = action("play", "", "", () => this.toggle());
     [this.back, this.next, this.player, ...this.buttons].forEach((button) => Object.entries(OWN_KEYS).forEach(([name, value]) => button.setAttribute(name, value)));
     this.said = make("div", { className: "said", "aria-live": "polite" });
-    this.row = make("div", { className: "names" }, ...this.buttons);
-    this.bar = make("div", { className: "steps", role: "group", "aria-label": "Steps" }, this.back, this.next, this.player, this.row);
+    const row = make("div", { className: "names" }, ...this.buttons);
+    this.bar = make("div", { className: "steps", role: "group", "aria-label": "Steps" }, this.back, this.next, this.player, row);
     this.bar.addEventListener("keydown", (event) => this.onKey(event));
     this.stop();
   }
@@ -50,9 +50,6 @@ export class Steps {
       if (i === this.step) button.setAttribute("aria-current", "step");
       else button.removeAttribute("aria-current");
     });
-    // Where the row is longer than a phone is wide, the step stands in its middle.
-    const { offsetLeft, offsetWidth } = this.buttons[this.step];
-    this.row.scrollLeft = offsetLeft + offsetWidth / 2 - this.row.clientWidth / 2;
     this.said.replaceChildren(...[this.draw(this.step)].flat());
     const pressed = this.bar.getRootNode().activeElement;
     this.back.disabled = this.step === 0;

@@ -5,6 +5,7 @@ import { make, svg, writeText } from "../elements.js";
 const [WIDTH, HEIGHT] = [320, 120];
 const MARGIN = { left: 34, right: 26, top: 8, bottom: 20 };
 const LOSSES = 200; // points of the loss that are drawn
+const APART = 0.02; // two lines that are nowhere further apart look like one
 
 const across = (share) => MARGIN.left + share * (WIDTH - MARGIN.left - MARGIN.right);
 const up = (share) => HEIGHT - MARGIN.bottom - share * (HEIGHT - MARGIN.top - MARGIN.bottom);
@@ -17,8 +18,9 @@ export class Chart {
     this.lines = Object.fromEntries(["loss", "told", "written"].map((name) => [name, svg("path", { class: name })]));
     this.picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" }, this.axis, this.here, ...Object.values(this.lines));
     this.written = make("span", { className: "written" });
+    this.told = make("span", { className: "told" }, "right when it’s told the correct beginning");
     this.element = make("figure", { className: "chart" }, this.picture, make("figcaption", {},
-      this.written, make("span", { className: "told" }, "right when it’s told the correct beginning"),
+      this.written, this.told,
       make("span", { className: "loss" }, "loss (scale on the right): how surprised it is by the right words")));
   }
 
@@ -29,6 +31,7 @@ export class Chart {
     const every = Math.ceil(losses.length / LOSSES) || 1;
     drawLine("loss", losses.filter((_, i) => i % every === 0).map(({ step, loss }) => [at(step), up(Math.min(1, loss / most))]));
     drawLine("told", moments.map(({ step, exact }) => [at(step), up(exact)]));
+    this.told.hidden = moments.every(({ exact, written }) => Math.abs(exact - written) < APART); // it lies under the other
     drawLine("written", moments.map(({ step, written }) => [at(step), up(written)]));
     this.drawAxis(steps, losses.length ? most : null);
     const here = moments[chosen];

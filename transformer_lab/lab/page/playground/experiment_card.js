@@ -25,7 +25,7 @@ let cards = 0; // on the page, so that each has radio buttons of its own
 export class ExperimentCard {
   /** `start()` trains, as the button does; where the page `isAlone`, all experiments are in sight. */
   constructor(choice, start, isAlone) {
-    Object.assign(this, { choice, start, guess: null, group: `guess ${++cards}` });
+    Object.assign(this, { choice, start, isAlone, guess: null, group: `guess ${++cards}` });
     this.element = make("section", { className: "experiment", "aria-label": "An experiment", tabIndex: -1 });
     this.outcome = make("div", { className: "result", role: "status" });
     const title = "Try one of these experiments";
@@ -35,6 +35,7 @@ export class ExperimentCard {
 
   open({ name, task, settings = {}, change = null }) {
     const { choice } = this;
+    if (this.isAlone) history.pushState(null, "", location.href); // so that Back leads here again
     choice.setTask(task);
     choice.set({ settings: { ...choice.settings, ...settings }, change, experiment: name });
     this.element.scrollIntoView({ block: "nearest" });
@@ -74,7 +75,7 @@ export class ExperimentCard {
     const choices = options.map((text, i) => {
       const input = make("input", { type: "radio", name: this.group, ...OWN_KEYS });
       input.addEventListener("change", () => (this.guess = i));
-      return make("label", {}, input, " ", text);
+      return make("label", {}, input, make("span", {}, text));
     });
     return make("fieldset", {}, make("legend", {}, "What do you expect?"), ...choices, action("find out", "Find out", "Find out what happens", () => {
       this.start();

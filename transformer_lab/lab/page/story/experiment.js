@@ -17,7 +17,7 @@ export class Experiment {
   /** `act` has cut(guess), mend() and showOthers(). */
   constructor(scene, captions, act) {
     this.act = act;
-    this.guess = null;
+    this.guesses = {}; // by the last English word for which they were made
     this.panel = make("div", { className: "panel experiment" });
     this.aside = make("div", { className: "panel others" });
     scene.append(this.panel);
@@ -33,20 +33,23 @@ export class Experiment {
     this.aside.hidden = screen !== 3 || isCut;
     if (screen === 3) this.drawOthers(whole, withOthers);
     if (screen !== 4) return;
-    if (!isCut) this.guess = null;
+    if (!isCut) this.guesses = {};
+    const last = now.source.at(-1);
+    const guess = this.guesses[last];
     const button = (text, press, properties = {}) => {
       const element = make("button", { type: "button", ...properties }, text);
       element.addEventListener("click", press);
       return element;
     };
-    if (this.drawn === `${isCut} ${now.source.at(-1)} ${this.guess} ${Boolean(now.vectors)}`) return;
-    this.drawn = `${isCut} ${now.source.at(-1)} ${this.guess} ${Boolean(now.vectors)}`;
+    const drawn = `${isCut} ${last} ${guess} ${Boolean(now.vectors)}`;
+    if (this.drawn === drawn) return;
+    this.drawn = drawn;
     const held = this.panel.contains(document.activeElement);
     this.panel.replaceChildren(...(isCut
-      ? [makeBoth(whole, cut, this.guess), button("Undo", this.act.mend, { className: "undo" })]
+      ? [makeBoth(whole, cut, guess), button("Undo", this.act.mend, { className: "undo" })]
       : [make("div", { className: "guesses", role: "group", "aria-label": "What will it write?" },
         ...Object.keys(now.chances).map((pronoun) =>
-          button(pronoun, () => this.act.cut((this.guess = pronoun)), { className: "guess", lang: "fr" })))]));
+          button(pronoun, () => this.act.cut((this.guesses[last] = pronoun)), { className: "guess", lang: "fr" })))]));
     if (held) this.focus();
   }
 

@@ -28,10 +28,13 @@ export class AddressKeeper {
   constructor() {
     this.timer = 0;
     this.wanted = "";
+    this.isNew = false;
   }
 
-  keep(moment) {
+  /** With `isNew` it becomes an entry of the browser's history, so that Back leads from it to the one before. */
+  keep(moment, isNew = false) {
     this.wanted = formatMoment(moment);
+    this.isNew ||= isNew;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.write(), 250);
   }
@@ -40,11 +43,11 @@ export class AddressKeeper {
   drop() {
     clearTimeout(this.timer);
     this.wanted = "";
+    this.isNew = false;
   }
 
   write() {
-    clearTimeout(this.timer);
-    if (this.wanted && this.wanted !== location.hash) history.replaceState(null, "", this.wanted);
-    this.wanted = "";
+    if (this.wanted && this.wanted !== location.hash) history[this.isNew ? "pushState" : "replaceState"](null, "", this.wanted);
+    this.drop();
   }
 }

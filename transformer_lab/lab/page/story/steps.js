@@ -4,7 +4,7 @@ import { make } from "../elements.js";
 import { SCREENS } from "./moment.js";
 
 export class Steps {
-  /** `go` hears the number of a screen; `address` gives the link of a screen. */
+  /** `go` hears the number of a screen, and whether somebody pressed for it; `address` gives the link of a screen. */
   constructor(story, stage, { go, address }) {
     Object.assign(this, { story, stage, go, address });
     const button = (text, name, by) => {
@@ -50,7 +50,7 @@ export class Steps {
     const screen = this.screen + by;
     if (screen < 1) return scrollTo({ top: 0 });
     if (screen > SCREENS) return document.querySelector(".doors").scrollIntoView();
-    this.go(screen);
+    this.go(screen, true);
     this.scrollTo(screen);
   }
 

@@ -35,7 +35,7 @@ class Story {
     this.hundred = new Hundred(scene, data.examples, data.finder, { cut, mend, counted: () => this.draw() });
     this.famous = new Famous(scene, { places: data.places, heads: data.encoderHeads, flip });
     this.steps = new Steps(story, stage, {
-      go: (screen) => this.change({ screen }),
+      go: (screen, isPressed) => this.change({ screen }, isPressed),
       address: formatMoment,
     });
     document.documentElement.classList.add("live");
@@ -66,11 +66,12 @@ class Story {
     return location.hash.length > 1 && !location.hash.includes("=");
   }
 
-  change(part) {
+  /** Change the moment; where a screen was pressed for, Back returns from it. */
+  change(part, isPressed = false) {
     this.captions.problem.textContent = "";
     Object.assign(this.moment, part);
     this.draw();
-    if (!this.isBelow) this.keeper.keep(this.moment);
+    if (!this.isBelow) this.keeper.keep(this.moment, isPressed);
   }
 
   /** Go where the address says, after a link to another moment, Back or Forward. */

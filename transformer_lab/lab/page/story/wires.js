@@ -6,7 +6,8 @@ import { isStill } from "../still.js";
 const THICKEST = 7; // CSS pixels of a weight of 1
 const LEAST = 0.06; // a smaller weight isn't drawn
 const TIME = 550; // milliseconds of a move
-const MARGIN = 10; // CSS pixels left of the scene, on a phone
+const [PHONE, MARGIN] = ["(max-width: 46em)", 10]; // where the wire has no name, and CSS pixels left of the scene
+const NAME = 55; // CSS pixels that the wire leaves to its name, elsewhere
 
 /** Where a word will stand in the scene, even while it's still on its way there. */
 const findPlace = ({ offsetLeft: left, offsetTop: top, offsetWidth: width, offsetHeight: height }) =>
@@ -18,9 +19,9 @@ function computeBridge(a, b, shift) {
   return [a.right + 6, a.y + shift, a.right + half, a.y + shift, b.left - half, b.y + shift, b.left - 6, b.y + shift];
 }
 
-/** The same from one English word to another, round the left side; a phone has no more room there than its margin. */
+/** The same from one English word to another, round the left side; a phone has no more room there than its margin, and elsewhere the wire's name needs some. */
 function computeArc(a, b) {
-  const bow = Math.max(-MARGIN, Math.min(a.left, b.left) - 40 - 0.22 * Math.abs(a.y - b.y));
+  const bow = Math.max(matchMedia(PHONE).matches ? -MARGIN : NAME, Math.min(a.left, b.left) - 40 - 0.22 * Math.abs(a.y - b.y));
   return [a.left - 6, a.y, bow, a.y, bow, b.y, b.left - 6, b.y];
 }
 
