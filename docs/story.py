@@ -105,13 +105,13 @@ def items(words: list[str], marked: int, kind: str) -> str:
 
 
 def tested_claims() -> tuple[int, int]:
-    """How many claims the findings test, and how many don't hold."""
+    """How many claims the findings test, and how many don't hold; our own questions don't count."""
     text = (HERE / "findings.md").read_text(encoding="utf-8")
     count = re.search(r"^# (\d+) things", text, re.M)
-    refuted = re.search(r"^\| does not hold \| (\d+) \|$", text, re.M)
+    refuted = re.search(r"^\| does not hold \| (\d+) \| (\d+) \| \d+ \|$", text, re.M)
     assert count, "docs/findings.md doesn't say how many claims it has"
     assert refuted, "docs/findings.md doesn't say how many claims don't hold"
-    return int(count[1]), int(refuted[1])
+    return int(count[1]), int(refuted[1]) + int(refuted[2])
 
 
 def questions() -> str:
