@@ -248,7 +248,7 @@ TABLE = [
     ("reached_rows", number_of_rows, "how many"),
     ("failure", by_lengths, "compares the lengths"),
     ("failure", the_wrong_way_round, "are exchanged"),
-    ("failure", ignores_the_end, "is not exact"),
+    ("failure", ignores_the_end, "isn't exact"),
     ("failure", three_kinds, "a word for another word"),
     ("failure", place_of_eos, "where eos stands"),
     ("failure", in_any_order, "in another order"),
