@@ -20,8 +20,25 @@ CONFIG = """\
 # Written by `make student ARGS=--nbgrader`. This folder holds the solutions: not for learners.
 import os
 
+from nbgrader.preprocessors import NbGraderPreprocessor
+
 os.environ["TRANSFORMER_LAB_PROGRESS"] = "off"  # what is graded is nobody's progress
 c = get_config()  # noqa: F821
+
+
+class FromRelease(NbGraderPreprocessor):
+    # A notebook from elsewhere, such as the student edition, would get 0 points without a word.
+    def preprocess(self, nb, resources):
+        if not any("nbgrader" in cell.metadata for cell in nb.cells):
+            raise ValueError(
+                f"{resources['metadata']['name']}.ipynb of {resources['nbgrader']['student']} has no "
+                "cells that can be graded. Was it handed out from student/ instead of release/? "
+                "Copy its answers into the notebook of release/, and submit that"
+            )
+        return nb, resources
+
+
+c.Autograde.sanitize_preprocessors.prepend([FromRelease])
 c.CourseDirectory.course_id = "transformer_lab"
 # The stub stands above the solution; where the solution was, nothing has to be said.
 c.ClearSolutions.code_stub = {"python": "# Your lines go where raise stands."}

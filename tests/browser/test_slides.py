@@ -173,6 +173,19 @@ def test_a_slider_moves_in_its_slide(open_deck):
     assert frame.locator("img").get_attribute("alt") != before
 
 
+def test_a_picture_that_is_too_tall_stands_in_two_columns(open_deck):
+    page = open_deck("07")
+    go_to(page, 8)
+    frame = page.frame_locator("section.present iframe[data-piece=frames]")
+    halves = frame.locator("canvas:visible")
+    assert halves.count() == 2
+    assert frame.locator("img:visible").count() == 0
+    before = halves.first.get_attribute("aria-label")
+    assert "layer 2" in before
+    frame.locator("input[type=range]").fill("0")
+    frame.locator("canvas[aria-label*='layer 1']").wait_for()
+
+
 @pytest.mark.thorough(caught_by=["test_the_list_leads_to_each_deck"])
 def test_the_notes_are_the_guides(open_deck):
     page = open_deck("01")

@@ -7,7 +7,7 @@ import pytest
 
 from tools.build_notebooks import lessons, normalise, read
 from tools.slides import guide
-from tools.slides.body import SMALLEST, body, code_text, printed_text, size_of
+from tools.slides.body import SMALLEST, body, code_text, printed_text, size_of, wrapped
 from tools.slides.deck import deck
 
 DECKS = [deck(path) for path in lessons()]
@@ -90,6 +90,16 @@ def test_each_number_on_a_slide_stands_in_the_lesson(one):
 def test_printed_lines_are_read_from_the_back_of_the_room(one, slide):
     text = printed_text(slide) if slide.show == "printed" else code_text(slide)
     assert size_of(text) >= SMALLEST, f"{one.lesson} {slide.title}"
+
+
+def test_what_is_left_of_a_long_line_of_a_docstring_begins_the_next_one():
+    long = "    " + "word " * 20
+    first, second, third = wrapped(f"{long.rstrip()}\n    and more\n").split("\n")
+    assert first == "    " + " ".join(["word"] * 16)
+    assert second == "    word word word word and more"
+    assert third == ""
+    code = f'{long.rstrip()}\n    """'
+    assert wrapped(code).split("\n")[1:] == ["    word word word word", '    """']
 
 
 # ---------------------------------------------------------------- the guide

@@ -1,5 +1,7 @@
 """What instructors, contributors and CI are told agrees with the course."""
 
+import contextlib
+import io
 import re
 import tomllib
 
@@ -11,6 +13,7 @@ from tools import stamp
 from tools.build_notebooks import ROOT, lessons, read, tag
 from tools.findings.finding import read_findings
 from tools.findings.page import headings
+from tools.slides.deck import deck
 from transformer_lab.course.keys import KEY, lesson_key
 
 LESSONS = {lesson_key(path): path for path in lessons()}
@@ -138,6 +141,34 @@ def test_the_page_of_stubs_has_no_hour_and_as_many_stubs_as_the_guide_says():
     assert f"a page of {stubs} stubs" in text
     for name in ("README.md", "docs/index.md"):
         assert f"has {stubs} stubs with their checks" in (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_the_cells_of_the_exam_print_what_the_guide_says():
+    exam = GUIDE.partition("\n## Two exam questions\n")[2].partition("\n## ")[0]
+    cells = re.findall(r"```python\n(.+?)```\n\n```text\n(.+?)```", exam, re.DOTALL)
+    assert len(cells) == 2
+    for code, printed in cells:
+        written = io.StringIO()
+        with contextlib.redirect_stdout(written):
+            exec(code, {})
+        assert written.getvalue() == printed
+
+
+def test_the_rows_of_two_sessions_follow_each_other_and_name_what_exists():
+    plan = GUIDE.partition("\n## Plan C")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (\d+)–(\d+) \| (.+?) \| (.+) \|$", plan, re.MULTILINE)
+    assert [int(row[0]) for row in rows] == [0] + [int(row[1]) for row in rows[:-1]]
+    assert int(rows[-1][1]) == 90
+    for _, _, listed, _ in rows:
+        for number, some in re.findall(rf"({KEY}): ([\d, to]+)", listed):
+            assert max(numbers(some)) <= len(deck(LESSONS[number]).slides)
+    shown = [
+        n for row in rows for some in re.findall(r"07: (.+)", row[2]) for n in sorted(numbers(some))
+    ]
+    assert shown == list(range(1, len(deck(LESSONS["07"]).slides) + 1))
+    session = re.search(r"^\| 1 \| (.+?) \|", GUIDE, re.MULTILINE).group(1)
+    told = re.search(r"\*\*The first session\*\*.+?, minute", plan).group()
+    assert re.findall(r"\d+", told)[1:] == re.findall(r"\d+", session)
 
 
 def test_links_of_the_guide_lead_somewhere():

@@ -17,7 +17,7 @@ import pytest
 
 from tools.build_notebooks import lessons, read
 from tools.nbgrader_source import exercises
-from tools.student_edition import grading_edition, write_edition
+from tools.student_edition import grading_edition, student_edition, write_edition
 
 if importlib.util.find_spec("nbgrader") is None:
     pytest.skip('nbgrader is not installed: pip install -e ".[grade]"', allow_module_level=True)
@@ -33,7 +33,7 @@ def course(tmp_path_factory):
     return folder
 
 
-def nbgrader(folder, *arguments):
+def nbgrader(folder, *arguments, refused=False):
     command = [sys.executable, "-m", "nbgrader", *arguments]
     # As in an active environment: nbgrader calls the program `alembic` by its name.
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
@@ -41,7 +41,8 @@ def nbgrader(folder, *arguments):
     done = subprocess.run(
         command, cwd=folder, env=variables, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr[-5000:]
+    assert (done.returncode != 0) == refused, done.stderr[-5000:]
+    return done.stderr
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
@@ -68,3 +69,15 @@ def test_solutions_get_full_marks_and_stubs_none(course, path):
         rows = [row for row in csv.DictReader(file) if row["assignment"] == name]
     marks = {row["student_id"]: (float(row["score"]), float(row["max_score"])) for row in rows}
     assert marks == {"reference": (len(triples), len(triples)), "empty": (0, len(triples))}
+
+
+def test_a_notebook_from_the_student_edition_is_refused_and_named(course):
+    path = PATHS[0]
+    name = path.stem
+    nbgrader(course, "generate_assignment", name, "--force")
+    folder = course / "submitted" / "stranger" / name
+    folder.mkdir(parents=True)
+    text = student_edition()[f"notebooks/{path.name}"]
+    (folder / path.name).write_text(text, encoding="utf-8")
+    said = nbgrader(course, "autograde", name, "--create", "--student=stranger", refused=True)
+    assert f"{path.name} of stranger has no cells that can be graded" in said

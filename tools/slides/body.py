@@ -137,10 +137,19 @@ def wrapped(text: str, hanging: str = "") -> str:
     found, lines = [], text.split("\n")
     if hanging and max(map(len, lines)) > WIDEST:
         lines = squeezed(lines)
-    for line in lines:
-        indent = re.match(" *", line)[0] + hanging  # type: ignore[index]  # it always matches
-        short = len(line) <= WIDEST
-        found += [line] if short else textwrap.wrap(line, WIDEST, subsequent_indent=indent)
+    while lines:
+        line = lines.pop(0)
+        indent = re.match(" *", line)[0]  # type: ignore[index]  # it always matches
+        if len(line) <= WIDEST:
+            found.append(line)
+            continue
+        parts = textwrap.wrap(line, WIDEST, subsequent_indent=indent + hanging)
+        found += parts[:-1]
+        # What is left over of a docstring's line begins the next one of its paragraph.
+        if not hanging and lines and re.match(rf"{indent}[^\s\"]", lines[0]):
+            lines[0] = f"{parts[-1]} {lines[0].strip()}"
+        else:
+            found.append(parts[-1])
     return "\n".join(found)
 
 

@@ -5,6 +5,8 @@ const SMALLEST = 0.7;
 const SMALLEST_PICTURE = 0.45;
 const STEPS = 8; // halvings, until a size is found
 const PARTS = "img, svg, table, canvas, button, p";
+const TALL = 1.25; // how high a picture is, in its width, if it is cut in two
+const WHITE = 250;
 const CONTROLS = "button, input, select, textarea, a, summary, [tabindex]";
 
 /** The largest size between two at which something fits; the smaller of the two if none does. */
@@ -43,6 +45,47 @@ function fitFrame(frame, most = LARGEST) {
   body.style.zoom = findLargestSize(frame.dataset.piece === "frames" ? SMALLEST_PICTURE : SMALLEST, most, fitsAt);
   if (!fits()) root.style.overflow = "auto";
   return fits;
+}
+
+/** Where to cut a picture: in the middle of the widest band near its middle in which nothing is drawn. */
+function findGap(pixels, width, height) {
+  const isEmpty = (row) => pixels.subarray(4 * width * row, 4 * width * (row + 1)).every((part) => part >= WHITE);
+  let [gap, widest, band] = [height, 0, 0];
+  for (let row = Math.floor(0.4 * height); row < 0.6 * height; row += 1) {
+    band = isEmpty(row) ? band + 1 : 0;
+    if (band > widest) [gap, widest] = [row - Math.floor(band / 2), band];
+  }
+  return gap;
+}
+
+/** A picture that is tall, as a slide is not, stands in two columns. */
+function foldTallPicture(frame) {
+  const page = frame.contentDocument;
+  const image = page.querySelector("img");
+  if (image.naturalHeight < TALL * image.naturalWidth) return;
+  const columns = page.createElement("div");
+  columns.className = "columns";
+  const whole = page.createElement("canvas");
+  const halves = [page.createElement("canvas"), page.createElement("canvas")];
+  const draw = () => {
+    const { naturalWidth: width, naturalHeight: height } = image;
+    Object.assign(whole, { width, height });
+    const paper = whole.getContext("2d", { willReadFrequently: true });
+    paper.drawImage(image, 0, 0);
+    const gap = findGap(paper.getImageData(0, 0, width, height).data, width, height);
+    const parts = [[0, gap], [gap, height]];
+    halves.forEach((half, index) => {
+      const [top, bottom] = parts[index];
+      Object.assign(half, { width, height: bottom - top, role: "img", ariaLabel: index ? "" : image.alt });
+      half.style.width = `${image.width || image.getAttribute("width")}px`;
+      half.getContext("2d").drawImage(image, 0, -top);
+    });
+  };
+  image.after(columns);
+  columns.append(...halves);
+  draw();
+  image.style.display = "none";
+  image.addEventListener("load", draw);
 }
 
 /** A piece may grow with its steps: then it is made smaller, and never larger again, so that nothing jumps. */
@@ -122,6 +165,7 @@ async function start() {
   await Promise.all(
     [...document.querySelectorAll("iframe.piece")].map(async (frame) => {
       await waitUntilShown(frame);
+      if (frame.dataset.piece === "frames") foldTallPicture(frame);
       keepFitting(frame);
       shareKeys(frame, deck);
     }),
