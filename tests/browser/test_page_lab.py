@@ -11,12 +11,11 @@ from playwright.sync_api import expect
 from tests.browser.screen import pixels_of, serious
 from tests.thorough import thorough_from
 from transformer_lab.attention.capture import capture_attention
-from transformer_lab.attention.head_names import name_heads
 from transformer_lab.attention.record import Head
 from transformer_lab.config import TransformerConfig
 from transformer_lab.data.tokenizer import WordTokenizer
 from transformer_lab.data.world.grammar import FAMOUS
-from transformer_lab.lab.guide import ALIGNER, NOUN_FINDER, READER, famous_guide
+from transformer_lab.lab.guide import ALIGNER, NOUN_FINDER, READER, famous_guide, famous_names
 from transformer_lab.lab.open_lab import lab
 from transformer_lab.model import Transformer
 from transformer_lab.translator import Translator
@@ -664,7 +663,7 @@ def test_it_opens_with_a_picture_and_at_most_twelve_controls(visit_page, guided_
 
 
 def test_heads_carry_the_names_that_python_gives_them(page, shipped):
-    names = name_heads([shipped.attend(TIRED), shipped.attend(WIDE)])
+    names = famous_names(shipped)
     options = page.get_by_label("Open a head").locator("option").all_inner_texts()
     assert options == [
         f"{name} ({kind[0]}{layer + 1}.{head + 1})" for (kind, layer, head), name in names.items()

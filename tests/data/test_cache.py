@@ -113,7 +113,7 @@ def test_what_somebody_is_preparing_stays(cache, capsys):
 def test_a_damaged_description_is_listed_as_such(cache, capsys, content):
     (cache / NAMES[0] / "about.json").write_bytes(content)
     (line,) = (line for line in lines_of(capsys) if NAMES[0] in line)
-    assert line.endswith("(unfinished, damaged, or from another version)")
+    assert line.endswith("(unfinished, damaged or from another version)")
 
 
 def test_no_name_of_a_corpus_moves_the_terminal(cache, capsys):

@@ -33,6 +33,10 @@ class Runnable(Protocol):
         """The model, whose parameters are counted."""
 
     @property
+    def source_tokenizer(self) -> Tokenizer:
+        """The tokenizer for the language that the model reads."""
+
+    @property
     def target_tokenizer(self) -> Tokenizer:
         """The tokenizer for the language that the model writes."""
 
