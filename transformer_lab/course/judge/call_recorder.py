@@ -51,8 +51,8 @@ class CallRecorder:
 
     Attributes:
         calls: The calls, in the order in which they started.
-        is_answer_running: Whether the answer is running, so that a call made now is its own. A
-            check may also call the arguments itself, before or after the answer, and such calls say
+        is_answer_running: Whether the answer is running, so that a call made now is its own. Before
+            or after the answer, a check may call the same functions itself, and such calls say
             nothing about the answer.
     """
 
@@ -135,7 +135,7 @@ class CallRecorder:
             self.hook_part(before + name, part)
 
     def hook_part(self, name: str, part: nn.Module) -> None:
-        """Put hooks on one part of a module, which record its arguments and what it returns."""
+        """Put hooks on one part of a module to record its arguments and what it returns."""
         running: list[int | None] = []
         layer = type(part).__name__ if type(part).__module__.startswith("torch.nn.") else ""
 
@@ -210,7 +210,7 @@ def _gives_something_else(one: Call, call: Call) -> bool:
 
 
 def find_needless_calls(got: Sequence[Call], want: Sequence[Call]) -> str | None:
-    """Return a sentence about a call too many, with arguments that no right call has, or None.
+    """Return a sentence about an extra call, whose arguments no right call has, or None.
 
     This does not cover an answer that loops over the rows, and so calls something many times, each
     time with just one row.

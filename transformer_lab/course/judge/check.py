@@ -67,13 +67,13 @@ class Verdict:
 RANDOM_CASES = 3
 """The number of a check's random cases; an answer that memorises the written cases fails on them."""
 FRESH_CASES = 10
-"""The most cases drawn to see whether a sentence explains more than one of them."""
+"""The largest number of cases drawn to test whether a sentence explains more than one case."""
 MORE_CASES = 40
 """The number of cases drawn to confirm what could easily be a coincidence."""
 FEWEST_CASES = 3
-"""The fewest cases that can confirm it if the answer is too slow for all `MORE_CASES`."""
+"""The smallest number of cases that can rule out a coincidence if `MORE_CASES` take too long."""
 FRESH_SECONDS = 5.0
-"""How many seconds a wrong answer may compute in all drawn cases together."""
+"""How many seconds a wrong answer may take for all drawn cases together."""
 SOLUTION_MARK = "### BEGIN SOLUTION"
 """The first line of each notebook cell that contains the solution."""
 NO_EXPLANATION = "the result is wrong, in a way that this check has no words for."
@@ -211,8 +211,8 @@ class Check:
             return None
 
         def doing(one: Callable[..., Any], case: tuple[Any, ...]) -> Outcome:
-            # Sizes are changed here, and only results are compared: what PyTorch says of that is no
-            # concern of the learner's.
+            # Sizes are changed here, and only results are compared, so the learner need not see
+            # PyTorch's warnings about the changed sizes.
             with torch.no_grad(), warnings.catch_warnings(action="ignore"):
                 return self.run_case(one, case)
 
@@ -270,7 +270,7 @@ class Check:
     def try_fresh_cases(self, attempt: Attempt, runs: "FreshRuns") -> Attempt | None:
         """Return a wrong answer's outcomes in cases that no verdict has used, or None.
 
-        Cases are drawn until the answer fails in three of them. Return None if there are fewer than
+        Cases are drawn until the answer has failed in three. Return None if there are fewer than
         two such cases, or if the answer has to be stopped.
         """
         if self.drawn is None or attempt.wrong_result() is None:
@@ -368,8 +368,8 @@ class Check:
     def run_cases(self, answer: Callable[..., Any]) -> list[Outcome]:
         """Return the answer's outcomes, one for each case.
 
-        If the answer does not end in one case, all later cases count as endless, too, so that
-        nobody has to wait for each of them.
+        If the answer does not end on one case, it is not run on the later ones, so that nobody has
+        to wait for each of them. They count as endless, too.
         """
         outcomes: list[Outcome] = []
         for case in self.all_cases:
@@ -380,7 +380,7 @@ class Check:
     def run_case(
         self, answer: Callable[..., Any], case: tuple[Any, ...], seconds: float | None = None
     ) -> Outcome:
-        """Return the outcome of the answer in one case, for which it has a few seconds."""
+        """Return the outcome of the answer in one case; after a few seconds, the answer is stopped."""
         return run_case(answer, self.run, case, self.argument_names(case), seconds)
 
     @functools.cached_property
@@ -426,7 +426,7 @@ class Check:
             return False
         with warnings.catch_warnings(action="ignore"):
             others = [self.run_case(mistake.answer, case) for case in attempt.more.cases]
-        # Where both stop, each may have its own reason.
+        # If both stop with an error, their reasons may differ.
         pairs = [
             (got, other)
             for got, other in zip(attempt.more.given, others, strict=True)
@@ -456,7 +456,7 @@ class Check:
 
 
 class FreshRuns:
-    """The outcomes of one answer in freshly drawn cases; it may compute for `FRESH_SECONDS` in all."""
+    """The outcomes of an answer in freshly drawn cases; the answer may take `FRESH_SECONDS` in total."""
 
     def __init__(self, judge: Check, answer: Callable[..., Any]):
         self.judge, self.answer = judge, answer

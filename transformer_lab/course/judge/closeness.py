@@ -43,7 +43,7 @@ def close_elements(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray
 def is_same_kind(given: np.ndarray, wanted: np.ndarray) -> bool:
     """Return whether booleans were given where booleans are wanted, and integers where integers are.
 
-    A single 4.0 is as good as a 4, but in an array of ids or positions it is not.
+    A single 4.0 counts as a 4, but in an array of ids or positions it does not.
     """
     if not given.ndim and given.dtype.kind == "f" and wanted.dtype.kind in "iu":
         return float(given).is_integer()

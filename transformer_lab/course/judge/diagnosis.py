@@ -99,7 +99,7 @@ def describe_other_kind(error: NotComparableError, want: Outcome, names: Sequenc
     asked = describe_asked(want.results[error.place])
     verb = "are" if _is_plural(name) else "is"
     if value is None:
-        # One result alone that is None was returned so, and a check may have put it into a tuple.
+        # A single result that is None was returned alone; a check may have put it into a tuple.
         return f"{name} {verb} None" + (
             ". Is there a `return`?" if n == 1 else f", but should be {asked}"
         )
