@@ -247,7 +247,7 @@ TABLE = [
     ("reached_rows", without_signs, "its negative"),
     ("reached_rows", number_of_rows, "how many"),
     ("failure", by_lengths, "compares the lengths"),
-    ("failure", the_wrong_way_round, "are exchanged"),
+    ("failure", the_wrong_way_round, "are swapped"),
     ("failure", ignores_the_end, "isn't exact"),
     ("failure", three_kinds, "a word for another word"),
     ("failure", place_of_eos, "where eos stands"),

@@ -46,7 +46,7 @@ def find_nan_or_infinity(got: np.ndarray, want: np.ndarray) -> str | None:
         if bad.any():
             good = is_close(np.where(bad, 0, got), np.where(bad, 0, want), TOLERANCE)
             rest = "; the others are right" if good and not bad.all() else ""
-            # If ∞ is expected elsewhere, the one here was written on purpose.
+            # If ∞ is expected elsewhere, an ∞ here was written on purpose.
             said = "infinite, and should not be" if name[:3] == "inf" and test(want).any() else name
             return f"{describe_count(bad)} {said}{rest}"
     if want.dtype.kind == "f":

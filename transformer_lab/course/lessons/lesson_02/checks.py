@@ -162,7 +162,7 @@ def _work_out_norm(weights: np.ndarray, at: tuple) -> Iterator[Step]:
     squares = (_compute_jacobian(weights[at]) ** 2).sum(axis=-1)
     yield name_row("weights", (*at, 0)), weights[at]
     yield "the squares in each row of its Jacobian, added up", squares
-    yield "these added up", squares.sum()
+    yield "these sums added up", squares.sum()
     yield "the root of that", np.sqrt(squares.sum())
 
 

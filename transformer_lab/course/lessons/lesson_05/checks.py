@@ -370,7 +370,7 @@ encoder_layer = Check(
         ),
         Mistake(
             _edit_layer(("self.norm_2(x", "self.norm_1(x")),
-            "norm_1 is used twice, but each sum needs a LayerNorm of its own.",
+            "norm_1 is used twice, but each sum needs its own LayerNorm.",
         ),
         Mistake(
             _edit_layer(("norm_2(x + ", "norm_2(")),

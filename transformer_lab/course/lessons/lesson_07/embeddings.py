@@ -180,7 +180,7 @@ tie = Check(
             _edit_tying(
                 ("output.weight = embedding.weight", "output.weight.data.copy_(embedding.weight)")
             ),
-            "they are equal at first, but two matrices after one step, because the numbers were "
+            "they are equal at first, but they differ after one step, because the numbers were "
             "copied. Both modules must hold the same nn.Parameter.",
         ),
         Mistake(

@@ -105,7 +105,8 @@ count_pairs = Check(
         ),
         Mistake(
             _edit_counting(("counts[pair]", "counts[''.join(pair)]")),
-            "the keys are joined to one string, so they lose the border: keep pairs (left, right).",
+            "each key is joined to one string, so the border between the two is lost: keep pairs "
+            "(left, right).",
         ),
         Mistake(
             _count_across_words,
@@ -189,7 +190,7 @@ def _make_array(answer: Callable[..., Any], pieces: Word, pair: Pair) -> Any:
         return None
     if not (isinstance(merged, list | tuple) and all(isinstance(p, str) for p in merged)):
         raise UnusableError(
-            f"it returns {describe_kind(merged)}, but should return a list of texts"
+            f"it returns {describe_kind(merged)}, but should return a list of strings"
         )
     return np.array(merged, dtype=str)
 

@@ -74,7 +74,7 @@ unigram_loss = Check(
         ),
         Mistake(
             lambda counts: _compute_entropy(counts) / counts.count_nonzero().double().log(),
-            "the entropy is divided by the largest that it could be, but it should stay in nats.",
+            "the entropy is divided by its largest possible value, but it should stay in nats.",
         ),
         Mistake(
             lambda counts: _compute_mean_log(counts.softmax(dim=0)),

@@ -82,7 +82,7 @@ keep_top_p = Check(
         (_make_logits(5, 3, 7) + 2_000, 0.7),  # e to them is infinite,
         (_make_logits(6, 2, 5) - 2_000, 0.7),  # and e to these is 0
         (_make_logits(4, 2, 7), 1.0),
-        # Words that are equally probable, and reach p to the last digit.
+        # Some words are equally probable, and some sums are exactly p.
         (torch.tensor([[3.0, 3.0, 3.0, 3.0], [0.0, 5.0, 0.0, 5.0]], dtype=torch.float64), 0.5),
         (torch.tensor([[1.0, 2.0, 2.0], [2.0, 2.0, 2.0]], dtype=torch.float64), 0.4),
     ],

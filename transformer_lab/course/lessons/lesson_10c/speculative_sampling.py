@@ -24,7 +24,7 @@ _edit_chances = partial(edit_reference, _keep_or_redraw)
 
 
 def _ignore_undrawn_words(answer: Callable[..., Any], p: Tensor, q: Tensor) -> Any:
-    """Call the answer, and set `kept` to 1 for words that the draft never draws: any is right."""
+    """Call the answer, and set `kept` to 1 for words that the draft never draws: any value would do."""
     found = answer(p, q)
     if not isinstance(found, tuple | list) or len(found) != 2:
         return found

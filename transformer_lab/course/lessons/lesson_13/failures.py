@@ -135,7 +135,7 @@ failure = Check(
             _edit_classification(
                 ('"stopped"', '"other"'), ('"went on"', '"stopped"'), ('"other"', '"went on"')
             ),
-            "“stopped” and “went on” are exchanged: an eos where a word is due is “stopped”.",
+            "“stopped” and “went on” are swapped: an eos where a word is due is “stopped”.",
         ),
         Mistake(
             _edit_classification(
@@ -244,7 +244,7 @@ reach = Check(
         ),
         Mistake(
             _edit_reach(("< 0.5", "< 0.99")),
-            "this wants (nearly) all of them right, but half is enough.",
+            "this requires (nearly) all of them to be right, but half is enough.",
         ),
     ],
 )

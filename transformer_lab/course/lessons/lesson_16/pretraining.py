@@ -46,7 +46,7 @@ def _work_out_windows(
     places = starts[window] + np.arange(length)
     yield f"the positions of the inputs of window {window}, from its start", places
     yield "the ids that stand there, which are the inputs", ids[places]
-    yield "the positions of its targets, each one further on", places + 1
+    yield "the positions of its targets, each one step further on", places + 1
     yield "the ids that stand there, which are the targets", ids[places + 1]
 
 
@@ -108,7 +108,7 @@ def _hide_cases() -> list[tuple]:
             99,
         )
     ]
-    # Ids of a large vocabulary, and a mask that is no larger than all of them.
+    # Ids of a large vocabulary, and a mask whose id is smaller than most or all of them.
     for seed, shape, mask_id in ((1, (3, 7), 103), (2, (5, 11), 1)):
         rng = np.random.default_rng(seed)
         ids = rng.integers(4, 100_003, shape)
