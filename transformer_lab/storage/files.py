@@ -2,8 +2,8 @@
 
 Everything that is saved to disk goes through here. A single file is written under a temporary name
 and moved into place in one step. Several files are written into a temporary folder, which is then
-renamed in one step. From that moment the new files count. If the process crashes before they are
-moved into place, the next writer moves the rest.
+renamed in one step. From that moment on, readers get the new files. If the process crashes before
+they are moved into place, the next writer moves the rest.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 STAGING_FOLDER, COMMITTED_FOLDER = ".transformer_lab.new", ".transformer_lab.ready"
-"""The folder of new files before they count, and its name once they do."""
+"""The name of the folder of new files before they take effect, and its name afterwards."""
 REMOVALS_FILE = ".gone"
 """A file in that folder that lists the files to remove when the new ones are moved, one per line."""
 NAME = re.compile(r"\w[\w.-]*")
@@ -96,7 +96,7 @@ def write_files_atomically(
 
 
 def recover_folder(folder: Path) -> None:
-    """Finish what a killed writer began: files that count are moved into place, and others deleted."""
+    """Finish what a killed writer began: move files that are complete into place, and delete others."""
     ready = folder / COMMITTED_FOLDER
     if (ready / REMOVALS_FILE).exists():
         for name in (ready / REMOVALS_FILE).read_text().splitlines():
