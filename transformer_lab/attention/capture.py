@@ -29,7 +29,7 @@ from transformer_lab.model.encoder import Encoder
 
 MuteMode = Literal["zero", "mean"]
 Place = tuple[Kind, int | None]
-"""(kind, layer), counted from 0. A layer of None stands for what enters the first layer of a stack."""
+"""A kind of layer and its number, counted from 0; None stands for what enters the first layer."""
 
 
 class HeadHook(Hook):
@@ -93,7 +93,7 @@ class HeadHook(Hook):
         if self.kind == "encoder":
             expected += f", query {query}"
         check(name, tuple(new.shape), expected, fits)
-        rows = rows.to(weights)  # as the model computes, and as exactly
+        rows = rows.to(weights)  # in the model's dtype, on its device
         check_weights(name, as_numpy(rows))
         if missing:
             own = weights[:, head, query - missing :]

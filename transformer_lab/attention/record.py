@@ -149,7 +149,7 @@ class AttentionRecord:
             return NotImplemented
         for name in (field.name for field in fields(self)):
             mine, theirs = getattr(self, name), getattr(other, name)
-            if name in KINDS:  # a tuple of arrays, which themselves are equal place by place
+            if name in KINDS:  # a tuple of arrays, which are equal element by element
                 same = len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
             else:
                 same = mine == theirs
@@ -211,7 +211,7 @@ class AttentionRecord:
             "cross": getattr(outputs, "cross_attentions", None),
         }
         alone = getattr(outputs, "attentions", None)
-        if alone and found["cross"]:  # a decoder that looks at somebody else's encoder
+        if alone and found["cross"]:  # a decoder that looks at another model's encoder
             found["decoder"] = alone
         elif alone:  # one stack only: the tokens that are given say which
             if bool(source_tokens) == bool(target_tokens):

@@ -153,7 +153,7 @@ class TransformerConfig:
     def tiny(
         cls, source_vocab_size: int, target_vocab_size: int, **changes: Any
     ) -> "TransformerConfig":
-        """Return the shape for the bilingual world, which it learns in 90 seconds on two CPU cores."""
+        """Return the shape of a model that learns the bilingual world in 90 seconds on two CPU cores."""
         sizes = {
             "d_model": 128,
             "d_ff": 256,

@@ -57,7 +57,7 @@ PRESETS = {
     "small": Preset(
         TransformerConfig.small,
         TrainingConfig(
-            max_steps=6_000,  # about twenty minutes of two cores
+            max_steps=6_000,  # about twenty minutes on two cores
             batch_tokens=1_024,
             peak_rate=3e-3,
             warmup_steps=400,

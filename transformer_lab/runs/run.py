@@ -141,7 +141,7 @@ def folder_lock(folder: Path) -> Iterator[FolderLock]:
     except BaseException:
         lock.release()
         if made:
-            with contextlib.suppress(OSError):  # there is something in it
+            with contextlib.suppress(OSError):  # it is not empty
                 folder.rmdir()
         raise
 

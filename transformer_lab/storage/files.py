@@ -36,7 +36,7 @@ def expand_path(name: str | Path) -> Path:
     """
     try:
         return Path(name).expanduser()
-    except RuntimeError as error:  # of a user who is not there
+    except RuntimeError as error:  # the user does not exist
         raise ValueError(f"path is {str(name)!r}; expected one that exists: {error}") from error
 
 
@@ -50,7 +50,7 @@ def write_atomically(path: Path, content: bytes) -> None:
         OSError: If there is no space or no permission; the message names the file.
     """
     place = Path(os.path.realpath(path))
-    if place.exists() and not place.is_file():  # a device takes bytes, and is never replaced
+    if place.exists() and not place.is_file():  # write to a device, never replace it
         place.write_bytes(content)
         return
     beside = place.with_name(f".{place.name}.{secrets.token_hex(4)}.part")
@@ -130,7 +130,7 @@ def list_file_states(folder: Path) -> set[tuple[str, int, int]]:
     """Return the name, inode and change time of each file in a folder; empty if it does not exist."""
     found = set()
     for path in folder.iterdir() if folder.is_dir() else ():
-        with contextlib.suppress(OSError):  # gone since it was listed
+        with contextlib.suppress(OSError):  # it was removed after it was listed
             status = path.stat()
             found.add((path.name, status.st_ino, status.st_mtime_ns))
     return found

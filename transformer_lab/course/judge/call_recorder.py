@@ -131,7 +131,7 @@ class CallRecorder:
 
         for name, part in module.named_children():
             if not any(True for _ in part.parameters()):
-                continue  # an answer may call dropout and the like as it wants
+                continue  # an answer may call dropout and the like in any way
             self.hook_part(before + name, part)
 
     def hook_part(self, name: str, part: nn.Module) -> None:

@@ -223,7 +223,7 @@ class Check:
         asked = functools.partial(doing, answer)
         said = find_unread_arguments(reference, asked, attempt.cases[at], names, attempt.given[at])
         if said is None or 2 * sum(attempt.right()) > len(attempt.cases):
-            return None  # whoever doesn't read an argument isn't right in most cases
+            return None  # an answer that ignores an argument is not right in most cases
         if attempt.fresh is None:
             return said
         again = zip(attempt.fresh.cases, attempt.fresh.given, attempt.fresh.right(), strict=True)
@@ -348,7 +348,7 @@ class Check:
     def known_outcome(self, answer: Callable[..., Any], place: int) -> Outcome:
         """Return the outcome of the reference or of a known `Mistake` in one case, from a cache."""
         if (answer, place) not in self.known_results:
-            with warnings.catch_warnings(action="ignore"):  # of a mistake that is not the learner's
+            with warnings.catch_warnings(action="ignore"):  # they are not the learner's
                 self.known_results[answer, place] = self.run_case(answer, self.all_cases[place])
         return self.known_results[answer, place]
 
@@ -388,7 +388,7 @@ class Check:
         """Versions of the reference with one standard mistake each; none if it returns arrays."""
         results = [x for one in self.known_outcomes(self.reference) for x in one.results]
         if any(x.ndim for x in results):
-            return ()  # an array shows more of itself, and its probes are in `number_faults`
+            return ()  # an array tells more, and `number_faults` probes it
         case = self.all_cases[0]
         found = list_counterfactuals(self.reference, self.argument_names(case), case)
         turned = Mistake(
@@ -406,9 +406,9 @@ class Check:
         """
         given, tolerance = attempt.given, attempt.tolerance
         if all(outcome.error is not None for outcome in given):
-            return None  # errors tell too little: the error itself says more
+            return None  # the error itself says more than a known mistake could
         if _are_equal(given, self.known_outcomes(self.reference), tolerance):
-            return None  # right but for the kind of the results: no mistake explains that
+            return None  # only the kind of the results is wrong, which no known mistake explains
         for mistake in (*self.mistakes, *self.counterfactuals):
             known = (self.known_outcome(mistake.answer, n) for n in range(len(given)))
             if _are_equal(given, known, tolerance) and self.is_confirmed(mistake, attempt):

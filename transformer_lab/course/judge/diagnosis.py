@@ -156,8 +156,8 @@ def find_result_order(got: Outcome, want: Outcome, names: Sequence[str]) -> str 
                 return None
             said = ", ".join(names[j] for j in order)
             return (
-                f"it is right, but in another order, because it returns ({said}), but "
-                f"should return ({', '.join(names)})"
+                f"the results are right, but in another order: it returns ({said}), but should "
+                f"return ({', '.join(names)})"
             )
     return None
 

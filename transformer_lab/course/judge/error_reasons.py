@@ -569,7 +569,7 @@ def find_reason(text: str, line: str = "") -> str | None:
         line: The learner's line that raised it, if it is known.
     """
     if re.search(r"\braise\b", line):
-        return None  # what the learner's own errors mean, the learner knows
+        return None  # the learner knows what their own errors mean
     if text.startswith("KeyError: ") and not reads_key(line):
         return None
     if "tuple index out of range" in text and re.search(r"\bshape\b|\bsize\(", line):

@@ -58,7 +58,7 @@ def describe_value(value: Any) -> str:
     if isinstance(value, np.ndarray | Tensor) and value.ndim:
         return f"of shape {tuple(value.shape)}"
     if isinstance(value, torch.nn.Module):
-        return f"a {type(value).__name__}"  # what it consists of would fill the page
+        return f"a {type(value).__name__}"  # its contents would fill the page
     if callable(value):
         return "a function"
     if _holds_arrays(value):

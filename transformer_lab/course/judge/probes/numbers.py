@@ -103,7 +103,7 @@ def compute_constant_ratio(got: np.ndarray, want: np.ndarray) -> float | None:
         return None
     ratio = float((a * b).sum() / (b * b).sum())
     if want.dtype.kind in "iu" and np.abs(a - ratio * b).max() > 0.5:
-        return None  # beside a very large number, a wrong small one would pass for a rounding error
+        return None  # next to a very large number, a wrong small one would look like rounding
     return ratio if close_elements(a, ratio * b, TOLERANCE).all() and not is_same(a, b) else None
 
 

@@ -101,7 +101,7 @@ def find_row_factors(got: np.ndarray, want: np.ndarray) -> str | None:
             least = TOLERANCE * np.abs(scale).max()
             varies = [n for n in range(want.ndim) if np.ptp(scale, axis=n).max() > least]
             if not varies:
-                return None  # one factor for all, which another probe names
+                return None  # another probe finds one factor for all rows
             if len(varies) == 1 and varies[0] < want.ndim - 2:
                 return (
                     f"each entry along axis {varies[0]} is the right one times a number, which "

@@ -196,7 +196,7 @@ def _random_multi_head(chance: RandomValues) -> tuple:
     batch, length, heads, d = chance.sizes(4)
     width = heads * d
     weights = (chance.numbers(width, width, scale=0.3) for _ in range(4))
-    scale = chance.one_of(1.0, 200.0)  # with the latter e to a score is infinite
+    scale = chance.one_of(1.0, 200.0)  # 200 makes exponentials infinite
     return chance.numbers(batch, length, width, scale=scale), *weights, heads
 
 

@@ -265,7 +265,7 @@ add_norm = Check(
             random_array(5, 3, seed=3),
             _keep,
             _normalise_without_gain,
-        ),  # gives the very array it gets
+        ),  # returns the same array that it gets
     ],
     drawn=_random_sublayer,
     working=_work_out_add_norm,

@@ -72,7 +72,7 @@ encoder_input = Check(
     results=("what the first layer gets",),
     working=_work_out_input,
     verified="rows of the table, times √d_model, plus the first positions",
-    tolerance=1e-6,  # a root taken in single precision is right enough
+    tolerance=1e-6,  # a root in single precision is exact enough
     mistakes=[
         Mistake(_edit_input((" + positions[: ids.size(1)]", "")), "the positions are missing."),
         Mistake(

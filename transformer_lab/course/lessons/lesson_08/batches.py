@@ -118,7 +118,7 @@ smoothed_target = Check(
     results=("the target",),
     working=_work_out_target,
     verified="it sums to 1, and the right word has its share of ε too",
-    tolerance=1e-6,  # single precision is right enough
+    tolerance=1e-6,  # single precision is exact enough
     mistakes=[
         Mistake(
             lambda w, v, e: _spread_probability(w, v, 1 - e, e / (v - 1)),

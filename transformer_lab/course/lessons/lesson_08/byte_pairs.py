@@ -184,7 +184,7 @@ def _merge_from_right(pieces: Word, pair: Pair) -> list[str]:
 
 
 def _make_array(answer: Callable[..., Any], pieces: Word, pair: Pair) -> Any:
-    """Call the answer and return its pieces, a list or a tuple of texts, as an array."""
+    """Call the answer and return its pieces, a list or a tuple of strings, as an array."""
     merged = answer(pieces, pair)
     if merged is None:
         return None

@@ -124,7 +124,8 @@ unigram_loss = Check(
             "this is the sum over the text, but the loss is that of one token.",
         ),
         Mistake(
-            lambda counts: _compute_entropy(counts).exp(), "this is the perplexity, e to the loss."
+            lambda counts: _compute_entropy(counts).exp(),
+            "this is the perplexity, e to the power of the loss.",
         ),
     ],
 )

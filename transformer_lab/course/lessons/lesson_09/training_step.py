@@ -105,7 +105,7 @@ _ALL_WEIGHTS = '[p for group in optimizer.param_groups for p in group["params"]]
 def _random_steps(chance: RandomValues) -> tuple:
     steps, count = chance.sizes(2)
     start = chance.numbers(count, scale=chance.one_of(1.0, 3.0)).tolist()
-    first = chance.between(1, count)  # so many in the first group; the others are a second one
+    first = chance.between(1, count)  # the first group's size; the rest form a second
     groups = [[start[:first]], [[number] for number in start[first:]]]
     return (
         _Quadratic(*(group for group in groups if group)),

@@ -37,7 +37,7 @@ def _loss_cases() -> list[tuple[Tensor, Tensor]]:
     small = [[2, -3, 1, 0, -1], [0, 4, -1, 1, 2], [1, 1, 5, -2, 0]]
     logits[0] = torch.tensor([small], dtype=torch.float64)
     cases = [(x, torch.tensor(y)) for x, y in zip(logits, targets, strict=True)]
-    front = torch.tensor([[0, 0, 4], [1, 0, 2]])  # padding need not stand behind the words
+    front = torch.tensor([[0, 0, 4], [1, 0, 2]])  # padding need not come after the words
     # In the last case, some probabilities are so small that a float rounds them to 0.
     return [
         *cases,

@@ -71,7 +71,7 @@ def _split_pairs(answer: Callable[..., Any], *arguments: Any) -> Any:
         raise UnusableError(f"it returns {describe_kind(found)}, {asked}")
     values = np.array([float(as_array(value)) for value, _ in found])
     if np.isnan(values).any():
-        return values, np.array([], dtype=int)  # they have no order, so the beginnings are chance
+        return values, np.array([], dtype=int)  # they have no order, so the beginnings are random
     for _, ids in found:
         if not isinstance(ids, tuple) or any(isinstance(i, Tensor | float) for i in ids):
             said = f"(log-probability, {describe_kind(ids)})"

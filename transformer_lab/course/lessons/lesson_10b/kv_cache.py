@@ -237,7 +237,7 @@ cache_numbers = Check(
         (2, 30, 6, 2, 7, 3),
         (3, 84, 12, 4, 5, 11),
         (6, 512, 8, 8, 1009, 997),
-        (5, 70, 10, 5, 13, 0),  # before the first word the memory's are there
+        (5, 70, 10, 5, 13, 0),  # before the first word, only the memory's are there
     ],
     drawn=_random_numbers,
     results=("the count",),

@@ -54,8 +54,8 @@ def _cases() -> list[tuple[Tensor, Tensor]]:
     never = torch.tensor([[0.25, 0.0, 0.5, 0.25, 0.0], [0.0, 0.5, 0.0, 0.0, 0.5]]).double()
     some = torch.tensor([[0.5, 0.25, 0.25, 0.0, 0.0], [0.25, 0.0, 0.5, 0.25, 0.0]]).double()
     alike = _make_rows(6, 3, 7)
-    other = torch.cat([alike[:2], _make_rows(7, 1, 7)])  # in the first row both say the same,
-    other[1, 2] += 1e-6  # and in the second nearly
+    other = torch.cat([alike[:2], _make_rows(7, 1, 7)])  # in the first row, p and q are equal,
+    other[1, 2] += 1e-6  # and in the second, nearly equal
     other[1, 5] -= 1e-6
     return [
         (
@@ -64,7 +64,7 @@ def _cases() -> list[tuple[Tensor, Tensor]]:
         ),
         (_make_rows(0, 2, 5), _make_rows(1, 2, 5)),
         (_make_rows(2, 5, 11), _make_rows(3, 5, 11, sharp=0.5)),
-        (never, some),  # words that the one or the other never says
+        (never, some),  # words that one of the models never writes
         (alike, other),
     ]
 

@@ -116,7 +116,7 @@ failure = Check(
         ([5, 6, 7, 9, 9, 9, 9, EOS], [5, 6, 7, 8, EOS]),
         ([5, 9, 7, 7, 7, 7], [5, 6, 7, EOS]),
         ([5, 7, 6, EOS], [5, 6, 7, EOS]),  # the right words in another order
-        ([5, 6, 9], [5, 6, 7, EOS]),  # cut off behind its only wrong word
+        ([5, 6, 9], [5, 6, 7, EOS]),  # cut off after its only wrong word
         ([5, 6, 9], [5, 6, EOS]),
         ([*range(500, 502)], [*range(500, 504), EOS]),  # cut off before anything was wrong
     ],

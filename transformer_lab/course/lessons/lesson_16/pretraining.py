@@ -35,7 +35,7 @@ def _random_windows(chance: RandomValues) -> tuple:
     length, count = chance.sizes(2)
     ids = chance.random.integers(0, 60_000, (count + 2) * length + chance.between(1, 9))
     starts = chance.random.integers(0, len(ids) - length, count)
-    starts[chance.between(0, count - 1)] = len(ids) - length - 1  # this one's last target ends ids
+    starts[chance.between(0, count - 1)] = len(ids) - length - 1  # its last target is ids[-1]
     return ids, starts, length
 
 
@@ -114,9 +114,9 @@ def _hide_cases() -> list[tuple]:
         ids = rng.integers(4, 100_003, shape)
         ids[ids == mask_id] += 1
         ids[1, 4:] = 0
-        cases.append((ids, rng.random(shape) < 0.4, mask_id))  # of the padding, too
+        cases.append((ids, rng.random(shape) < 0.4, mask_id))  # some of the padding is chosen, too
     words = np.array([[7, 0, 5], [0, 0, 6]])
-    return [*cases, (words, words >= 0, 4), (words, words < 0, 4)]  # all hidden, and nothing
+    return [*cases, (words, words >= 0, 4), (words, words < 0, 4)]  # all words hidden, and none
 
 
 def _hide_words(ids: np.ndarray, chosen: np.ndarray, mask_id: int) -> tuple[np.ndarray, np.ndarray]:
@@ -130,7 +130,7 @@ def _random_hidden(chance: RandomValues) -> tuple:
     batch, length = chance.sizes(2)
     mask_id = chance.between(1, 120)
     ids = chance.padded(batch, length, chance.one_of(90, 50_000), pad_id=0).numpy()
-    ids[ids == mask_id] += 1  # the mask stands for nothing else
+    ids[ids == mask_id] += 1  # no other word has the mask's id
     return ids, chance.flips(batch, length, share=0.4), mask_id
 
 

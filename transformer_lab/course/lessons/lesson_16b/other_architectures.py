@@ -143,7 +143,7 @@ _edit_messages = partial(edit_reference, _send_messages)
 
 def _random_graph(chance: RandomValues) -> tuple:
     nodes, d_k, d_v = chance.sizes(3)
-    scale = chance.one_of(1.0, 1.0, 40.0)  # with the last, e to a score is infinite
+    scale = chance.one_of(1.0, 1.0, 40.0)  # the last makes exponentials infinite
     sides = (chance.numbers(nodes, d, scale=scale) for d in (d_k, d_k, d_v))
     return *sides, [(int(a), int(b)) for a, b in np.argwhere(chance.flips(nodes, nodes, share=0.4))]
 

@@ -181,7 +181,8 @@ interval = Check(
     mistakes=[
         Mistake(
             lambda values, draws: _find_interval(values),
-            "these are percentiles of the *values*: how they scatter, not how sure their mean is.",
+            "these are percentiles of the *values*: how they scatter, not how certain their mean "
+            "is.",
         ),
         Mistake(
             lambda values, draws: _find_interval(values[draws]),
