@@ -115,7 +115,7 @@ class TransformerConfig:
         expected = f"ids from 0 to {smallest - 1}, inside both vocabularies"
         check("(pad_id, bos_id, eos_id, unk_id)", special, expected, inside)
         # Only padding may also begin a target, as in Marian's models, because it is never written.
-        expected = "four different ids, of which only pad_id and bos_id may be the same one"
+        expected = "four different ids, though pad_id and bos_id may be equal"
         differ = len(set(special)) == 4 - (self.bos_id == self.pad_id)
         check("(pad_id, bos_id, eos_id, unk_id)", special, expected, differ)
         for name in ("num_encoder_layers", "num_decoder_layers"):

@@ -33,7 +33,7 @@ def read_single_file(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise CheckpointError(f"{path}: damaged: {error}") from error
     for name in PARTS:
         if name not in description:
-            expected = "a translator saved as one file, or the folder of one"
+            expected = "a translator saved as one file or as a folder"
             raise CheckpointError(f"{path}: its metadata has no {name!r}; expected {expected}")
     return tensors, description
 

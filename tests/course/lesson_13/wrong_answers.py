@@ -265,6 +265,6 @@ TABLE = [
     ("smallest_difference", of_one_mean, "one mean"),
     ("smallest_difference", thrown_together, "thrown together"),
     ("smallest_difference", what_was_found, "that was found"),
-    ("smallest_difference", variance_for_sd, "made of variances"),
+    ("smallest_difference", variance_for_sd, "this uses variances"),
     ("smallest_difference", no_n, "with more seeds"),
 ]

@@ -197,7 +197,7 @@ def _is_always_an_element(attempt: Attempt, place: int) -> bool:
 
 
 def find_argument_in_result(attempt: Attempt, at: int, place: int) -> str | None:
-    """Return a sentence if the result is an argument, alone or plus or times another one, or None."""
+    """Return a sentence if the result is an argument, or the sum or product of two; otherwise None."""
     got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
     if not is_numeric(got) or not is_numeric(want):
         return None

@@ -38,7 +38,7 @@ def find_nan_or_infinity(got: np.ndarray, want: np.ndarray) -> str | None:
     for name, test in (
         ("NaN (0/0, ∞ − ∞, 0 · ∞ or the logarithm of a negative number)", np.isnan),
         (
-            "infinite (written there, or an overflow, a division by 0 or the logarithm of 0)",
+            "infinite (an ∞ in your code, an overflow, a division by 0 or the logarithm of 0)",
             np.isinf,
         ),
     ):

@@ -37,7 +37,7 @@ def find_wrong_sums(got: np.ndarray, want: np.ndarray) -> str | None:
         return f"everything together sums to 1, but each sum along {name} should"
     with np.errstate(all="ignore"):
         if is_same(got / got.sum(axis, keepdims=True), want):
-            return f"the sums along {name} are not 1; divided by them, it would be right"
+            return f"the sums along {name} are not 1; if you divide by them, the rest is right"
         exponentials = np.exp(got - got.max(axis, keepdims=True))
         if is_same(exponentials / exponentials.sum(axis, keepdims=True), want):
             return f"these are the numbers before the softmax along {name}"

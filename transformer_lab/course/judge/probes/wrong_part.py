@@ -90,7 +90,7 @@ def find_one_sided_errors(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_word_differences(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence about the words that a list of texts lacks or should not have, or None."""
+    """Return a sentence about the words that a list of strings lacks or should not have, or None."""
     if got.dtype.kind != "U" or want.dtype.kind != "U" or want.ndim != 1 or got.ndim != 1:
         return None
     missing = sorted(set(want.tolist()) - set(got.tolist()))

@@ -146,7 +146,9 @@ softmax_jacobian = Check(
         ),
         Mistake(
             lambda w: w * (1 - w),
-            ("the Jacobian of each row is a square, so the shape should be (..., key, key)."),
+            (
+                "the Jacobian of each row is a square matrix, so the shape should be (..., key, key)."
+            ),
         ),
     ],
 )

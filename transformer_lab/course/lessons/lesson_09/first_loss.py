@@ -109,7 +109,7 @@ unigram_loss = Check(
         ),
         Mistake(
             lambda counts: -(counts[counts > 0] / counts.sum() * counts[counts > 0].log()).sum(),
-            "the logarithm is taken of the counts. Take it of the shares.",
+            "this takes the logarithm of the counts. Take the logarithm of the shares.",
         ),
         Mistake(
             lambda counts: _compute_entropy(counts) / (counts > 0).sum(),

@@ -173,7 +173,8 @@ mend_forward = Check(
         ),
         Mistake(
             edit_forward_pass(("source_embedding, source)", "source_embedding, source).detach()")),
-            "the encoder learns again, but its embedding does not. The path is cut once more, below it.",
+            "the encoder learns again, but its embedding does not. The path is also cut below the "
+            "encoder.",
         ),
         Mistake(
             edit_forward_pass(("output(features)", "output(features.detach())")),

@@ -147,7 +147,7 @@ reordered = Check(
         ),
         Mistake(
             _edit_reordering(("in cache", "in cache[:1]")),
-            "only the first layer comes back, but each layer has keys and values of its own.",
+            "only the first layer comes back, but each layer has its own keys and values.",
         ),
         Mistake(
             _edit_reordering(("keys[rows], values[rows]", "keys.clone(), values.clone()")),
@@ -174,8 +174,7 @@ reordered = Check(
         ),
         Mistake(
             _edit_reordering((".flatten()", ".flatten().unique()")),
-            "a row that two new beams go on from is there only once, but each needs a copy of "
-            "its own.",
+            "a row that two new beams go on from is there only once, but each needs its own copy.",
         ),
         Mistake(
             _edit_reordering(("* beams", "* batch")),
@@ -270,7 +269,7 @@ cache_numbers = Check(
         ),
         Mistake(
             _edit_count(("layers * 2", "2")),
-            "one layer is counted, but every layer has keys and values of its own.",
+            "one layer is counted, but every layer has its own keys and values.",
         ),
         Mistake(
             _edit_count(("layers * 2", "2"), ("(source + written)", "(source + layers * written)")),

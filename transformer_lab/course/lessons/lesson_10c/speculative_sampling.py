@@ -151,8 +151,8 @@ keep_or_redraw = Check(
         ),
         Mistake(
             _edit_chances(("missing / total.where(total > 0, 1.0)", "(p - q).softmax(-1)")),
-            "these are probabilities already, not logits. Cut them off below 0, and divide by the "
-            "sum.",
+            "these are probabilities already, not logits. Set negative differences to 0, and "
+            "divide by the sum.",
         ),
         Mistake(
             _edit_chances(("total.where(total > 0, 1.0)", "total")),
@@ -170,7 +170,8 @@ keep_or_redraw = Check(
         ),
         Mistake(
             _edit_chances((".clamp(min=0)", "")),
-            "these are negative probabilities. Cut off at 0 what the draft says too often.",
+            "some probabilities are negative. Set them to 0 for the words that the draft says too "
+            "often.",
         ),
         Mistake(
             lambda p, q: _keep_or_redraw(q, p),

@@ -60,7 +60,7 @@ def _work_out_error_rate(weights: np.ndarray, gold: Links, at: tuple) -> Iterato
     yield "how many of these links are gold, too", common
     yield "how many links were found, and how many are gold", [len(steps), len(gold)]
     share = 2 * common / (len(steps) + len(gold))
-    yield "2 times the common ones, divided by both counts together", share
+    yield "2 times the number of common links, divided by the sum of both counts", share
     yield "1 minus that", 1 - share
 
 

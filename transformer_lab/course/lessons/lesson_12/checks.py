@@ -264,7 +264,7 @@ rollout = Check(
         ),
         Mistake(
             _edit_rollout(("0.5 * ", "")),
-            "the rows of mean map plus identity sum to 2, so take half of each.",
+            "the rows of the mean map plus the identity sum to 2, so take half of each.",
         ),
         Mistake(
             _edit_rollout(("mean", "sum")),

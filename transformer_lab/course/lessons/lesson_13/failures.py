@@ -325,7 +325,7 @@ smallest_difference = Check(
         ),
         Mistake(
             lambda a, b: (np.var(a, ddof=1) + np.var(b, ddof=1)) * np.sqrt(2 / len(a)),
-            "this is made of variances, but the standard deviation is their root.",
+            "this uses variances, but a standard deviation is the root of a variance.",
         ),
         Mistake(
             lambda a, b: 2 * np.sqrt((np.var(a, ddof=1) + np.var(b, ddof=1)) / 2),

@@ -287,11 +287,11 @@ cache_bytes = Check(
             "this is the n × n matrix, which is never kept. Decoding needs only one row of it at a "
             "time.",
         ),
-        Mistake(_edit_count((" * heads", "")), "every head has keys and values of its own."),
-        Mistake(_edit_count(("layers * ", "")), "every layer has keys and values of its own."),
+        Mistake(_edit_count((" * heads", "")), "every head has its own keys and values."),
+        Mistake(_edit_count(("layers * ", "")), "every layer has its own keys and values."),
         Mistake(
             _edit_count(("(d_k + d_v)", "2 * d_k")),
-            "values have a width of their own, d_v, which needn't be d_k.",
+            "values have their own width, d_v, which needn't be d_k.",
         ),
     ],
 )
