@@ -196,7 +196,7 @@ def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | No
         said = f"what {which} gets is not right{how}"
         if not right:
             return said
-        return f"{said}. What is called before it gets the right things ({', '.join(right[-4:])})"
+        return f"{said}. The calls before it get the right arguments ({', '.join(right[-4:])})"
     if any(sum(o.name == c.name for o in got) > sum(o.name == c.name for o in want) for c in got):
         return None
     each = ", ".join(f"`{name}`" for name in right)

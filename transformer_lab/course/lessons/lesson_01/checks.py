@@ -133,8 +133,8 @@ softmax = Check(
         ),
         Mistake(
             _edit_softmax(("axis=-1", "axis=1")),
-            "axis=1 is the last axis only in a matrix. The keys are the last axis however many "
-            "there are, so write axis=-1.",
+            "axis=1 is the last axis only in a matrix. The keys are the last axis, however many "
+            "axes there are, so write axis=-1.",
         ),
         Mistake(
             _edit_softmax(

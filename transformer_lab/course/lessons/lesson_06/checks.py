@@ -341,7 +341,7 @@ sees = Check(
         ),
         Mistake(
             _edit_leak_test((".any(", ".all(")),
-            "`all` wants every feature of an output to move, but one that moves is enough. Use "
+            "`all` requires every feature of an output to move, but one that moves is enough. Use "
             "`any`.",
         ),
         Mistake(
@@ -360,11 +360,12 @@ sees = Check(
         ),
         Mistake(
             lambda function, x: _find_leaks(function, x) & torch.eye(len(x), dtype=torch.bool),
-            "when input j changes, you look at only output j. Look at all of them.",
+            "when input j changes, you look at only output j. Look at all outputs.",
         ),
         Mistake(
             lambda function, x: _find_leaks(function, x).any(dim=1),
-            "this is one answer for each output. It should say which input moves it: (length, length).",
+            "this is one answer for each output. It should say which inputs move it, so its shape "
+            "is (length, length).",
         ),
     ],
 )

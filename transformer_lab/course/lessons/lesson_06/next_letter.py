@@ -29,7 +29,7 @@ class NextLetter(nn.Module):
         self.output = nn.Linear(d_model, LETTERS)
 
     def forward(self, letters: Tensor, mask: Tensor) -> Tensor:
-        """Compute logits (batch, length, letters) for the letter after each of the letters (batch, length)."""
+        """Compute logits (batch, length, vocabulary) for the letter that follows each in `letters`."""
         x = self.embedding(letters) + sinusoids(letters.size(1), self.embedding.embedding_dim)
         return self.output(self.stack(x, mask))
 

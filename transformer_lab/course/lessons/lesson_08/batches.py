@@ -59,7 +59,8 @@ pad = Check(
             lambda sequences, pad_id: torch.tensor(
                 [s[: min(map(len, sequences))] for s in sequences]
             ),
-            "all are cut to the shortest sentence, so words are lost. Fill up to the longest.",
+            "all sentences are cut to the shortest, so words are lost. Fill them up to the "
+            "longest.",
         ),
         Mistake(
             lambda sequences, pad_id: batching.pad([[*s, pad_id] for s in sequences], pad_id),
