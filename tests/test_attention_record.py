@@ -139,10 +139,10 @@ def test_labels_that_are_texts_are_kept_as_a_tuple(as_users_run_it, door, labels
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"label": b"step 3"}, "label is b'step 3'; expected a text or None"),
-        ({"label": 3}, "label is 3; expected a text or None"),
-        ({"unknown": "le"}, "unknown is one text, 'le'; expected a list"),
-        ({"unknown": (None,)}, r"unknown has None \(NoneType\) at position 0; expected texts"),
+        ({"label": b"step 3"}, "label is b'step 3'; expected a string or None"),
+        ({"label": 3}, "label is 3; expected a string or None"),
+        ({"unknown": "le"}, "unknown is one string, 'le'; expected a list"),
+        ({"unknown": (None,)}, r"unknown has None \(NoneType\) at position 0; expected strings"),
         ({"alignment": ((0, "1"),)}, r"alignment has \(0, '1'\); expected pairs of whole numbers"),
         ({"alignment": ((0, 1, 2),)}, "alignment has .*; expected pairs of whole numbers"),
         ({"alignment": (3,)}, "alignment has 3; expected pairs of whole numbers"),

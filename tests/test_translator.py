@@ -548,7 +548,7 @@ def test_a_file_is_overwritten_only_if_asked_and_only_a_translators(tmp_path):
     path = tmp_path / "whole.safetensors"
     make_translator(seed=0).save(path)
     before = path.read_bytes()
-    with pytest.raises(ValueError, match="is there already; expected another name, or overwrite"):
+    with pytest.raises(ValueError, match="exists already; expected another name, or overwrite"):
         make_translator(seed=1).save(path)
     assert path.read_bytes() == before
     make_translator(seed=1).save(path, overwrite=True)

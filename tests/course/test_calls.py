@@ -37,8 +37,8 @@ WANTED = calls(("embed", X), ("inner", Y), ("inner", X), ("norm", X + Y))
         (calls(("embed", X), ("inner", Y)), "`inner` is called once, but 2 calls are needed"),
         (
             calls(("embed", X), ("inner", Y), ("inner", Y)),
-            "what `inner`, in call 2, gets is not right. What is called before it gets the right "
-            "things (embed, inner)",
+            "what `inner`, in call 2, gets is not right. The calls before it get the right "
+            "arguments (embed, inner)",
         ),
         (calls(("embed", X, X)), "2 arguments instead of 1"),
         (WANTED, "what `embed`, `inner`, `norm` get is right. Look at what comes after"),

@@ -79,7 +79,7 @@ SAID = [
         ROWS,
         "sums to 1 along axis 0, but it should along axis 1",
     ),
-    (probes.find_wrong_sums, 3 * ROWS, ROWS, "divided by them, it would be right"),
+    (probes.find_wrong_sums, 3 * ROWS, ROWS, "if you divide by them, the rest is right"),
     (probes.find_wrong_sums, np.log(ROWS) + 2, ROWS, "before the softmax along axis 1"),
     (probes.find_wrong_sums, ROWS / 5, ROWS, "everything together sums to 1"),
     (

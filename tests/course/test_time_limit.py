@@ -74,7 +74,7 @@ def takes_from_a_list(items):
             "while i < n:\n  there i is 3, n is 5",
             "leaves i and n unchanged",
         ),
-        (no_break, 5, "while True:", "come to a break or a return?"),
+        (no_break, 5, "while True:", "reach a break or a return?"),
         (grows, [1, 2], "for item in items:", "add to the list that it goes through?"),
         (calls_itself_in_a_loop, 5, "while i < n:\n  there i is 0, n is 5", "nothing in the loop"),
         (takes_from_a_list, [1, 2], "while items:", "leaves items unchanged?"),

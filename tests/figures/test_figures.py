@@ -149,12 +149,12 @@ def test_bars_show_each_row_on_one_scale(weights):
         ({"weights": np.full((5, 7), np.nan)}, "range of weights is"),
         (
             {"queries": "abcde"},
-            "queries is one text, 'abcde'; expected a list with a text for each",
+            "queries is one string, 'abcde'; expected a list with one string for each",
         ),
-        ({"keys": b"abcdefg"}, "keys is one text, b'abcdefg'; expected a list"),
+        ({"keys": b"abcdefg"}, "keys is one string, b'abcdefg'; expected a list"),
         ({"keys": range(7)}, "keys has 0 .int. at position 0; expected the tokens themselves"),
-        ({"queries": dict.fromkeys(QUERIES)}, "queries is .*; expected a list of texts"),
-        ({"queries": [*QUERIES[:4], None]}, "queries has None .* at position 4; expected texts"),
+        ({"queries": dict.fromkeys(QUERIES)}, "queries is .*; expected a list of strings"),
+        ({"queries": [*QUERIES[:4], None]}, "queries has None .* at position 4; expected strings"),
         ({"row": 5}, "row is 5; expected None or 0 to 4"),
         ({"cell": (5, 0)}, r"cell is \(5, 0\)"),
         ({"alignment": ((0, 5),)}, r"alignment link is \(0, 5\)"),
@@ -167,7 +167,7 @@ def test_what_does_not_fit_is_named(arguments, message, weights, as_users_run_it
 
 
 def test_bars_name_what_does_not_fit(weights, as_users_run_it):
-    with pytest.raises(ValueError, match="labels is one text, 'fives'; expected a list"):
+    with pytest.raises(ValueError, match="labels is one string, 'fives'; expected a list"):
         weight_bars(weights, "fives", KEYS)
     with pytest.raises(ValueError, match=r"len\(labels\) is 1; expected 5"):
         weight_bars(weights, ["one"], KEYS)

@@ -29,7 +29,7 @@ from transformer_lab.model.encoder import Encoder
 
 MuteMode = Literal["zero", "mean"]
 Place = tuple[Kind, int | None]
-"""(kind, layer), counted from 0. A layer of None stands for what enters the first layer of a stack."""
+"""A kind of layer and its number, counted from 0; None stands for what enters the first layer."""
 
 
 class HeadHook(Hook):
@@ -50,7 +50,7 @@ class HeadHook(Hook):
         """Return the weights, with patches in place of the heads' own, and record them."""
         query, key = weights.shape[-2:]
         if self.kind == "encoder" or (self.kind == "decoder" and query == key):
-            # A pass begins here: what was recorded before belongs to another one.
+            # A pass begins here, so what was recorded before belongs to an earlier pass.
             for hook in self.restarts:
                 hook.calls = []
         if self.patch:
@@ -76,10 +76,12 @@ class HeadHook(Hook):
         """
         batch, _, query, key = weights.shape
         if new.dtype.itemsize < 4 <= weights.dtype.itemsize:
-            # Half precision sums to 1 only roughly, which what is recorded must not.
+            # In half precision, rows sum to 1 only roughly, but recorded rows must sum to 1 more
+            # closely.
             check_weights(f"patch of {self.kind} layer {self.layer} head {head}", as_numpy(new))
             new = normalise_rows(new.to(weights.dtype))
-        # A row of the decoder sees no later word: what was made for fewer or more keys has zeros there.
+        # A row of the decoder sees no later word, so a patch for fewer or more keys has zeros
+        # there.
         columns = F.pad(new, (0, key - new.size(-1))) if self.kind == "decoder" else new
         rows = columns[..., start : start + query, :]
         missing = query - rows.size(-2)
@@ -91,7 +93,7 @@ class HeadHook(Hook):
         if self.kind == "encoder":
             expected += f", query {query}"
         check(name, tuple(new.shape), expected, fits)
-        rows = rows.to(weights)  # as the model computes, and as exactly
+        rows = rows.to(weights)  # in the model's dtype, on its device
         check_weights(name, as_numpy(rows))
         if missing:
             own = weights[:, head, query - missing :]
@@ -105,7 +107,7 @@ class HeadHook(Hook):
             ValueError: If the result has another shape, or one of its rows does not sum to 1 or 0.
         """
         name = f"patch of {self.kind} layer {self.layer} head {head}"
-        # Double precision holds the coarser ones exactly: a row that stays comes back as it was.
+        # Double precision holds coarser numbers exactly, so a row left alone comes back unchanged.
         new = np.asarray(function(own.detach().cpu().double().numpy(), start))
         check(f"shape of the {name}", new.shape, f"{tuple(own.shape)}", new.shape == own.shape)
         rows = torch.from_numpy(new).to(own)
@@ -281,8 +283,8 @@ def capture_attention(
     }
     for head, new in patches.items():
         head_hooks[head.kind][head.layer].patch[head.head] = new
-    # A decoder layer's self-attention begins a pass for its cross-attention too; where a recurrence
-    # has its place, the encoder does.
+    # A decoder layer's self-attention begins a pass for its cross-attention, too. If a recurrence
+    # replaces self-attention, the encoder begins the pass.
     for own, cross in zip(head_hooks["decoder"], head_hooks["cross"], strict=False):
         own.restarts = [own, cross]
     if not cores["decoder"] and head_hooks["encoder"]:

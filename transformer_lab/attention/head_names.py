@@ -14,7 +14,7 @@ from transformer_lab.attention.scores import apply_to_weights, entropy, first_to
 
 
 class Behaviour(NamedTuple):
-    """Something a head may do, and what it takes to be named after it.
+    """Something a head may do, and the conditions for naming a head after it.
 
     Attributes:
         name: What the head is called.
@@ -73,7 +73,7 @@ def last_token(weights: np.ndarray) -> float:
 
 
 def spread(weights: np.ndarray) -> float:
-    """Return how widely the rows spread over the other words: 0 on just one word, 1 on all equally."""
+    """Return how widely the rows spread over the other words: 0 for just one word, 1 for all equally."""
     return float((np.exp(entropy(weights)) - 1) / (weights.shape[1] - 1))
 
 

@@ -110,7 +110,7 @@ class AttentionRecord:
             object.__setattr__(self, name, checked_labels(name, getattr(self, name)))
         checked_labels("unknown", self.unknown or ())
         if self.label is not None and not isinstance(self.label, str):
-            raise ValueError(f"label is {short(self.label)}; expected a text or None")
+            raise ValueError(f"label is {short(self.label)}; expected a string or None")
         source, target = len(self.source_tokens), len(self.target_tokens)
         if len(self.written_tokens) != target:
             raise ValueError(
@@ -149,7 +149,7 @@ class AttentionRecord:
             return NotImplemented
         for name in (field.name for field in fields(self)):
             mine, theirs = getattr(self, name), getattr(other, name)
-            if name in KINDS:  # a tuple of arrays, which themselves are equal place by place
+            if name in KINDS:  # a tuple of arrays, which are equal element by element
                 same = len(mine) == len(theirs) and all(map(np.array_equal, mine, theirs))
             else:
                 same = mine == theirs
@@ -211,7 +211,7 @@ class AttentionRecord:
             "cross": getattr(outputs, "cross_attentions", None),
         }
         alone = getattr(outputs, "attentions", None)
-        if alone and found["cross"]:  # a decoder that looks at somebody else's encoder
+        if alone and found["cross"]:  # a decoder that looks at another model's encoder
             found["decoder"] = alone
         elif alone:  # one stack only: the tokens that are given say which
             if bool(source_tokens) == bool(target_tokens):
@@ -278,19 +278,21 @@ class AttentionRecord:
 
 
 def checked_labels(name: str, tokens: Any) -> tuple[str, ...]:
-    """Return an axis's labels as a tuple; raise a ValueError for the first one that is not text."""
+    """Return an axis's labels as a tuple; raise a ValueError for the first that is not a string."""
     if isinstance(tokens, str | bytes):
         raise ValueError(
-            f"{name} is one text, {short(tokens)}; expected a list with a text for each token"
+            f"{name} is one string, {short(tokens)}; expected a list with one string for each token"
         )
     if isinstance(tokens, Mapping | Set) or not isinstance(tokens, Iterable):
-        raise ValueError(f"{name} is {short(tokens)}; expected a list of texts, in their order")
+        raise ValueError(
+            f"{name} is {short(tokens)}; expected a list of strings, in the order of the tokens"
+        )
     labels = tuple(tokens)
     for place, label in enumerate(labels):
         if not isinstance(label, str):
             kind = type(label).__name__
             remedy = (
-                "the tokens themselves, not their ids" if hasattr(label, "__index__") else "texts"
+                "the tokens themselves, not their ids" if hasattr(label, "__index__") else "strings"
             )
             raise ValueError(
                 f"{name} has {short(label)} ({kind}) at position {place}; expected {remedy}"
@@ -342,7 +344,7 @@ CAUSES = (
     "model.eval()); the batch is padded on the other side (padding='left'); or the model keeps a "
     "part of each row for an attention sink, which is not a token"
 )
-"""Why a model's row of weights may not sum to 1."""
+"""The usual reasons why a row of a model's weights does not sum to 1."""
 
 
 def check_weights(name: str, weights: np.ndarray, causes: str = "") -> None:
@@ -401,5 +403,5 @@ def _cut(
         for n, size in zip(shape, (queries, keys), strict=True)
     )
     weights = layer[sentence, :, rows, columns].detach().cpu()
-    # NumPy has no bfloat16; in half precision a row is still known to sum to 1 only roughly.
+    # NumPy has no bfloat16. Rows in half precision are known to sum to 1 only roughly.
     return (weights.half() if weights.itemsize < 4 else weights.float()).numpy()

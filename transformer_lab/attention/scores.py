@@ -1,4 +1,4 @@
-"""Head scores: each one is a number for what a head does, and the table `SCORES` lists them all.
+"""Head scores: each is a number that describes what a head does; `SCORES` lists them all.
 
 The lab colours heads by these scores, and lessons 11 and 12 compare heads by them. The lab computes
 the same formulas in JavaScript, in `transformer_lab/lab/page/lab/head_scores.js`, and a browser

@@ -14,8 +14,9 @@ from torch import nn
 
 from transformer_lab.config import Precision, check
 
-# On a CPU, products in bfloat16 are oneDNN's, which writes code for each shape and keeps that of the
-# last 1,024. Batches of real text have hardly a shape twice: that came to 1.3 GB, and saved no time.
+# On a CPU, oneDNN computes products in bfloat16. It compiles code for each shape, and keeps the
+# code for the last 1,024. Batches of real text hardly ever repeat a shape, so that code took 1.3 GB
+# and saved no time.
 for _cache in ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY"):
     os.environ.setdefault(_cache, "64")
 
@@ -32,7 +33,7 @@ def pick_device(name: str = "auto") -> torch.device:
         return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
     try:
         device = torch.device(name)
-        check("device", name, "one that computes", device.type != "meta")
+        check("device", name, "a device that can compute", device.type != "meta")
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]

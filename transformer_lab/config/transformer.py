@@ -115,7 +115,7 @@ class TransformerConfig:
         expected = f"ids from 0 to {smallest - 1}, inside both vocabularies"
         check("(pad_id, bos_id, eos_id, unk_id)", special, expected, inside)
         # Only padding may also begin a target, as in Marian's models, because it is never written.
-        expected = "four different ids, of which only pad_id and bos_id may be the same one"
+        expected = "four different ids, though pad_id and bos_id may be equal"
         differ = len(set(special)) == 4 - (self.bos_id == self.pad_id)
         check("(pad_id, bos_id, eos_id, unk_id)", special, expected, differ)
         for name in ("num_encoder_layers", "num_decoder_layers"):
@@ -153,7 +153,7 @@ class TransformerConfig:
     def tiny(
         cls, source_vocab_size: int, target_vocab_size: int, **changes: Any
     ) -> "TransformerConfig":
-        """Return the shape for the bilingual world, which it learns in 90 seconds on two CPU cores."""
+        """Return the shape of a model that learns the bilingual world in 90 seconds on two CPU cores."""
         sizes = {
             "d_model": 128,
             "d_ff": 256,
@@ -202,8 +202,8 @@ class TransformerConfig:
     def _preset(
         cls, source: int, target: int, sizes: dict[str, Any], changes: dict
     ) -> "TransformerConfig":
-        # One vocabulary for both languages is tied as in the paper; two of
-        # different sizes cannot be, so there only the output is tied.
+        # A vocabulary for both languages is tied as in the paper. Two vocabularies of different
+        # sizes cannot share a matrix, so only the output is tied.
         fitting = {"tie_source_target": source == target}
         values = {**fitting, **sizes, **changes}
         return cls(source_vocab_size=source, target_vocab_size=target, **values)

@@ -94,8 +94,8 @@ def make_trainer(
             validation.
 
     Raises:
-        ValueError: If the model's special ids are not the package's own: its tokenizers use these
-            ids for words, and one of them would be left out as padding.
+        ValueError: If the model's special ids are not the package's own. Its tokenizers would use
+            the package's ids for words, and one of these words would be left out as padding.
     """
     config = translator.model.config
     special, own = (config.pad_id, config.bos_id, config.eos_id), (PAD_ID, BOS_ID, EOS_ID)

@@ -128,7 +128,7 @@ def reading_rows(splits: Splits[Any]) -> list[tuple[str, object]]:
 
 
 EXAMPLES, EXAMPLE_SIGNS = 3, 100
-"""How many pairs are shown before training, and how many characters of each side."""
+"""How many pairs are shown before training, and how many characters of each side are shown."""
 
 
 def describe_corpus(corpus: str | None, splits: Splits[Any]) -> str:

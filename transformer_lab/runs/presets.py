@@ -42,7 +42,7 @@ PRESETS = {
             peak_rate=3e-3,
             warmup_steps=100,
             decay="linear",
-            # Lesson 09's evidence has the runs: without decay a rule may be half learnt, and with
+            # Lesson 09's evidence shows the runs: without decay a rule may be half learnt, and with
             # smoothing the pronoun is learnt late, or not at all.
             weight_decay=0.3,
             beta2=0.95,
@@ -57,7 +57,7 @@ PRESETS = {
     "small": Preset(
         TransformerConfig.small,
         TrainingConfig(
-            max_steps=6_000,  # about twenty minutes of two cores
+            max_steps=6_000,  # about twenty minutes on two cores
             batch_tokens=1_024,
             peak_rate=3e-3,
             warmup_steps=400,

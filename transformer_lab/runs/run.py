@@ -141,7 +141,7 @@ def folder_lock(folder: Path) -> Iterator[FolderLock]:
     except BaseException:
         lock.release()
         if made:
-            with contextlib.suppress(OSError):  # there is something in it
+            with contextlib.suppress(OSError):  # it is not empty
                 folder.rmdir()
         raise
 
@@ -218,7 +218,7 @@ def begin_run(
                 "all of its words"
             )
         size = replace(size, vocab_size=vocab_size)
-    # A short run validates too, so that one sees the loss fall.
+    # A short run validates, too, so that you can see the loss fall.
     often = min(training.validate_every, math.ceil(training.max_steps / 3))
     training = replace(training, validate_every=often)
     pick_device(training.device)  # fail before the long part if the device is missing
@@ -351,7 +351,7 @@ def build_trainer(
     Raises:
         ValueError: If the processes have different data or tokenizers.
     """
-    # Each machine has prepared its corpus, and learnt its pieces, for itself.
+    # Each machine has prepared the corpus and learnt the pieces of words for itself.
     distributed.check_same("fingerprint of the training pairs", translator.about["data"])
     both = translator.source_tokenizer.to_json() + translator.target_tokenizer.to_json()
     distributed.check_same("sum of the tokenizers", sha256(both.encode()).hexdigest()[:16])

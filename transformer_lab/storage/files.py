@@ -2,8 +2,8 @@
 
 Everything that is saved to disk goes through here. A single file is written under a temporary name
 and moved into place in one step. Several files are written into a temporary folder, which is then
-renamed in one step. From that moment the new files count. If the process crashes before they are
-moved into place, the next writer moves the rest.
+renamed in one step. From that moment on, readers get the new files. If the process crashes before
+they are moved into place, the next writer moves the rest.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 STAGING_FOLDER, COMMITTED_FOLDER = ".transformer_lab.new", ".transformer_lab.ready"
-"""The folder of new files before they count, and its name once they do."""
+"""The name of the folder of new files before they take effect, and its name afterwards."""
 REMOVALS_FILE = ".gone"
 """A file in that folder that lists the files to remove when the new ones are moved, one per line."""
 NAME = re.compile(r"\w[\w.-]*")
@@ -36,7 +36,7 @@ def expand_path(name: str | Path) -> Path:
     """
     try:
         return Path(name).expanduser()
-    except RuntimeError as error:  # of a user who is not there
+    except RuntimeError as error:  # the user does not exist
         raise ValueError(f"path is {str(name)!r}; expected one that exists: {error}") from error
 
 
@@ -50,7 +50,7 @@ def write_atomically(path: Path, content: bytes) -> None:
         OSError: If there is no space or no permission; the message names the file.
     """
     place = Path(os.path.realpath(path))
-    if place.exists() and not place.is_file():  # a device takes bytes, and is never replaced
+    if place.exists() and not place.is_file():  # write to a device, never replace it
         place.write_bytes(content)
         return
     beside = place.with_name(f".{place.name}.{secrets.token_hex(4)}.part")
@@ -96,7 +96,7 @@ def write_files_atomically(
 
 
 def recover_folder(folder: Path) -> None:
-    """Finish what a killed writer began: files that count are moved into place, and others deleted."""
+    """Finish what a killed writer began: move files that are complete into place, and delete others."""
     ready = folder / COMMITTED_FOLDER
     if (ready / REMOVALS_FILE).exists():
         for name in (ready / REMOVALS_FILE).read_text().splitlines():
@@ -130,7 +130,7 @@ def list_file_states(folder: Path) -> set[tuple[str, int, int]]:
     """Return the name, inode and change time of each file in a folder; empty if it does not exist."""
     found = set()
     for path in folder.iterdir() if folder.is_dir() else ():
-        with contextlib.suppress(OSError):  # gone since it was listed
+        with contextlib.suppress(OSError):  # it was removed after it was listed
             status = path.stat()
             found.add((path.name, status.st_ino, status.st_mtime_ns))
     return found

@@ -36,7 +36,7 @@ def read_description(folder: Path) -> dict[str, Any]:
                 f"A MarianMT model is converted by load_marian({str(folder)!r}).save(…)"
             )
         description = check_description(found)
-        own = description.get("sha256", {}).get("config.json")  # older ones have none
+        own = description.get("sha256", {}).get("config.json")  # older folders have no checksum
         if own is not None and own != compute_own_checksum(description):
             raise ValueError("its content is not what was saved")
     except CheckpointError:

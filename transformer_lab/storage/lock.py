@@ -21,7 +21,7 @@ LOCK = ".transformer_lab.lock"
 
 
 class FolderLock:
-    """The lock of a folder; it starts unlocked, `acquire` takes the lock and `release` gives it back."""
+    """A folder's lock, which starts unlocked: `acquire` takes it, and `release` gives it back."""
 
     def __init__(self, folder: Path):
         self.folder = folder

@@ -33,17 +33,17 @@ def read_single_file(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise CheckpointError(f"{path}: damaged: {error}") from error
     for name in PARTS:
         if name not in description:
-            expected = "a translator saved as one file, or the folder of one"
+            expected = "a translator saved as one file or as a folder"
             raise CheckpointError(f"{path}: its metadata has no {name!r}; expected {expected}")
     return tensors, description
 
 
 def check_replaceable(path: Path, overwrite: bool) -> None:
-    """Raise a ValueError if there is a file already, unless it is a translator and may be overwritten."""
+    """Raise a ValueError if a file exists that is not a translator, or may not be overwritten."""
     if not path.exists():
         return
     if not overwrite:
-        raise ValueError(f"{path} is there already; expected another name, or overwrite=True")
+        raise ValueError(f"{path} exists already; expected another name, or overwrite=True")
     try:
         read_single_file(path)
     except CheckpointError as error:

@@ -187,7 +187,7 @@ TABLE = [
     ("softmax", no_keepdims, "keepdims"),
     ("softmax", keepdims_in_one_place, "keepdims"),
     ("softmax", second_axis, "axis=-1"),
-    ("softmax", one_sum_for_all, "the sum has to be each row's own"),
+    ("softmax", one_sum_for_all, "it needs its own sum"),
     ("softmax", subtracts_the_smallest, "the smallest score"),
     ("softmax", subtracts_the_mean, "the mean of the row"),
     ("softmax", subtracts_the_largest_size, "the largest absolute value"),
@@ -209,6 +209,6 @@ TABLE = [
     ("attention", dot_for_matmul, "stops with ValueError"),
     ("attention", inner_for_matmul, "stops with ValueError"),
     ("attention", einsum_of_two_axes, "stops with ValueError"),
-    ("attention", turns_all_axes, "turns all axes"),
+    ("attention", turns_all_axes, "reverses the order of all axes"),
     ("attention", output_alone, "returns 1 thing, but should return 2: the output, the weights"),
 ]

@@ -160,7 +160,7 @@ TABLE = [
     ("sinusoids", in_whole_turns, "an extra factor of 2π"),
     ("sinusoids", from_zero_to_one, "divided by the length"),
     ("sinusoids", sines_then_cosines, "all sines first"),
-    ("sinusoids", a_frequency_a_column, "a frequency of its own"),
+    ("sinusoids", a_frequency_a_column, "its own frequency"),
     ("sinusoids", i_for_two_i, "the exponent is 2i/d_model"),
     ("sinusoids", from_one, "count from 0"),
     ("sinusoids", swapped, "sine belongs to the even columns"),

@@ -327,5 +327,5 @@ TABLE = [
     ("sees", changes_that_cancel, "may cancel"),
     ("sees", true_where_still, "inside out"),
     ("sees", diagonal_only, "only output j"),
-    ("sees", one_for_each_output, "which input moves it"),
+    ("sees", one_for_each_output, "which inputs move it"),
 ]

@@ -224,7 +224,7 @@ TABLE = [
     ("count_pairs", types_not_tokens, "counted once, but it should count as often"),
     ("count_pairs", set_of_pairs, "occurs twice in a word"),
     ("count_pairs", sorted_pairs, "the order matters"),
-    ("count_pairs", strings, "lose the border"),
+    ("count_pairs", strings, "the border between the two is lost"),
     ("count_pairs", over_the_border, "stay inside words"),
     ("count_pairs", steps_of_two, "only every second pair"),
     ("merge", breaks_off, "only the first pair"),

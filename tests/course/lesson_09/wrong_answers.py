@@ -287,7 +287,7 @@ TABLE = [
     ("training_step", never_clips, "is not clipped"),
     ("training_step", clips_each_number, "clipped by itself"),
     ("training_step", norm_of_the_clipped, "warns of nothing"),
-    ("training_step", loss_of_afterwards, "computed anew after the step"),
+    ("training_step", loss_of_afterwards, "computed again after the step"),
     ("training_step", rate_for_the_next, "the rate of the one before"),
     ("training_step", always_length_one, "short ones too"),
     ("training_step", rate_of_the_first_group, "first group of weights gets the rate"),

@@ -292,7 +292,7 @@ TABLE = [
     ("accept", takes_all_of_best, "all of the large model's words are taken"),
     ("accept", all_or_nothing, "everything is thrown away"),
     ("accept", draft_decides, "the large model decides"),
-    ("accept", no_word_behind_a_right_draft, "after it comes free too"),
+    ("accept", no_word_behind_a_right_draft, "after it costs nothing either"),
     ("accept", always_the_last_of_best, "the last of `best`"),
     ("accept", both_words_at_the_difference, "the draft's wrong word is written too"),
     ("accept", one_place_too_far, "one position too far"),

@@ -247,7 +247,7 @@ TABLE = [
     ("reached_rows", without_signs, "its negative"),
     ("reached_rows", number_of_rows, "how many"),
     ("failure", by_lengths, "compares the lengths"),
-    ("failure", the_wrong_way_round, "are exchanged"),
+    ("failure", the_wrong_way_round, "are swapped"),
     ("failure", ignores_the_end, "isn't exact"),
     ("failure", three_kinds, "a word for another word"),
     ("failure", place_of_eos, "where eos stands"),
@@ -265,6 +265,6 @@ TABLE = [
     ("smallest_difference", of_one_mean, "one mean"),
     ("smallest_difference", thrown_together, "thrown together"),
     ("smallest_difference", what_was_found, "that was found"),
-    ("smallest_difference", variance_for_sd, "made of variances"),
+    ("smallest_difference", variance_for_sd, "this uses variances"),
     ("smallest_difference", no_n, "with more seeds"),
 ]

@@ -240,7 +240,7 @@ TABLE = [
     ("paired_difference", as_if_unrelated, "as unrelated"),
     ("paired_difference", divided_by_n, "divide by n − 1"),
     ("paired_difference", not_divided, "divide by √n"),
-    ("paired_difference", n_without_root, "That is for a variance"),
+    ("paired_difference", n_without_root, "A variance would be"),
     ("paired_difference", base_minus_other, "the sign is wrong"),
     ("paired_difference", variance_of_the_mean, "variance of the mean"),
     ("perplexity_and_accuracy", mean_of_perplexities, "after the exponential"),

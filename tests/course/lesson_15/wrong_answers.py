@@ -210,5 +210,5 @@ TABLE = [
     ("cache_bytes", matrices, "n × n matrix"),
     ("cache_bytes", one_head, "every head"),
     ("cache_bytes", one_layer, "every layer"),
-    ("cache_bytes", twice_the_keys, "width of their own"),
+    ("cache_bytes", twice_the_keys, "their own width"),
 ]

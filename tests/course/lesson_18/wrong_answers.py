@@ -234,7 +234,7 @@ TABLE = [
     ("eight_bits", cut_off, "not rounded"),
     ("eight_bits", step_size, "upside down"),
     ("eight_bits", largest_with_sign, "sign"),
-    ("eight_bits", row_by_row, "each row has a scale"),
+    ("eight_bits", row_by_row, "each row has its own scale"),
     ("eight_bits", all_positive, "0 to 255"),
     ("eight_bits", fixed_scale, "whatever the weights are"),
     ("eight_bits", never_narrowed, "64 bits each"),

@@ -71,7 +71,7 @@ class Attempt:
         return self.right().index(False)
 
     def wrong_result(self) -> int | None:
-        """Return the index of the first wrong result in the first failing case; None after an error."""
+        """Return the index of the first failing case's first wrong result, or None after an error."""
         got, want = self.given[self.first_wrong()], self.expected[self.first_wrong()]
         if got.error or len(got.results) != len(want.results):
             return None

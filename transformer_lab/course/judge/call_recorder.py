@@ -51,8 +51,8 @@ class CallRecorder:
 
     Attributes:
         calls: The calls, in the order in which they started.
-        is_answer_running: Whether the answer is running, so that a call made now is its own. A
-            check may also call the arguments itself, before or after the answer, and such calls say
+        is_answer_running: Whether the answer is running, so that a call made now is its own. Before
+            or after the answer, a check may call the same functions itself, and such calls say
             nothing about the answer.
     """
 
@@ -131,11 +131,11 @@ class CallRecorder:
 
         for name, part in module.named_children():
             if not any(True for _ in part.parameters()):
-                continue  # an answer may call dropout and the like as it wants
+                continue  # an answer may call dropout and the like in any way
             self.hook_part(before + name, part)
 
     def hook_part(self, name: str, part: nn.Module) -> None:
-        """Put hooks on one part of a module, which record its arguments and what it returns."""
+        """Put hooks on one part of a module to record its arguments and what it returns."""
         running: list[int | None] = []
         layer = type(part).__name__ if type(part).__module__.startswith("torch.nn.") else ""
 
@@ -196,7 +196,7 @@ def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | No
         said = f"what {which} gets is not right{how}"
         if not right:
             return said
-        return f"{said}. What is called before it gets the right things ({', '.join(right[-4:])})"
+        return f"{said}. The calls before it get the right arguments ({', '.join(right[-4:])})"
     if any(sum(o.name == c.name for o in got) > sum(o.name == c.name for o in want) for c in got):
         return None
     each = ", ".join(f"`{name}`" for name in right)
@@ -210,7 +210,7 @@ def _gives_something_else(one: Call, call: Call) -> bool:
 
 
 def find_needless_calls(got: Sequence[Call], want: Sequence[Call]) -> str | None:
-    """Return a sentence about a call too many, with arguments that no right call has, or None.
+    """Return a sentence about an extra call, whose arguments no right call has, or None.
 
     This does not cover an answer that loops over the rows, and so calls something many times, each
     time with just one row.

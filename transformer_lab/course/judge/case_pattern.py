@@ -23,7 +23,7 @@ def find_case_pattern(attempt: Attempt) -> str | None:
     """Return a sentence on how many cases are right and what sets them apart, or None if none is right.
 
     The same feature must set them apart among freshly drawn cases too, and at least two of these
-    must have it. Otherwise it may be an accident that the feature fits.
+    must have it. Otherwise the feature may fit by accident.
     """
     right = attempt.right()
     if not any(right):
@@ -54,7 +54,7 @@ def _list_features(attempt: Attempt) -> list[tuple[str, list[Any]]]:
 def find_dividing_value(
     name: str, values: Sequence[Any], right: Sequence[bool]
 ) -> tuple[str, Any, bool] | None:
-    """Return what separates right from wrong cases, if one value of a feature does, or None.
+    """Return the value of a feature that separates right cases from wrong ones, or None.
 
     Returns:
         A phrase, the value, and whether the cases that have it are the right ones.

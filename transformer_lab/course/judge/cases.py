@@ -34,7 +34,7 @@ def random_weights(*shape: int, seed: int) -> np.ndarray:
 
 
 ATTENTION_SHAPES = [((), 2, 3, 5, 7), ((3,), 5, 2, 7, 11), ((5, 3), 7, 2, 11, 4)]
-"""(batch, queries, keys, d_k, d_v): never square, and with zero, one or two batch dimensions."""
+"""Shapes (batch, queries, keys, d_k, d_v): none is square, and each has up to two batch dimensions."""
 
 
 def attention_cases() -> list[tuple]:
@@ -74,7 +74,7 @@ def build_module(
     """Build the module of an answer's class, in float64 and with known weights.
 
     Raises:
-        UnusableError: If its parameters have other names or shapes than those of the reference.
+        UnusableError: If its parameters do not have the reference's names and shapes.
     """
     module = answer(*sizes)
     if not isinstance(module, nn.Module):

@@ -67,13 +67,13 @@ class Verdict:
 RANDOM_CASES = 3
 """The number of a check's random cases; an answer that memorises the written cases fails on them."""
 FRESH_CASES = 10
-"""The most cases drawn to see whether a sentence explains more than one of them."""
+"""The largest number of cases drawn to test whether a sentence explains more than one case."""
 MORE_CASES = 40
 """The number of cases drawn to confirm what could easily be a coincidence."""
 FEWEST_CASES = 3
-"""The fewest cases that can confirm it if the answer is too slow for all `MORE_CASES`."""
+"""The smallest number of cases that can rule out a coincidence if `MORE_CASES` take too long."""
 FRESH_SECONDS = 5.0
-"""How many seconds a wrong answer may compute in all drawn cases together."""
+"""How many seconds a wrong answer may take for all drawn cases together."""
 SOLUTION_MARK = "### BEGIN SOLUTION"
 """The first line of each notebook cell that contains the solution."""
 NO_EXPLANATION = "the result is wrong, in a way that this check has no words for."
@@ -211,8 +211,8 @@ class Check:
             return None
 
         def doing(one: Callable[..., Any], case: tuple[Any, ...]) -> Outcome:
-            # Sizes are changed here, and only results are compared: what PyTorch says of that is no
-            # concern of the learner's.
+            # Sizes are changed here, and only results are compared, so the learner need not see
+            # PyTorch's warnings about the changed sizes.
             with torch.no_grad(), warnings.catch_warnings(action="ignore"):
                 return self.run_case(one, case)
 
@@ -223,7 +223,7 @@ class Check:
         asked = functools.partial(doing, answer)
         said = find_unread_arguments(reference, asked, attempt.cases[at], names, attempt.given[at])
         if said is None or 2 * sum(attempt.right()) > len(attempt.cases):
-            return None  # whoever doesn't read an argument isn't right in most cases
+            return None  # an answer that ignores an argument is not right in most cases
         if attempt.fresh is None:
             return said
         again = zip(attempt.fresh.cases, attempt.fresh.given, attempt.fresh.right(), strict=True)
@@ -270,7 +270,7 @@ class Check:
     def try_fresh_cases(self, attempt: Attempt, runs: "FreshRuns") -> Attempt | None:
         """Return a wrong answer's outcomes in cases that no verdict has used, or None.
 
-        Cases are drawn until the answer fails in three of them. Return None if there are fewer than
+        Cases are drawn until the answer has failed in three. Return None if there are fewer than
         two such cases, or if the answer has to be stopped.
         """
         if self.drawn is None or attempt.wrong_result() is None:
@@ -348,7 +348,7 @@ class Check:
     def known_outcome(self, answer: Callable[..., Any], place: int) -> Outcome:
         """Return the outcome of the reference or of a known `Mistake` in one case, from a cache."""
         if (answer, place) not in self.known_results:
-            with warnings.catch_warnings(action="ignore"):  # of a mistake that is not the learner's
+            with warnings.catch_warnings(action="ignore"):  # they are not the learner's
                 self.known_results[answer, place] = self.run_case(answer, self.all_cases[place])
         return self.known_results[answer, place]
 
@@ -368,8 +368,8 @@ class Check:
     def run_cases(self, answer: Callable[..., Any]) -> list[Outcome]:
         """Return the answer's outcomes, one for each case.
 
-        If the answer does not end in one case, all later cases count as endless, too, so that
-        nobody has to wait for each of them.
+        If the answer does not end on one case, it is not run on the later ones, so that nobody has
+        to wait for each of them. They count as endless, too.
         """
         outcomes: list[Outcome] = []
         for case in self.all_cases:
@@ -380,7 +380,7 @@ class Check:
     def run_case(
         self, answer: Callable[..., Any], case: tuple[Any, ...], seconds: float | None = None
     ) -> Outcome:
-        """Return the outcome of the answer in one case, for which it has a few seconds."""
+        """Return the outcome of the answer in one case; after a few seconds, the answer is stopped."""
         return run_case(answer, self.run, case, self.argument_names(case), seconds)
 
     @functools.cached_property
@@ -388,7 +388,7 @@ class Check:
         """Versions of the reference with one standard mistake each; none if it returns arrays."""
         results = [x for one in self.known_outcomes(self.reference) for x in one.results]
         if any(x.ndim for x in results):
-            return ()  # an array shows more of itself, and its probes are in `number_faults`
+            return ()  # an array tells more, and `number_faults` probes it
         case = self.all_cases[0]
         found = list_counterfactuals(self.reference, self.argument_names(case), case)
         turned = Mistake(
@@ -406,9 +406,9 @@ class Check:
         """
         given, tolerance = attempt.given, attempt.tolerance
         if all(outcome.error is not None for outcome in given):
-            return None  # errors tell too little: the error itself says more
+            return None  # the error itself says more than a known mistake could
         if _are_equal(given, self.known_outcomes(self.reference), tolerance):
-            return None  # right but for the kind of the results: no mistake explains that
+            return None  # only the kind of the results is wrong, which no known mistake explains
         for mistake in (*self.mistakes, *self.counterfactuals):
             known = (self.known_outcome(mistake.answer, n) for n in range(len(given)))
             if _are_equal(given, known, tolerance) and self.is_confirmed(mistake, attempt):
@@ -426,7 +426,7 @@ class Check:
             return False
         with warnings.catch_warnings(action="ignore"):
             others = [self.run_case(mistake.answer, case) for case in attempt.more.cases]
-        # Where both stop, each may have its own reason.
+        # If both stop with an error, their reasons may differ.
         pairs = [
             (got, other)
             for got, other in zip(attempt.more.given, others, strict=True)
@@ -456,7 +456,7 @@ class Check:
 
 
 class FreshRuns:
-    """The outcomes of one answer in freshly drawn cases; it may compute for `FRESH_SECONDS` in all."""
+    """The outcomes of an answer in freshly drawn cases; the answer may take `FRESH_SECONDS` in total."""
 
     def __init__(self, judge: Check, answer: Callable[..., Any]):
         self.judge, self.answer = judge, answer

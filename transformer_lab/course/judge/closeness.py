@@ -9,7 +9,7 @@ import numpy as np
 def is_close(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
     """Return whether two arrays have the same shape, and all numbers agree up to the tolerance.
 
-    NaN equals NaN, booleans never equal numbers, and texts must be identical.
+    NaN equals NaN, booleans never equal numbers, and strings must be identical.
     """
     if a.shape != b.shape or (a.dtype == bool) != (b.dtype == bool):
         return False
@@ -27,7 +27,7 @@ def is_equal(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 def close_elements(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray:
-    """Return, as booleans, where two arrays of numbers are equal up to a relative tolerance.
+    """Return booleans that say where two arrays of numbers are equal up to a relative tolerance.
 
     A difference may also be as large as the tolerance times the largest number in b. For float32
     the tolerance is at least 5e-6, because single precision is no better than that.
@@ -41,9 +41,9 @@ def close_elements(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray
 
 
 def is_same_kind(given: np.ndarray, wanted: np.ndarray) -> bool:
-    """Return whether booleans were given where booleans are wanted, and integers where integers are.
+    """Return whether the results are booleans where booleans are wanted, and likewise for integers.
 
-    A single 4.0 is as good as a 4, but in an array of ids or positions it is not.
+    A single 4.0 counts as a 4, but in an array of ids or positions it does not.
     """
     if not given.ndim and given.dtype.kind == "f" and wanted.dtype.kind in "iu":
         return float(given).is_integer()

@@ -99,7 +99,7 @@ def describe_other_kind(error: NotComparableError, want: Outcome, names: Sequenc
     asked = describe_asked(want.results[error.place])
     verb = "are" if _is_plural(name) else "is"
     if value is None:
-        # One result alone that is None was returned so, and a check may have put it into a tuple.
+        # A single result that is None was returned alone; a check may have put it into a tuple.
         return f"{name} {verb} None" + (
             ". Is there a `return`?" if n == 1 else f", but should be {asked}"
         )
@@ -130,7 +130,7 @@ def describe_asked(want: np.ndarray) -> str:
         "b": ("True or False", "True and False"),
         "i": ("a whole number", "whole numbers"),
         "u": ("a whole number", "whole numbers"),
-        "U": ("a text", "texts"),
+        "U": ("a string", "strings"),
     }.get(want.dtype.kind, ("a number", "numbers"))
     return f"{many} in the shape {want.shape}" if want.ndim else one
 
@@ -156,8 +156,8 @@ def find_result_order(got: Outcome, want: Outcome, names: Sequence[str]) -> str 
                 return None
             said = ", ".join(names[j] for j in order)
             return (
-                f"it is right, but in another order, because it returns ({said}), but "
-                f"should return ({', '.join(names)})"
+                f"the results are right, but in another order: it returns ({said}), but should "
+                f"return ({', '.join(names)})"
             )
     return None
 
@@ -178,9 +178,9 @@ def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | 
     ]
     rest = f" ({' and '.join(others)}: right)" if others else ""
     if got.dtype.kind in "US" and is_numeric(want):
-        return f"{name} is a text, {describe_kind(got.tolist())}, but should be a number{rest}"
+        return f"{name} is a string, {describe_kind(got.tolist())}, but should be a number{rest}"
     if is_numeric(got) and want.dtype.kind in "US":
-        asked = f"but should be a text such as {want.ravel()[0]!r}"
+        asked = f"but should be a string such as {want.ravel()[0]!r}"
         return f"{name} is a number, {describe_kind(got.tolist())}, {asked}"
     if got.shape != want.shape:
         reason = choose_reason(SHAPE_FINDERS, attempt, at, place)

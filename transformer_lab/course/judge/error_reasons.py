@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 
 Reason = Callable[[re.Match[str]], str]
 ONE_TRUTH = (
-    "this has many truth values, but `if`, `and`, `or`, `not`, `max` and `min` of Python "
-    "need a single one. For arrays, use &, |, ~, where or maximum"
+    "this has many truth values, but Python's `if`, `and`, `or`, `not`, `max` and `min` need a "
+    "single one. For arrays, use &, |, ~, where or maximum"
 )
 NUMPY = (
-    "a NumPy function gets a tensor that needs a gradient, but NumPy passes none on. Use @, the "
-    "tensor's own methods or torch's functions, such as torch.exp for np.exp"
+    "a NumPy function gets a tensor that needs a gradient, but NumPy passes no gradient on. Use "
+    "@, the tensor's own methods or torch's functions, such as torch.exp for np.exp"
 )
 NUMPYS_WORDS = (
     "a NumPy function, or one that calls NumPy functions, gets a PyTorch tensor. Use the tensor's "
@@ -33,7 +33,7 @@ NONES: Sequence[tuple[str, str]] = [
     ),
     (
         r"=\s*[\w.\[\]]+\.(?:append|extend|insert|sort|reverse)\(",
-        "append, sort and the like change what stands before the dot, and return None",
+        "append, sort and the like change the list before the dot, and return None",
     ),
 ]
 """Where a None comes from if no `return` is missing: a pattern for the code, and the explanation."""
@@ -93,7 +93,7 @@ def explain_index(found: re.Match[str]) -> str:
     n = int(found.group(1))
     if n < 2:
         return "there is only one entry, number 0" if n else "there is nothing in it"
-    return f"there are {n}, so the last is number {n - 1}"
+    return f"there are {n} entries, so the last is number {n - 1}"
 
 
 def explain_none(line: str, body: str = "") -> str:
@@ -158,8 +158,8 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"unhashable type: '(\w+)'",
         lambda m: (
-            f"a {m[1]} can change, so it cannot be in a set or a key of a dict. A tuple can: write "
-            "(a, b) instead of [a, b]"
+            f"a {m[1]} can change, so it cannot be in a set, or be the key of a dict. A tuple "
+            "can: write (a, b) instead of [a, b]"
         ),
     ),
     (
@@ -240,7 +240,8 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"'list' object has no attribute 'layout'|must be Tensor, not (?:list|tuple)",
         lambda _: (
-            "a list is given where one tensor is needed. Make one of many with torch.stack or torch.cat"
+            "a list is given where one tensor is needed. Join its tensors with torch.stack or "
+            "torch.cat"
         ),
     ),
     (
@@ -279,13 +280,13 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"can't multiply sequence by non-int of type '(?:numpy\.)?float",
         lambda _: (
-            "* repeats a list, a tuple or a text a whole number of times. To multiply number by "
+            "* repeats a list, a tuple or a string a whole number of times. To multiply number by "
             "number, use an np.array"
         ),
     ),
     (
         r"can't multiply sequence by non-int of type",
-        lambda _: "* repeats a list, a tuple or a text. To put two of them together, use +",
+        lambda _: "* repeats a list, a tuple or a string. To put two of them together, use +",
     ),
     (
         r"'torch\.return_types\.m",
@@ -362,8 +363,8 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"[Cc]annot interpret '-?\d+' as a data type",
         lambda _: (
-            "several sizes or axes are one argument, with brackets of their own, as in np.zeros((2, 3)) "
-            "or x.sum((-2, -1))"
+            "several sizes or axes must be one argument, in their own brackets, as in "
+            "np.zeros((2, 3)) or x.sum((-2, -1))"
         ),
     ),
     (
@@ -450,7 +451,8 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"Input dtype must be either a floating point or complex dtype",
         lambda _: (
-            "whole numbers and True or False have no mean in PyTorch. Make decimals of them with .float()"
+            "whole numbers and True or False have no mean in PyTorch. Turn them into decimals "
+            "with .float()"
         ),
     ),
     (
@@ -552,7 +554,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"start \(\d+\) \+ length \(\d+\) exceeds dimension size",
-        lambda _: "narrow takes a start and a length, where a slice takes a start and an end",
+        lambda _: "narrow takes a start and a length, whereas a slice takes a start and an end",
     ),
     (r"division by zero", lambda _: "the divisor is 0"),
     (r"math range error|math domain error", lambda _: "the result is not finite for this number"),
@@ -567,7 +569,7 @@ def find_reason(text: str, line: str = "") -> str | None:
         line: The learner's line that raised it, if it is known.
     """
     if re.search(r"\braise\b", line):
-        return None  # what the learner's own errors mean, the learner knows
+        return None  # the learner knows what their own errors mean
     if text.startswith("KeyError: ") and not reads_key(line):
         return None
     if "tuple index out of range" in text and re.search(r"\bshape\b|\bsize\(", line):

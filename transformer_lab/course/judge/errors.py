@@ -145,7 +145,8 @@ def find_stored_names(code: types.CodeType) -> Iterator[str]:
     for step in dis.get_instructions(code):
         if step.opname.startswith("STORE_") and step.opname != "STORE_ATTR":
             names = step.argval if isinstance(step.argval, tuple) else (step.argval,)
-            # From Python 3.13 on, one step stores two, or stores the first and loads the second.
+            # Since Python 3.13, one instruction can store two variables, or store one and load
+            # another.
             yield from names[:1] if "LOAD" in step.opname else names
 
 

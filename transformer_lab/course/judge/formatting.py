@@ -27,7 +27,7 @@ def describe_kind(value: Any) -> str:
 
 
 def _kind_of(value: Any) -> str:
-    """Return the text for `describe_kind`, and let an error in the value's own code pass."""
+    """Return the text for `describe_kind`, without catching errors in the value's own code."""
     if value is None:
         return "None"
     if isinstance(value, tuple | list):
@@ -53,12 +53,12 @@ def describe_value(value: Any) -> str:
     """Return an argument as short text.
 
     An array is described by its shape, a module by its class, a function as "a function", and a
-    list with arrays by its kind. Anything else is shown itself, shortened if it is long.
+    list with arrays by its kind. Anything else is shown as it is, or shortened if it is long.
     """
     if isinstance(value, np.ndarray | Tensor) and value.ndim:
         return f"of shape {tuple(value.shape)}"
     if isinstance(value, torch.nn.Module):
-        return f"a {type(value).__name__}"  # what it consists of would fill the page
+        return f"a {type(value).__name__}"  # its contents would fill the page
     if callable(value):
         return "a function"
     if _holds_arrays(value):
@@ -68,7 +68,7 @@ def describe_value(value: Any) -> str:
 
 
 def _holds_arrays(value: Any) -> bool:
-    """Return whether a list holds arrays, whose numbers would not fit in a line."""
+    """Return whether a list holds arrays, whose numbers would not fit on one line."""
     if isinstance(value, list | tuple):
         return any(isinstance(one, np.ndarray | Tensor) or _holds_arrays(one) for one in value)
     return False

@@ -34,8 +34,8 @@ def drop_padding(
     """Call the answer and return its logits, with those at the target's padding set to 0.
 
     Raises:
-        UnusableError: If the answer leaves the model, or a part of it, in another mode than before
-            (training or evaluation).
+        UnusableError: If the answer changes the mode (training or evaluation) of the model or of a
+            part of it.
     """
     modes = [module.training for module in model.modules()]
     logits = answer(model, source, target)

@@ -89,7 +89,8 @@ def find_unread_arguments(
         pairs = [(run_reference(other), run_answer(other)) for other in others]
         if any(reference.error or answer.error for reference, answer in pairs):
             continue
-        # One change may leave the result alone by accident: the largest number stays the largest.
+        # One change may not affect the result: the largest number may stay the largest, for
+        # example.
         is_asked = not _has_same_results(before, pairs[0][0])
         if is_asked and all(_is_identical(given, answer) for _, answer in pairs):
             idle.append(f"`{name}`")

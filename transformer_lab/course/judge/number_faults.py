@@ -34,14 +34,14 @@ Finder = Callable[[Attempt, int, int], str | None]
 def choose_reason(finders: Sequence[Finder], attempt: Attempt, at: int, place: int) -> str | None:
     """Return the first sentence that also holds in freshly drawn cases, or None.
 
-    What is true in one case may be an accident. The sentence is shown only if the same search says
-    the same, apart from numbers, about two cases with other seeds, or about the only such case. It
-    is also shown if no other case fails in a comparable way, because then nothing speaks against
+    What is true in one case may be an accident. The sentence is returned only if the same search
+    finds the same, apart from numbers, in two cases with other seeds, or in the only such case. It
+    is also returned if no other case fails in a comparable way, because then nothing contradicts
     it.
     """
     for find in finders:
         said = find(attempt, at, place)
-        # A NaN is there or it isn't; that is no coincidence.
+        # A NaN never appears by coincidence.
         if said and (find is find_not_finite or _holds_again(said, find, attempt, at, place)):
             return said
     return None
@@ -112,7 +112,7 @@ def _is_true_of_all(said: str, probe: probes.Probe, attempt: Attempt, place: int
         for given, expected, right in zip(one.given, one.expected, one.right(), strict=True)
         if not right and len(given.results) == len(expected.results)
     ]
-    # Where nothing came, or one value alone, first and last are the same: that speaks for nothing.
+    # With no values, or just one, the first is also the last, so agreement proves nothing.
     pairs = [pair for pair in pairs if all(x.size for x in pair) and not _is_one_value(*pair)]
     pattern = _omit_numbers(said)
     if not all(_omit_numbers(probe(got, want)) == pattern for got, want in pairs):
@@ -197,7 +197,7 @@ def _is_always_an_element(attempt: Attempt, place: int) -> bool:
 
 
 def find_argument_in_result(attempt: Attempt, at: int, place: int) -> str | None:
-    """Return a sentence if the result is an argument, perhaps plus or times another one; or None."""
+    """Return a sentence if the result is an argument, or the sum or product of two; otherwise None."""
     got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
     if not is_numeric(got) or not is_numeric(want):
         return None

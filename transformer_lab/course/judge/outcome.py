@@ -77,7 +77,8 @@ class Outcome:
         """Return whether all gradients are equal, up to 1e-5 relative to the largest."""
         if [name for name, _ in self.gradients] != [name for name, _ in other.gradients]:
             return False
-        # A gradient that is 0 in theory is not quite 0: compare with the largest of all.
+        # A gradient that is 0 in theory is not quite 0 in practice, so compare with the largest of
+        # all.
         size = max((float(np.abs(g).max(initial=0)) for _, g in other.gradients), default=0.0)
         pairs = zip(self.gradients, other.gradients, strict=True)
         return all(np.allclose(a, b, rtol=1e-5, atol=1e-6 * size) for (_, a), (_, b) in pairs)
@@ -145,7 +146,7 @@ def run_case(
         run: Calls the answer with the arguments of the case.
         case: The arguments.
         names: Their names.
-        seconds: How long the answer may compute; the default is the limit of `time_limit`.
+        seconds: How long the answer may run; the default is the limit of `time_limit`.
     """
     recorder = CallRecorder()
     watched = RecordedAnswer(recorder.watch(answer))
@@ -187,7 +188,8 @@ def convert_results(returned: Any, parts: Sequence[Any]) -> tuple[np.ndarray, ..
         try:
             results.append(as_array(part))
         except NotComparableError as error:
-            # What stands inside the part is no news: the part is what was returned.
+            # The learner returned the whole part, so the message should be about that, not about
+            # what is inside.
             error.value, error.returned = part, returned
             error.place, error.count = len(results), len(parts)
             raise
@@ -235,7 +237,7 @@ def needs_gradient(x: Any) -> bool:
 
 
 def _error_key(error: BaseException) -> str:
-    """Return an error's headline without the index, as any of several may be the first that fails."""
+    """Return an error's headline without the index, because another wrong index may fail first."""
     return re.sub(r"index -?\d+ is out of bounds", "index out of bounds", error_headline(error))
 
 

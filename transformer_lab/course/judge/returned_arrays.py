@@ -16,7 +16,7 @@ LARGEST = 10**7
 
 
 def as_array(part: Any) -> np.ndarray:
-    """Return a number, a text, a tensor or nested lists of them as a NumPy array.
+    """Return a number, a string, a tensor or nested lists of them as a NumPy array.
 
     Raises:
         NotComparableError: If it is anything else.
@@ -40,7 +40,7 @@ def to_plain_lists(part: Any) -> Any:
     """Return the value with its tensors as arrays and its tuples as lists.
 
     Raises:
-        NotComparableError: If it holds anything other than numbers, texts, arrays, tensors, lists
+        NotComparableError: If it holds anything other than numbers, strings, arrays, tensors, lists
             and tuples.
     """
     if isinstance(part, bool | int | float | complex | str | np.generic | np.ndarray):

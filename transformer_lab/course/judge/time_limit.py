@@ -17,7 +17,7 @@ from typing import TypeGuard
 from transformer_lab.course.judge.errors import describe_line, iterate_learner_frames
 
 SECONDS = 10.0
-"""How long an answer may compute in one case; right answers need less than a second."""
+"""How many seconds an answer may run on one case; right answers need less than one second."""
 REPEAT_AFTER = 1.0
 """Seconds until an answer that catches the exception, with a bare `except`, is stopped again."""
 Loop = ast.While | ast.For
@@ -98,11 +98,11 @@ def advise(loop: Loop) -> str:
     calls = (node for node in ast.walk(loop.test) if isinstance(node, ast.Call))
     names = names_in(loop.test) - set(map(called_name, calls))
     if not names:
-        return "does every way through the loop come to a break or a return?"
+        return "does every path through the loop reach a break or a return?"
     listed = " and ".join(sorted(names))
     if names.isdisjoint(changed_names(loop)):
         return f"nothing in the loop changes {listed}, so the condition stays as it is"
-    return f"is there a way through the loop that leaves {listed} unchanged?"
+    return f"is there a path through the loop that leaves {listed} unchanged?"
 
 
 def called_name(call: ast.Call) -> str:

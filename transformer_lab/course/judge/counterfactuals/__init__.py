@@ -72,7 +72,8 @@ class _Replacement(ast.NodeTransformer):
 def _list_variants(node: ast.AST, known: dict[str, str], numbers: set[str]) -> Iterator[Variant]:
     """Yield the mistakes that can be made at one node.
 
-    `known` holds the names of the arguments, and `numbers` holds those that are single numbers.
+    `known` holds the names of all arguments, and `numbers` the names of those that are single
+    numbers.
     """
     match node:
         case ast.Call():

@@ -104,7 +104,7 @@ def _find_object(node: ast.Call) -> ast.expr | None:
 
 
 def _list_early_steps(node: ast.Call, inside: ast.Call) -> Iterator[Variant]:
-    """Yield f(x.g()) for f(x).g(): the largest number's absolute value, say, for the reverse order."""
+    """Yield f(x.g()) for f(x).g(): for example, abs(x.max()) for abs(x).max()."""
     first, last = get_function_name(inside), get_function_name(node)
     if _find_object(inside) or first not in STEPS or first not in NOUNS or last not in NOUNS:
         return

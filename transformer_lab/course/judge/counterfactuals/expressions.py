@@ -55,7 +55,8 @@ def list_operator_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[V
     if isinstance(op, ast.Div):
         yield "it is rounded down, and should not be", ast.BinOp(left, ast.FloorDiv(), right)
     for kind, words in OPERATIONS.items():
-        # To multiply by 2 in place of dividing by 2 is but a factor of 4, which has other causes.
+        # Multiplying by 2 instead of dividing by 2 gives a factor of 4, which may have other
+        # causes.
         is_factor = read_number(right) is not None and kind in (ast.Mult, ast.Div)
         if not isinstance(op, kind) and kind is not ast.FloorDiv and not is_factor:
             said = f"two things are {words} where they should be {asked}"

@@ -38,7 +38,7 @@ def find_nan_or_infinity(got: np.ndarray, want: np.ndarray) -> str | None:
     for name, test in (
         ("NaN (0/0, ∞ − ∞, 0 · ∞ or the logarithm of a negative number)", np.isnan),
         (
-            "infinite (written there, or an overflow, a division by 0 or the logarithm of 0)",
+            "infinite (an ∞ in your code, an overflow, a division by 0 or the logarithm of 0)",
             np.isinf,
         ),
     ):
@@ -46,7 +46,7 @@ def find_nan_or_infinity(got: np.ndarray, want: np.ndarray) -> str | None:
         if bad.any():
             good = is_close(np.where(bad, 0, got), np.where(bad, 0, want), TOLERANCE)
             rest = "; the others are right" if good and not bad.all() else ""
-            # Where ∞ is asked for elsewhere, it comes from no accident.
+            # If ∞ is expected elsewhere, an ∞ here was written on purpose.
             said = "infinite, and should not be" if name[:3] == "inf" and test(want).any() else name
             return f"{describe_count(bad)} {said}{rest}"
     if want.dtype.kind == "f":
@@ -103,7 +103,7 @@ def compute_constant_ratio(got: np.ndarray, want: np.ndarray) -> float | None:
         return None
     ratio = float((a * b).sum() / (b * b).sum())
     if want.dtype.kind in "iu" and np.abs(a - ratio * b).max() > 0.5:
-        return None  # beside a very large number, a wrong small one would pass for a rounding error
+        return None  # next to a very large number, a wrong small one would look like rounding
     return ratio if close_elements(a, ratio * b, TOLERANCE).all() and not is_same(a, b) else None
 
 

@@ -14,8 +14,8 @@ from transformer_lab.course.judge.probes.equality import (
 def find_wrong_sums(got: np.ndarray, want: np.ndarray) -> str | None:
     """Return a sentence about what is wrong with attention weights, or None.
 
-    It finds weights that sum to 1 along another axis, only all together, or not at all. It also
-    finds scores before the softmax, and weights with the right sums but wrong values
+    It finds weights that sum to 1 along the wrong axis, only over the whole array, or not at all.
+    It also finds scores before the softmax, and weights with the right sums but wrong values
     (`describe_sharpness`). It returns None if the weights are right, or if the expected array is
     not weights that sum to 1 along exactly one axis.
     """
@@ -37,7 +37,7 @@ def find_wrong_sums(got: np.ndarray, want: np.ndarray) -> str | None:
         return f"everything together sums to 1, but each sum along {name} should"
     with np.errstate(all="ignore"):
         if is_same(got / got.sum(axis, keepdims=True), want):
-            return f"the sums along {name} are not 1; divided by them, it would be right"
+            return f"the sums along {name} are not 1; if you divide by them, the rest is right"
         exponentials = np.exp(got - got.max(axis, keepdims=True))
         if is_same(exponentials / exponentials.sum(axis, keepdims=True), want):
             return f"these are the numbers before the softmax along {name}"
@@ -84,7 +84,7 @@ def _all_one(sums_: np.ndarray) -> bool:
 
 
 def find_row_factors(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if each row is right up to a factor or an added number of its own, or None."""
+    """Return a sentence if each row is off by a factor or by an added number, or None."""
     if not is_comparable(got, want) or want.ndim < 2 or not np.isfinite(want).all():
         return None
     if not np.isfinite(got).all() or is_same(got, want):
@@ -101,10 +101,11 @@ def find_row_factors(got: np.ndarray, want: np.ndarray) -> str | None:
             least = TOLERANCE * np.abs(scale).max()
             varies = [n for n in range(want.ndim) if np.ptp(scale, axis=n).max() > least]
             if not varies:
-                return None  # one factor for all, which another probe names
+                return None  # another probe finds one factor for all rows
             if len(varies) == 1 and varies[0] < want.ndim - 2:
                 return (
-                    f"each entry along axis {varies[0]} is the right one times a number of its own"
+                    f"each entry along axis {varies[0]} is the right one times a number, which "
+                    "differs from entry to entry"
                 )
             return (
                 f"each line along {name} is the right one times a number, which differs from line "

@@ -15,7 +15,7 @@ def find_wrong_part(got: np.ndarray, want: np.ndarray) -> str | None:
     if got.shape != want.shape or not want.ndim or want.size < 2:
         return None
     if want.ndim == 1 and want.size < 4 and want.dtype.kind != "f":
-        return None  # of so few words or whole numbers one is first, last or right by accident
+        return None  # in so short a list, one entry is first, last or right by accident
     both = is_numeric(got) and is_numeric(want)
     wrong = np.asarray(~close_elements(got, want, TOLERANCE) if both else got != want)
     if not wrong.any() or wrong.all():
@@ -57,12 +57,11 @@ def _where_in_matrix(got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> st
             "below the diagonal": columns < rows,
             "off the diagonal": rows != columns,
         }
-        for where, part in (
-            parts.items() if min(want.shape[-2:]) > 2 else ()
-        ):  # of 2 × 2 too many fit
+        # In a 2 × 2 array, too many patterns fit.
+        for where, part in parts.items() if min(want.shape[-2:]) > 2 else ():
             if not (wrong & ~part).any() and part.any():
                 return f"only numbers {where} are wrong"
-    if want.dtype.kind == "f":  # of ids it'd be an accident
+    if want.dtype.kind == "f":  # for ids, it would be an accident
         kinds = {"0": want == 0, "above 0": want > 0, "below 0": want < 0}
         for what, part in kinds.items():
             if np.array_equal(part, wrong):
@@ -91,7 +90,7 @@ def find_one_sided_errors(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_word_differences(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence about the words that a list of texts lacks or should not have, or None."""
+    """Return a sentence about the words that a list of strings lacks or should not have, or None."""
     if got.dtype.kind != "U" or want.dtype.kind != "U" or want.ndim != 1 or got.ndim != 1:
         return None
     missing = sorted(set(want.tolist()) - set(got.tolist()))

@@ -90,8 +90,7 @@ softmax = Check(
         ),
         Mistake(
             _edit_softmax(("weights.sum(axis=-1, keepdims=True)", "weights.sum()")),
-            "each row's own maximum is right, but the sum has to be each row's own, too. Sum "
-            "along one axis.",
+            "each row has its own maximum, but it needs its own sum, too. Sum along one axis.",
         ),
         Mistake(
             _edit_softmax(("scores.max", "scores.min")),
@@ -134,8 +133,8 @@ softmax = Check(
         ),
         Mistake(
             _edit_softmax(("axis=-1", "axis=1")),
-            "axis=1 is the last axis only in a matrix. The keys are the last axis however many "
-            "there are, so write axis=-1.",
+            "axis=1 is the last axis only in a matrix. The keys are the last axis, however many "
+            "axes there are, so write axis=-1.",
         ),
         Mistake(
             _edit_softmax(
@@ -232,8 +231,8 @@ attention = Check(
         ),
         Mistake(
             _edit_attention(("key.swapaxes(-2, -1)", "key.T")),
-            "this is right without a batch. With one, .T turns all axes round, but only the "
-            "last two may change places.",
+            "this is right without a batch. With one, .T reverses the order of all axes, but only "
+            "the last two may change places.",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "value.shape[-1]")),

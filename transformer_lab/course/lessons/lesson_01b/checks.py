@@ -81,7 +81,7 @@ softmax_backward = Check(
         ),
         Mistake(
             lambda g, w: w * (g - (g * w).sum()),
-            "the sum runs over the whole array, but each row has a sum of its own.",
+            "the sum runs over the whole array, but each row has its own sum.",
         ),
         Mistake(
             lambda g, w: w * g - _sum_rows(g * w),
@@ -101,13 +101,13 @@ softmax_backward = Check(
         ),
         Mistake(
             _use_one_jacobian,
-            "this is right only for a single row. Each row has a Jacobian of its own, but the "
-            "last form of the formula needs none.",
+            "this is right only for a single row. Each row has its own Jacobian, but the last "
+            "form of the formula needs no Jacobian.",
         ),
         Mistake(
             lambda g, w: w * (g - g @ w),
-            "this is right only for a single row. Between matrices, @ multiplies every row of "
-            "one by every column of the other, but here each row has a sum of its own products.",
+            "this is right only for a single row. Between matrices, @ multiplies every row of one "
+            "by every column of the other, but here each row has its own sum of products.",
         ),
         Mistake(
             lambda g, w: w * (g - (g * w).sum(axis=-1)),
@@ -226,8 +226,8 @@ attention_backward = Check(
         ),
         Mistake(
             _edit_backward(("_transpose(grad_scores)", "grad_scores.T")),
-            "this is right without a batch. With one, .T turns all axes round, but only the "
-            "last two may change places. Write swapaxes(-2, -1).",
+            "this is right without a batch. With one, .T reverses the order of all axes, but only "
+            "the last two may change places. Write swapaxes(-2, -1).",
         ),
         Mistake(
             _edit_backward(
@@ -247,8 +247,8 @@ attention_backward = Check(
         ),
         Mistake(
             _edit_backward(("_transpose(weights)", "_transpose(reference.softmax(weights))")),
-            "dQ and dK are right, but for dV use the weights as they are, because they have had"
-            " their softmax.",
+            "dQ and dK are right, but for dV use the weights as they are, because they come out "
+            "of the softmax.",
         ),
         Mistake(
             _edit_backward(

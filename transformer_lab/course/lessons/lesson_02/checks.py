@@ -146,7 +146,9 @@ softmax_jacobian = Check(
         ),
         Mistake(
             lambda w: w * (1 - w),
-            ("the Jacobian of each row is a square, so the shape should be (..., key, key)."),
+            (
+                "the Jacobian of each row is a square matrix, so the shape should be (..., key, key)."
+            ),
         ),
     ],
 )
@@ -162,7 +164,7 @@ def _work_out_norm(weights: np.ndarray, at: tuple) -> Iterator[Step]:
     squares = (_compute_jacobian(weights[at]) ** 2).sum(axis=-1)
     yield name_row("weights", (*at, 0)), weights[at]
     yield "the squares in each row of its Jacobian, added up", squares
-    yield "these added up", squares.sum()
+    yield "these sums added up", squares.sum()
     yield "the root of that", np.sqrt(squares.sum())
 
 

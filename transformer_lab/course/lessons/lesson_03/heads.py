@@ -13,7 +13,7 @@ from transformer_lab.course.judge.random_values import RandomValues
 from transformer_lab.course.judge.working import Step
 
 SHAPES = [(1, 2, 3, 2), (2, 3, 2, 5), (2, 5, 3, 4), (3, 7, 5, 2)]
-"""(batch, length, heads, width of a head): no two are equal in a case, except in a simple first one."""
+"""(batch, length, heads, width of a head): in each case except the simple first one, all four differ."""
 
 # ---------------------------------------------------------------- splitting and merging
 
@@ -196,7 +196,7 @@ def _random_multi_head(chance: RandomValues) -> tuple:
     batch, length, heads, d = chance.sizes(4)
     width = heads * d
     weights = (chance.numbers(width, width, scale=0.3) for _ in range(4))
-    scale = chance.one_of(1.0, 200.0)  # with the latter e to a score is infinite
+    scale = chance.one_of(1.0, 200.0)  # 200 makes exponentials infinite
     return chance.numbers(batch, length, width, scale=scale), *weights, heads
 
 
@@ -222,7 +222,7 @@ multi_head = Check(
         Mistake(_edit_multi_head((" @ w_o", "")), "the last projection W_O is missing."),
         Mistake(
             _edit_multi_head(("x @ w, num_heads", "x @ w, 1")),
-            "this is one wide head, but each head needs a softmax of its own.",
+            "this is one wide head, but each head needs its own softmax.",
         ),
         Mistake(
             _edit_multi_head(("(q, k, v)", "(q / np.sqrt(num_heads), k, v)")),

@@ -89,7 +89,8 @@ multi_head_class = Check(
     mistakes=[
         Mistake(
             _edit_class(("(key, value)", "(query, query)")),
-            "this attends to the query's own sentence, but `key` and `value` may be another one.",
+            "this attends to the query's own sentence, but `key` and `value` may come from "
+            "another one.",
         ),
         Mistake(
             _edit_class(

@@ -68,7 +68,7 @@ sinusoids = Check(
                     "np.where(np.arange(d_model) % 2, np.cos(angle), np.sin(angle))",
                 ),
             ),
-            "every column has a frequency of its own, but columns 2i and 2i + 1 should share one, "
+            "every column has its own frequency, but columns 2i and 2i + 1 should share one, "
             "because they are the sine and the cosine of the same angle.",
         ),
         Mistake(

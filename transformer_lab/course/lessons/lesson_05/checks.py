@@ -265,7 +265,7 @@ add_norm = Check(
             random_array(5, 3, seed=3),
             _keep,
             _normalise_without_gain,
-        ),  # gives the very array it gets
+        ),  # returns the same array that it gets
     ],
     drawn=_random_sublayer,
     working=_work_out_add_norm,
@@ -370,7 +370,7 @@ encoder_layer = Check(
         ),
         Mistake(
             _edit_layer(("self.norm_2(x", "self.norm_1(x")),
-            "norm_1 is used twice, but each sum needs a LayerNorm of its own.",
+            "norm_1 is used twice, but each sum needs its own LayerNorm.",
         ),
         Mistake(
             _edit_layer(("norm_2(x + ", "norm_2(")),

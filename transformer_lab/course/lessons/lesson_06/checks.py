@@ -98,7 +98,7 @@ def _masked_cases() -> list[tuple]:
     return [
         (torch.tensor([[2.0, 5.0, 1.0], [3.0, 1.0, -2.0], [-1.0, 4.0, 2.0]]).double(), causal),
         (torch.tensor(random_array(2, 3, 5, seed=1)), some),
-        # Scores so low that a large negative number is not low enough to hide beside them.
+        # Scores so low that even −1e9 is above them, and so hides no key.
         (
             torch.tensor(random_array(3, 5, seed=3)) - 2e9,
             torch.tensor([True, False, True, True, False]),
@@ -261,7 +261,7 @@ _edit_leak_test = partial(edit_reference, _find_leaks)
 
 
 def _make_mixer(weights: Tensor) -> Map:
-    # Features change places: who compares one feature only must not see the change.
+    # Features change places, so that an answer that compares only one feature misses the change.
     return lambda x: torch.tanh(weights @ x).roll(1, dims=-1)
 
 
@@ -270,7 +270,7 @@ def _add_and_norm(x: Tensor) -> Tensor:
 
 
 def _make_balanced(weights: Tensor) -> Map:
-    # What one feature gains another loses: who adds the features up must not miss the change.
+    # What one feature gains another loses, so that an answer that adds them up misses the change.
     return lambda x: torch.cat([torch.tanh(weights @ x), -torch.tanh(weights @ x)], dim=-1)
 
 
@@ -291,7 +291,7 @@ def _leak_cases() -> list[tuple]:
         (_add_and_norm, torch.tensor(random_array(4, 5, seed=9))),
         (_make_mixer(faint), torch.tensor(random_array(5, 3, seed=13))),
         (_make_balanced(some), torch.tensor(random_array(5, 2, seed=12)) * 0.1),
-        # No entry is −0.5: 1 more would leave its square as it was.
+        # No entry is −0.5, because adding 1 to it would not change its square.
         (_combine_squares, torch.tensor(random_array(3, 7, seed=11)) * 1.9),
     ]
 
@@ -341,7 +341,7 @@ sees = Check(
         ),
         Mistake(
             _edit_leak_test((".any(", ".all(")),
-            "`all` wants every feature of an output to move, but one that moves is enough. Use "
+            "`all` requires every feature of an output to move, but one that moves is enough. Use "
             "`any`.",
         ),
         Mistake(
@@ -360,11 +360,12 @@ sees = Check(
         ),
         Mistake(
             lambda function, x: _find_leaks(function, x) & torch.eye(len(x), dtype=torch.bool),
-            "when input j changes, you look at only output j. Look at all of them.",
+            "when input j changes, you look at only output j. Look at all outputs.",
         ),
         Mistake(
             lambda function, x: _find_leaks(function, x).any(dim=1),
-            "this is one answer for each output. It should say which input moves it: (length, length).",
+            "this is one answer for each output. It should say which inputs move it, so its shape "
+            "is (length, length).",
         ),
     ],
 )

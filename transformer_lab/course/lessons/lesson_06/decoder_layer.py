@@ -143,10 +143,10 @@ def _cases() -> list[tuple]:
     for seed, ((batch, target, source), layer) in enumerate(zip(shapes, layers, strict=True)):
         d_model = layer.feed_forward.w_1.in_features
         words = torch.ones(batch, 1, 1, source, dtype=torch.bool)
-        words[0, ..., 0] = False  # padding need not stand at the end
+        words[0, ..., 0] = False  # padding need not be at the end
         words[-1, ..., -1] = False
         mask = masks.causal_mask(target)
-        if seed == 1:  # the target is padded, too: a triangle of one's own is not enough
+        if seed == 1:  # the target is padded, too, so a causal mask alone is not enough
             mask = mask & torch.tensor([[True] * 5, [True] * 3 + [False] * 2])[:, None, None, :]
         x = torch.tensor(random_array(batch, target, d_model, seed=seed))
         memory = torch.tensor(random_array(batch, source, d_model, seed=seed + 9))

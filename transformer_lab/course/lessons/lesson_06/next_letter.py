@@ -29,13 +29,13 @@ class NextLetter(nn.Module):
         self.output = nn.Linear(d_model, LETTERS)
 
     def forward(self, letters: Tensor, mask: Tensor) -> Tensor:
-        """Compute the logits (batch, length, letters) of the letter after each one in (batch, length)."""
+        """Compute logits (batch, length, vocabulary) for the letter that follows each in `letters`."""
         x = self.embedding(letters) + sinusoids(letters.size(1), self.embedding.embedding_dim)
         return self.output(self.stack(x, mask))
 
 
 def text(lines: int, length: int = 16) -> Tensor:
-    """Draw letters (lines, length); about half of them are 1 above the letter two positions back."""
+    """Draw letters (lines, length); about half are one more than the letter two positions back."""
     rows = [torch.randint(LETTERS, (lines,)), torch.randint(LETTERS, (lines,))]
     for _ in range(length - 2):
         follows = torch.rand(lines) < 0.5

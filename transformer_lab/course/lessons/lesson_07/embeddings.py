@@ -72,7 +72,7 @@ encoder_input = Check(
     results=("what the first layer gets",),
     working=_work_out_input,
     verified="rows of the table, times √d_model, plus the first positions",
-    tolerance=1e-6,  # a root taken in single precision is right enough
+    tolerance=1e-6,  # a root in single precision is exact enough
     mistakes=[
         Mistake(_edit_input((" + positions[: ids.size(1)]", "")), "the positions are missing."),
         Mistake(
@@ -180,7 +180,7 @@ tie = Check(
             _edit_tying(
                 ("output.weight = embedding.weight", "output.weight.data.copy_(embedding.weight)")
             ),
-            "they are equal at first, but two matrices after one step, because the numbers were "
+            "they are equal at first, but they differ after one step, because the numbers were "
             "copied. Both modules must hold the same nn.Parameter.",
         ),
         Mistake(

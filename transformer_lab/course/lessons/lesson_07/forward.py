@@ -74,7 +74,8 @@ forward = Check(
         ),
         Mistake(
             edit_forward_pass(("model.encoder(x, words)", "x")),
-            "the decoder's memory is the embedded source, but it should be what the encoder puts out.",
+            "the decoder's memory is the embedded source, but it should be what the encoder "
+            "returns.",
         ),
         Mistake(
             edit_forward_pass(("model.output(features)", "features")),

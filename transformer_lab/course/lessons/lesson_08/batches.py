@@ -59,7 +59,8 @@ pad = Check(
             lambda sequences, pad_id: torch.tensor(
                 [s[: min(map(len, sequences))] for s in sequences]
             ),
-            "all are cut to the shortest sentence, so words are lost. Fill up to the longest.",
+            "all sentences are cut to the shortest, so words are lost. Fill them up to the "
+            "longest.",
         ),
         Mistake(
             lambda sequences, pad_id: batching.pad([[*s, pad_id] for s in sequences], pad_id),
@@ -118,7 +119,7 @@ smoothed_target = Check(
     results=("the target",),
     working=_work_out_target,
     verified="it sums to 1, and the right word has its share of ε too",
-    tolerance=1e-6,  # single precision is right enough
+    tolerance=1e-6,  # single precision is exact enough
     mistakes=[
         Mistake(
             lambda w, v, e: _spread_probability(w, v, 1 - e, e / (v - 1)),

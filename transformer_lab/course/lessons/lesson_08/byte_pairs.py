@@ -105,7 +105,8 @@ count_pairs = Check(
         ),
         Mistake(
             _edit_counting(("counts[pair]", "counts[''.join(pair)]")),
-            "the keys are joined to one string, so they lose the border: keep pairs (left, right).",
+            "each key is joined to one string, so the border between the two is lost: keep pairs "
+            "(left, right).",
         ),
         Mistake(
             _count_across_words,
@@ -183,13 +184,13 @@ def _merge_from_right(pieces: Word, pair: Pair) -> list[str]:
 
 
 def _make_array(answer: Callable[..., Any], pieces: Word, pair: Pair) -> Any:
-    """Call the answer and return its pieces, a list or a tuple of texts, as an array."""
+    """Call the answer and return its pieces, a list or a tuple of strings, as an array."""
     merged = answer(pieces, pair)
     if merged is None:
         return None
     if not (isinstance(merged, list | tuple) and all(isinstance(p, str) for p in merged)):
         raise UnusableError(
-            f"it returns {describe_kind(merged)}, but should return a list of texts"
+            f"it returns {describe_kind(merged)}, but should return a list of strings"
         )
     return np.array(merged, dtype=str)
 

@@ -74,7 +74,7 @@ unigram_loss = Check(
         ),
         Mistake(
             lambda counts: _compute_entropy(counts) / counts.count_nonzero().double().log(),
-            "the entropy is divided by the largest that it could be, but it should stay in nats.",
+            "the entropy is divided by its largest possible value, but it should stay in nats.",
         ),
         Mistake(
             lambda counts: _compute_mean_log(counts.softmax(dim=0)),
@@ -109,7 +109,7 @@ unigram_loss = Check(
         ),
         Mistake(
             lambda counts: -(counts[counts > 0] / counts.sum() * counts[counts > 0].log()).sum(),
-            "the logarithm is taken of the counts. Take it of the shares.",
+            "this takes the logarithm of the counts. Take the logarithm of the shares.",
         ),
         Mistake(
             lambda counts: _compute_entropy(counts) / (counts > 0).sum(),
@@ -124,7 +124,8 @@ unigram_loss = Check(
             "this is the sum over the text, but the loss is that of one token.",
         ),
         Mistake(
-            lambda counts: _compute_entropy(counts).exp(), "this is the perplexity, e to the loss."
+            lambda counts: _compute_entropy(counts).exp(),
+            "this is the perplexity, e to the power of the loss.",
         ),
     ],
 )

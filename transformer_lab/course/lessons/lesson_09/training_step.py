@@ -20,8 +20,8 @@ from transformer_lab.training.step import training_step as package_step
 class _Quadratic(nn.Module):
     """A quadratic loss with its minimum away from 0, scaled by the batch.
 
-    It has one or more groups of parameters. A group is given as a list of parameters, each of them
-    a list of the numbers at which it starts.
+    It has one or more groups of parameters. A group is given as a list of parameters, and each
+    parameter as a list of its starting values.
     """
 
     def __init__(self, *groups: list[list[float]]):
@@ -36,7 +36,7 @@ class _Quadratic(nn.Module):
 
 
 def _make_optimizer(loss_of: _Quadratic) -> torch.optim.Optimizer:
-    # With momentum a step is more than rate times gradient: only optimizer.step() knows it.
+    # With momentum, a step is more than rate times gradient, so only optimizer.step() can take it.
     groups = [{"params": list(group)} for group in loss_of.groups]
     return torch.optim.SGD(groups, lr=0.3, momentum=0.5)
 
@@ -54,7 +54,7 @@ def _run_steps(
             raise UnusableError(
                 f"it returns {said}, but should return two things: the loss, the norm"
             )
-        # A Python float is as right as a tensor, and must not be rounded to float32.
+        # A Python float is as good as a tensor, and must not be rounded to float32.
         done.append([float(p.detach()) if isinstance(p, Tensor) else p for p in result])
     losses, norms = torch.tensor(done, dtype=torch.float64).T
     return losses, norms, torch.cat([p.detach() for p in loss_of.parameters()])
@@ -105,7 +105,7 @@ _ALL_WEIGHTS = '[p for group in optimizer.param_groups for p in group["params"]]
 def _random_steps(chance: RandomValues) -> tuple:
     steps, count = chance.sizes(2)
     start = chance.numbers(count, scale=chance.one_of(1.0, 3.0)).tolist()
-    first = chance.between(1, count)  # so many in the first group; the others are a second one
+    first = chance.between(1, count)  # the first group's size; the rest form a second
     groups = [[start[:first]], [[number] for number in start[first:]]]
     return (
         _Quadratic(*(group for group in groups if group)),
@@ -196,8 +196,8 @@ training_step = Check(
                     "    optimizer.step",
                 )
             ),
-            "the norm is that of the clipped gradient. It is never above 1, so it warns of nothing. "
-            "Return the one from before.",
+            "the norm is that of the clipped gradient. It is never above 1, so it warns of "
+            "nothing. Return the norm before clipping.",
         ),
         Mistake(
             _edit_step((_EVERY_RATE, '    optimizer.param_groups[0]["lr"] = rate\n')),
@@ -242,7 +242,8 @@ training_step = Check(
         ),
         Mistake(
             _edit_step(("loss.detach()", "loss_of(batch).detach()")),
-            "the loss is computed anew after the step. Return the one from before, which costs nothing.",
+            "the loss is computed again after the step. Return the loss before it, which costs "
+            "nothing.",
         ),
     ],
 )

@@ -32,12 +32,13 @@ def _loss_cases() -> list[tuple[Tensor, Tensor]]:
         [[1, 4, 2], [3, 0, 0]],
         [[6, 131, 4, 262, 2], [1, 2, 0, 0, 0], [3, 2, 2, 1, 0]],
     ]
-    # The vocabulary is longer than the sentence, so that a loss along the wrong axis stops here, too.
+    # The vocabulary is longer than the sentence, so a loss along the wrong axis raises an error
+    # here.
     small = [[2, -3, 1, 0, -1], [0, 4, -1, 1, 2], [1, 1, 5, -2, 0]]
     logits[0] = torch.tensor([small], dtype=torch.float64)
     cases = [(x, torch.tensor(y)) for x, y in zip(logits, targets, strict=True)]
-    front = torch.tensor([[0, 0, 4], [1, 0, 2]])  # padding need not stand behind the words
-    # In the last, some probabilities are so small that only their logarithms are not 0.
+    front = torch.tensor([[0, 0, 4], [1, 0, 2]])  # padding need not come after the words
+    # In the last case, some probabilities are so small that a float rounds them to 0.
     return [
         *cases,
         require_gradients(0.1 * logits[1], front),
@@ -66,11 +67,11 @@ def _work_out_loss(logits: Tensor, target: Tensor, at: tuple) -> Iterator[Step]:
     real = target != 0
     log_p, words = logits[real].log_softmax(dim=-1), target[real]
     right, mean = log_p[torch.arange(len(words)), words], log_p.mean(dim=-1)
-    yield "log_softmax of the logits at the first place that is not padding", log_p[0]
+    yield "log_softmax of the logits at the first position that is not padding", log_p[0]
     yield "first, log p of the right words, padding left out", right
-    yield "second, the mean of log p over the whole vocabulary at these places", mean
+    yield "second, the mean of log p over the whole vocabulary at these positions", mean
     yield (
-        "0.9 of the first and 0.1 of the second, added up, with the sign turned",
+        "0.9 of the first and 0.1 of the second, added up, with the sign changed",
         -0.9 * right - 0.1 * mean,
     )
     yield (
@@ -117,7 +118,8 @@ mend_loss = Check(
         ),
         Mistake(
             _edit_loss((" / real.sum()", "")),
-            "this is the sum over the tokens. Divide it by how many there are, without the padding.",
+            "this is the sum over the tokens. Divide it by the number of tokens, not counting "
+            "padding.",
         ),
         Mistake(
             _edit_loss(("losses.where(real, 0.0).sum() / real.sum()", SENTENCE_MEANS)),
@@ -130,13 +132,14 @@ mend_loss = Check(
         ),
         Mistake(
             lambda logits, target: label_smoothed_loss(logits, target, 0.1, pad_id=-1),
-            "padding (id 0) is counted now, and before it was not.",
+            "padding (id 0) is counted now, but it should not be.",
         ),
         Mistake(
             lambda logits, target: (
                 label_smoothed_loss(logits, target, 0.1) * (target != 0).sum() / target.numel()
             ),
-            "the sum is divided by all places, padding included. Divide by the words alone.",
+            "the sum is divided by the number of positions, padding included. Count only the "
+            "words.",
         ),
         Mistake(
             lambda logits, target: F.nll_loss(
@@ -170,7 +173,8 @@ mend_forward = Check(
         ),
         Mistake(
             edit_forward_pass(("source_embedding, source)", "source_embedding, source).detach()")),
-            "the encoder learns again, but its embedding does not. The path is cut once more, below it.",
+            "the encoder learns again, but its embedding does not. The path is also cut below the "
+            "encoder.",
         ),
         Mistake(
             edit_forward_pass(("output(features)", "output(features.detach())")),
@@ -207,8 +211,11 @@ def _work_out_shift(target: Tensor, at: tuple) -> Iterator[Step]:
     row, place = target[at[0]], at[1]
     yield f"row {at[0]} of target", row
     yield "what is read, all of it but the last", row[:-1]
-    yield "what is asked, all of it but the first", row[1:]
-    yield f"so at place {place}", f"{int(row[place])} is read and {int(row[place + 1])} is asked"
+    yield "what is asked for, all of it but the first", row[1:]
+    yield (
+        f"so at position {place}",
+        f"{int(row[place])} is read and {int(row[place + 1])} is asked for",
+    )
 
 
 mend_shift = Check(
@@ -227,8 +234,8 @@ mend_shift = Check(
     mistakes=[
         Mistake(
             lambda target: (target[:, 1:], target[:, 1:]),
-            "the patient is not cured: at each place the decoder reads the very word that it is "
-            "asked for.",
+            "the patient is not cured: at each position the decoder reads the very word that it "
+            "is asked for.",
         ),
         Mistake(
             lambda target: (target[:, :-1], target[:, :-1]),
@@ -240,7 +247,7 @@ mend_shift = Check(
         ),
         Mistake(
             lambda target: (target, target[:, 1:]),
-            "one place more is read than is asked for, but nothing comes after eos.",
+            "one position more is read than is asked for, but nothing comes after eos.",
         ),
         Mistake(
             lambda target: (target[:, :-2], target[:, 2:]),

@@ -1,4 +1,4 @@
-"""Checks for the exercise of lesson 09b on gradients: how long that of each part is."""
+"""Checks for the exercise of lesson 09b on gradients: the length of each part's gradient."""
 
 import copy
 import math
@@ -62,7 +62,7 @@ def _run_and_order(answer: Callable[[nn.Module], Any], model: nn.Module, x: Tens
     for a, b in zip(before, after, strict=True):
         if a is not None and (b is None or not torch.equal(a, b)):
             raise UnusableError(
-                "the gradients are no longer what they were, but reading must not change"
+                "the gradients have changed, but measuring them should leave them as they are"
             )
     if norms is None:
         return None
@@ -131,7 +131,7 @@ gradient_norms = Check(
             lambda model: _measure_parts(
                 model, lambda gs: max((float(g.abs().max()) for g in gs), default=0.0)
             ),
-            "this is the largest number of the gradient, not its length.",
+            "this is the largest number in the gradient, not its length.",
         ),
         Mistake(
             lambda model: {
@@ -154,7 +154,8 @@ gradient_norms = Check(
                 else compute_norm([p.grad for p in child.parameters()])
                 for name, child in model.named_children()
             },
-            "a part in which one parameter has no gradient gets 0. That one only adds 0 to the others.",
+            "a part gets 0 as soon as one of its parameters has no gradient. That parameter "
+            "should only add 0 to the sum.",
         ),
         Mistake(
             lambda model: _measure_parts(model, lambda gs: float(gs[-1].norm()) if gs else 0.0),

@@ -71,7 +71,7 @@ def _split_pairs(answer: Callable[..., Any], *arguments: Any) -> Any:
         raise UnusableError(f"it returns {describe_kind(found)}, {asked}")
     values = np.array([float(as_array(value)) for value, _ in found])
     if np.isnan(values).any():
-        return values, np.array([], dtype=int)  # they have no order, so the beginnings are chance
+        return values, np.array([], dtype=int)  # they have no order, so the beginnings are random
     for _, ids in found:
         if not isinstance(ids, tuple) or any(isinstance(i, Tensor | float) for i in ids):
             said = f"(log-probability, {describe_kind(ids)})"
@@ -171,19 +171,19 @@ beam_step = Check(
         ),
         Mistake(
             _edit_step(BEST_BEAM_ONLY, TOPK_OF_EACH_ROW),
-            "only the best beginning is continued, but all of them should be. And if k is more "
-            "than the vocabulary, `topk` of one row stops.",
+            "only the best beginning is continued, but all of them should be. And if k is larger "
+            "than the vocabulary, `topk` of one row stops with an error.",
         ),
         Mistake(
             _edit_step(*K_OF_EACH, TOPK_OF_EACH_ROW),
-            "you keep k continuations of each beginning, which makes k·k, so the beam grows "
-            "with every step. Keep the best k of all. And if k is more than the vocabulary, "
-            "`topk` of one row stops.",
+            "you keep k continuations of each beginning, which makes k·k, so the beam grows with "
+            "every step. Keep the best k of all. And if k is larger than the vocabulary, `topk` "
+            "of one row stops with an error.",
         ),
         Mistake(
             _edit_step(TOPK_OF_EACH_ROW),
-            "this is right until k is more than the vocabulary, where `topk` of one row stops. "
-            "Take the best k of all rows together, or min(k, vocabulary) of each.",
+            "this is right unless k is larger than the vocabulary. Then `topk` of one row stops "
+            "with an error. Take the best k of all rows together, or min(k, vocabulary) of each.",
         ),
         Mistake(
             lambda beams, rows, k: [(math.nan, ())] * k,
@@ -260,7 +260,7 @@ beam_score = Check(
         ),
         Mistake(
             lambda v, n, a: v / ((5 + n) ** a / 6),
-            "the power goes over the whole fraction: ((5 + length)/6)^α.",
+            "the power applies to the whole fraction: ((5 + length)/6)^α.",
         ),
         Mistake(
             lambda v, n, a: v / (a * (5 + n) / 6),
@@ -285,7 +285,7 @@ beam_score = Check(
         ),
         Mistake(
             lambda v, n, a: v / ((5 + n) / 6**a),
-            "the power goes over the 6 alone, but it should go over the whole fraction: ((5 + "
+            "the power applies to the 6 alone, but it should apply to the whole fraction: ((5 + "
             "length)/6)^α.",
         ),
         Mistake(

@@ -123,7 +123,7 @@ greedy_words = Check(
         ),
         Mistake(
             _edit_writing(("[bos, *words]", "words or [bos]")),
-            "bos is not read, but the model has always begun with it.",
+            "bos is not read, but the model always begins with it.",
         ),
         Mistake(
             _edit_writing((" and eos not in words", "")),

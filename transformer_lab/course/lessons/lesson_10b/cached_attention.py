@@ -70,7 +70,7 @@ def _step_cases() -> list[tuple]:
     ]
     cases[0] = tuple(torch.tensor(whole).double() for whole in WHOLE)
     x, *rest = cases[1]
-    return [*cases, (999 * x, *rest)]  # with scores in the thousands: e to them is infinite
+    return [*cases, (999 * x, *rest)]  # scores in the thousands, whose exponentials are infinite
 
 
 def _random_step(chance: RandomValues) -> tuple:

@@ -147,7 +147,7 @@ reordered = Check(
         ),
         Mistake(
             _edit_reordering(("in cache", "in cache[:1]")),
-            "only the first layer comes back, but each layer has keys and values of its own.",
+            "only the first layer comes back, but each layer has its own keys and values.",
         ),
         Mistake(
             _edit_reordering(("keys[rows], values[rows]", "keys.clone(), values.clone()")),
@@ -174,8 +174,7 @@ reordered = Check(
         ),
         Mistake(
             _edit_reordering((".flatten()", ".flatten().unique()")),
-            "a row that two new beams go on from is there only once, but each needs a copy of "
-            "its own.",
+            "a row that two new beams go on from is there only once, but each needs its own copy.",
         ),
         Mistake(
             _edit_reordering(("* beams", "* batch")),
@@ -237,7 +236,7 @@ cache_numbers = Check(
         (2, 30, 6, 2, 7, 3),
         (3, 84, 12, 4, 5, 11),
         (6, 512, 8, 8, 1009, 997),
-        (5, 70, 10, 5, 13, 0),  # before the first word the memory's are there
+        (5, 70, 10, 5, 13, 0),  # before the first word, only the memory's are there
     ],
     drawn=_random_numbers,
     results=("the count",),
@@ -270,7 +269,7 @@ cache_numbers = Check(
         ),
         Mistake(
             _edit_count(("layers * 2", "2")),
-            "one layer is counted, but every layer has keys and values of its own.",
+            "one layer is counted, but every layer has its own keys and values.",
         ),
         Mistake(
             _edit_count(("layers * 2", "2"), ("(source + written)", "(source + layers * written)")),

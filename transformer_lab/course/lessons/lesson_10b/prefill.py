@@ -148,7 +148,7 @@ continued = Check(
             _edit_writing(
                 ("prompt, None", "prompt[-1:], read(prompt[:-1], None)[1] if prompt[:-1] else None")
             ),
-            "these are the right words, but it's a pass too many. Read the prompt's last word "
+            "these are the right words, but it's one pass too many. Read the prompt's last word "
             "with the others, because its row of logits is the first that you need.",
         ),
         Mistake(
@@ -173,7 +173,7 @@ continued = Check(
         ),
         Mistake(
             _edit_writing(("prompt, None", "prompt[-1:], read(prompt[:-1], None)[1]")),
-            "the prompt's last word is read by itself, which is a pass too many. And if the "
+            "the prompt's last word is read by itself, which is one pass too many. And if the "
             "prompt has only one word, nothing is left for the first pass.",
         ),
         Mistake(

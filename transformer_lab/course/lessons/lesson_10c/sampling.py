@@ -79,10 +79,10 @@ keep_top_p = Check(
         (_make_logits(1, 5, 11), 0.95),
         (_make_logits(2, 2, 5), 0.05),
         (_make_logits(3, 3, 5) * 100 - 200, 0.9),
-        (_make_logits(5, 3, 7) + 2_000, 0.7),  # e to them is infinite,
-        (_make_logits(6, 2, 5) - 2_000, 0.7),  # and e to these is 0
+        (_make_logits(5, 3, 7) + 2_000, 0.7),  # their exponentials are infinite,
+        (_make_logits(6, 2, 5) - 2_000, 0.7),  # and those of these are 0
         (_make_logits(4, 2, 7), 1.0),
-        # Words that are equally probable, and reach p to the last digit.
+        # Some words are equally probable, and some sums are exactly p.
         (torch.tensor([[3.0, 3.0, 3.0, 3.0], [0.0, 5.0, 0.0, 5.0]], dtype=torch.float64), 0.5),
         (torch.tensor([[1.0, 2.0, 2.0], [2.0, 2.0, 2.0]], dtype=torch.float64), 0.4),
     ],
@@ -216,5 +216,5 @@ keep_top_p = Check(
 
 def _make_logits(seed: int, rows: int, words: int) -> Tensor:
     generator = torch.Generator().manual_seed(seed)
-    scale = torch.linspace(0.5, 4, rows, dtype=torch.float64)[:, None]  # rows unequally sure
+    scale = torch.linspace(0.5, 4, rows, dtype=torch.float64)[:, None]  # rows differ in certainty
     return scale * torch.randn(rows, words, generator=generator, dtype=torch.float64)

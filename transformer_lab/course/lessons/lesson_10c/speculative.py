@@ -61,8 +61,8 @@ accept = Check(
     mistakes=[
         Mistake(
             lambda proposed, best: proposed[: _count_agreeing(proposed, best)],
-            "the large model's own word is missing. It has been computed, so it comes free, and "
-            "without it a bad draft would never get anywhere.",
+            "the large model's own word is missing. It has already been computed, so it costs "
+            "nothing, and without it a bad draft would never get anywhere.",
         ),
         Mistake(
             lambda proposed, best: [
@@ -94,7 +94,7 @@ accept = Check(
                 : _count_agreeing(proposed, best)
                 + (_count_agreeing(proposed, best) < len(proposed))
             ],
-            "when the whole draft is right, the large model's word after it comes free too.",
+            "when the whole draft is right, the large model's word after it costs nothing either.",
         ),
         Mistake(
             lambda proposed, best: [*(w for w in proposed if w in best), best[-1]],

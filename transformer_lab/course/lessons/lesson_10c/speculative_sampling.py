@@ -24,7 +24,7 @@ _edit_chances = partial(edit_reference, _keep_or_redraw)
 
 
 def _ignore_undrawn_words(answer: Callable[..., Any], p: Tensor, q: Tensor) -> Any:
-    """Call the answer, and set `kept` to 1 for words that the draft never draws: any is right."""
+    """Call the answer, and set `kept` to 1 for words that the draft never draws: any value would do."""
     found = answer(p, q)
     if not isinstance(found, tuple | list) or len(found) != 2:
         return found
@@ -54,8 +54,8 @@ def _cases() -> list[tuple[Tensor, Tensor]]:
     never = torch.tensor([[0.25, 0.0, 0.5, 0.25, 0.0], [0.0, 0.5, 0.0, 0.0, 0.5]]).double()
     some = torch.tensor([[0.5, 0.25, 0.25, 0.0, 0.0], [0.25, 0.0, 0.5, 0.25, 0.0]]).double()
     alike = _make_rows(6, 3, 7)
-    other = torch.cat([alike[:2], _make_rows(7, 1, 7)])  # in the first row both say the same,
-    other[1, 2] += 1e-6  # and in the second nearly
+    other = torch.cat([alike[:2], _make_rows(7, 1, 7)])  # in the first row, p and q are equal,
+    other[1, 2] += 1e-6  # and in the second, nearly equal
     other[1, 5] -= 1e-6
     return [
         (
@@ -64,7 +64,7 @@ def _cases() -> list[tuple[Tensor, Tensor]]:
         ),
         (_make_rows(0, 2, 5), _make_rows(1, 2, 5)),
         (_make_rows(2, 5, 11), _make_rows(3, 5, 11, sharp=0.5)),
-        (never, some),  # words that the one or the other never says
+        (never, some),  # words that one of the models never writes
         (alike, other),
     ]
 
@@ -151,8 +151,8 @@ keep_or_redraw = Check(
         ),
         Mistake(
             _edit_chances(("missing / total.where(total > 0, 1.0)", "(p - q).softmax(-1)")),
-            "these are probabilities already, not logits. Cut them off below 0, and divide by the "
-            "sum.",
+            "these are probabilities already, not logits. Set negative differences to 0, and "
+            "divide by the sum.",
         ),
         Mistake(
             _edit_chances(("total.where(total > 0, 1.0)", "total")),
@@ -170,7 +170,8 @@ keep_or_redraw = Check(
         ),
         Mistake(
             _edit_chances((".clamp(min=0)", "")),
-            "these are negative probabilities. Cut off at 0 what the draft says too often.",
+            "some probabilities are negative. Set them to 0 for the words that the draft says too "
+            "often.",
         ),
         Mistake(
             lambda p, q: _keep_or_redraw(q, p),

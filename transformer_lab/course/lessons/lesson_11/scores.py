@@ -31,7 +31,7 @@ _edit_error_rate = partial(edit_reference, _compute_error_rate)
 
 
 def _gold_cases() -> list[tuple]:
-    # A link that is read as (step, source) stays within this map, and gives another rate.
+    # A link misread as (step, source) stays within this map, but gives another rate.
     tall = random_weights(7, 5, seed=6)
     rows = tall.argmax(axis=1)
     gold = {(int(rows[step]), step) for step in (0, 2, 3)} | {(3, 1), (4, 3), (2, 5)}
@@ -60,7 +60,7 @@ def _work_out_error_rate(weights: np.ndarray, gold: Links, at: tuple) -> Iterato
     yield "how many of these links are gold, too", common
     yield "how many links were found, and how many are gold", [len(steps), len(gold)]
     share = 2 * common / (len(steps) + len(gold))
-    yield "2 times the common ones, divided by both counts together", share
+    yield "2 times the number of common links, divided by the sum of both counts", share
     yield "1 minus that", 1 - share
 
 

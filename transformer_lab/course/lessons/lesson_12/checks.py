@@ -43,7 +43,8 @@ preference = Check(
         weights[:, row, referent] - weights[:, row, other]
     ),
     cases=lambda: [
-        # Taken for (head, query), row and nouns are within the axes here: no error hides what was read.
+        # If row and nouns index the wrong axes, they stay in range here, so no error hides the
+        # mistake.
         (np.array(_ROWS_OF_TWO_HEADS) / 10, 1, 0, 2),
         (random_weights(3, 7, 7, seed=2), 5, 2, 6),
         (random_weights(4, 11, 7, seed=3), 6, 5, 1),
@@ -263,7 +264,7 @@ rollout = Check(
         ),
         Mistake(
             _edit_rollout(("0.5 * ", "")),
-            "the rows of mean map plus identity sum to 2, so take half of each.",
+            "the rows of the mean map plus the identity sum to 2, so take half of each.",
         ),
         Mistake(
             _edit_rollout(("mean", "sum")),

@@ -116,7 +116,7 @@ failure = Check(
         ([5, 6, 7, 9, 9, 9, 9, EOS], [5, 6, 7, 8, EOS]),
         ([5, 9, 7, 7, 7, 7], [5, 6, 7, EOS]),
         ([5, 7, 6, EOS], [5, 6, 7, EOS]),  # the right words in another order
-        ([5, 6, 9], [5, 6, 7, EOS]),  # cut off behind its only wrong word
+        ([5, 6, 9], [5, 6, 7, EOS]),  # cut off after its only wrong word
         ([5, 6, 9], [5, 6, EOS]),
         ([*range(500, 502)], [*range(500, 504), EOS]),  # cut off before anything was wrong
     ],
@@ -135,7 +135,7 @@ failure = Check(
             _edit_classification(
                 ('"stopped"', '"other"'), ('"went on"', '"stopped"'), ('"other"', '"went on"')
             ),
-            "“stopped” and “went on” are exchanged: an eos where a word is due is “stopped”.",
+            "“stopped” and “went on” are swapped: an eos where a word is due is “stopped”.",
         ),
         Mistake(
             _edit_classification(
@@ -244,7 +244,7 @@ reach = Check(
         ),
         Mistake(
             _edit_reach(("< 0.5", "< 0.99")),
-            "this wants (nearly) all of them right, but half is enough.",
+            "this requires (nearly) all of them to be right, but half is enough.",
         ),
     ],
 )
@@ -325,7 +325,7 @@ smallest_difference = Check(
         ),
         Mistake(
             lambda a, b: (np.var(a, ddof=1) + np.var(b, ddof=1)) * np.sqrt(2 / len(a)),
-            "this is made of variances, but the standard deviation is their root.",
+            "this uses variances, but a standard deviation is the root of a variance.",
         ),
         Mistake(
             lambda a, b: 2 * np.sqrt((np.var(a, ddof=1) + np.var(b, ddof=1)) / 2),

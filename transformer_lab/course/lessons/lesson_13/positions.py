@@ -103,7 +103,7 @@ def _table_cases() -> list[tuple]:
     cases += [(table, exchanged), (table, turned)]
     faint = np.zeros((7, 3))
     moved = faint.copy()
-    moved[3, 1], moved[6, 2], moved[4] = 1e-12, -1e-6, (0, -2, 2)  # faint, and not from row 0 on
+    moved[3, 1], moved[6, 2], moved[4] = 1e-12, -1e-6, (0, -2, 2)  # faint, not starting at row 0
     return [*cases, (faint, moved), (random_array(3, 2), random_array(3, 2))]
 
 

@@ -25,7 +25,7 @@ def _work_out_difference(base: np.ndarray, other: np.ndarray, at: tuple) -> Iter
     yield "other − base, run by run", d
     yield "their mean", d.mean()
     yield "how far each is from that mean", d - d.mean()
-    yield f"their spread, the root of the squares' sum divided by {len(d) - 1}", d.std(ddof=1)
+    yield f"their spread, the root of (the squares' sum divided by {len(d) - 1})", d.std(ddof=1)
     yield f"that spread divided by √{len(d)}", d.std(ddof=1) / math.sqrt(len(d))
 
 
@@ -66,11 +66,12 @@ paired_difference = Check(
         ),
         Mistake(
             _edit_difference((" / math.sqrt(len(d))", "")),
-            "this is the spread of one difference. The mean of n of them is surer, so divide by √n.",
+            "this is the spread of one difference. The mean of n of them is more certain, so "
+            "divide by √n.",
         ),
         Mistake(
             _edit_difference(("math.sqrt(len(d))", "len(d)")),
-            "the spread is divided by n. That is for a variance, and a spread is divided by √n.",
+            "the spread is divided by n. A variance would be, but a spread is divided by √n.",
         ),
         Mistake(
             _edit_difference(("other - base", "base - other")),

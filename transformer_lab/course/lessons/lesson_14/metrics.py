@@ -82,8 +82,8 @@ perplexity_and_accuracy = Check(
         ),
         Mistake(
             _edit_scores(("(log_p.argmax(axis=-1) == target).mean()", "np.exp(right).mean()")),
-            "the accuracy is the mean probability of the right word here. Count instead how often "
-            "it's the most probable word, by however little.",
+            "your accuracy is the mean probability of the right word. Instead, count how often "
+            "it's the most probable word, even if only just.",
         ),
         Mistake(
             _edit_scores(("-right.mean()", "-0.9 * right.mean() - 0.1 * log_p.mean()")),

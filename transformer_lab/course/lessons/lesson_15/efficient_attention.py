@@ -87,9 +87,10 @@ merge = Check(
         tuple(map(np.array, ([3.0], [1.5], [[2.0, 0.0, 4.0]], [1.0], [2.0], [[1.0, 3.0, -2.0]]))),
         (*_make_part(5, 7, 2, seed=3), *_make_part(5, 3, 2, seed=4)),
         (*_make_part(11, 3, 5, seed=5), *_make_part(11, 13, 5, seed=6)),
-        # Only differences of scores may stand in an exponential: exp(900) is no number.
+        # Only differences of scores may be put into an exponential, because exp(900) overflows.
         (*_make_part(3, 5, 2, seed=7, above=900.0), *_make_part(3, 2, 2, seed=8, above=900.0)),
-        # Nor may every difference: in one row the first part is far above the other, in one below.
+        # Some differences overflow, too: one row of the first part is far above the second, another
+        # far below.
         (*_make_part(3, 2, 5, seed=9, above=_FAR), *_make_part(3, 7, 5, seed=10)),
     ],
     drawn=_random_parts,
@@ -286,11 +287,11 @@ cache_bytes = Check(
             "this is the n × n matrix, which is never kept. Decoding needs only one row of it at a "
             "time.",
         ),
-        Mistake(_edit_count((" * heads", "")), "every head has keys and values of its own."),
-        Mistake(_edit_count(("layers * ", "")), "every layer has keys and values of its own."),
+        Mistake(_edit_count((" * heads", "")), "every head has its own keys and values."),
+        Mistake(_edit_count(("layers * ", "")), "every layer has its own keys and values."),
         Mistake(
             _edit_count(("(d_k + d_v)", "2 * d_k")),
-            "values have a width of their own, d_v, which needn't be d_k.",
+            "values have their own width, d_v, which needn't be d_k.",
         ),
     ],
 )

@@ -35,7 +35,7 @@ def _random_windows(chance: RandomValues) -> tuple:
     length, count = chance.sizes(2)
     ids = chance.random.integers(0, 60_000, (count + 2) * length + chance.between(1, 9))
     starts = chance.random.integers(0, len(ids) - length, count)
-    starts[chance.between(0, count - 1)] = len(ids) - length - 1  # this one's last target ends ids
+    starts[chance.between(0, count - 1)] = len(ids) - length - 1  # its last target is ids[-1]
     return ids, starts, length
 
 
@@ -46,7 +46,7 @@ def _work_out_windows(
     places = starts[window] + np.arange(length)
     yield f"the positions of the inputs of window {window}, from its start", places
     yield "the ids that stand there, which are the inputs", ids[places]
-    yield "the positions of its targets, each one further on", places + 1
+    yield "the positions of its targets, each one step further on", places + 1
     yield "the ids that stand there, which are the targets", ids[places + 1]
 
 
@@ -108,15 +108,15 @@ def _hide_cases() -> list[tuple]:
             99,
         )
     ]
-    # Ids of a large vocabulary, and a mask that is no larger than all of them.
+    # Ids of a large vocabulary, and a mask whose id is smaller than most or all of them.
     for seed, shape, mask_id in ((1, (3, 7), 103), (2, (5, 11), 1)):
         rng = np.random.default_rng(seed)
         ids = rng.integers(4, 100_003, shape)
         ids[ids == mask_id] += 1
         ids[1, 4:] = 0
-        cases.append((ids, rng.random(shape) < 0.4, mask_id))  # of the padding, too
+        cases.append((ids, rng.random(shape) < 0.4, mask_id))  # some of the padding is chosen, too
     words = np.array([[7, 0, 5], [0, 0, 6]])
-    return [*cases, (words, words >= 0, 4), (words, words < 0, 4)]  # all hidden, and nothing
+    return [*cases, (words, words >= 0, 4), (words, words < 0, 4)]  # all words hidden, and none
 
 
 def _hide_words(ids: np.ndarray, chosen: np.ndarray, mask_id: int) -> tuple[np.ndarray, np.ndarray]:
@@ -130,7 +130,7 @@ def _random_hidden(chance: RandomValues) -> tuple:
     batch, length = chance.sizes(2)
     mask_id = chance.between(1, 120)
     ids = chance.padded(batch, length, chance.one_of(90, 50_000), pad_id=0).numpy()
-    ids[ids == mask_id] += 1  # the mask stands for nothing else
+    ids[ids == mask_id] += 1  # no other word has the mask's id
     return ids, chance.flips(batch, length, share=0.4), mask_id
 
 

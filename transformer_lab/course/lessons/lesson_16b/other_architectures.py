@@ -113,7 +113,7 @@ def _message_cases() -> list[tuple]:
     many = [random_array(263, d, seed=n) for n, d in enumerate((5, 5, 2), start=23)]
     far = [(int(a), int(b)) for a, b in np.array([(257, 261), (260, 261), (261, 258), (0, 5)])]
     none = [random_array(2, d, seed=d) for d in (5, 5, 3)]
-    # Scores of some thousands: e to them is infinite, and e to the negative ones is 0.
+    # Scores in the thousands: positive ones have infinite exponentials, and negative ones have 0.
     large = [50 * five[0], 50 * five[1], five[2]]
     cases = [
         (three, [(1, 0), (2, 0), (0, 1)]),
@@ -143,7 +143,7 @@ _edit_messages = partial(edit_reference, _send_messages)
 
 def _random_graph(chance: RandomValues) -> tuple:
     nodes, d_k, d_v = chance.sizes(3)
-    scale = chance.one_of(1.0, 1.0, 40.0)  # with the last, e to a score is infinite
+    scale = chance.one_of(1.0, 1.0, 40.0)  # the last makes exponentials infinite
     sides = (chance.numbers(nodes, d, scale=scale) for d in (d_k, d_k, d_v))
     return *sides, [(int(a), int(b)) for a, b in np.argwhere(chance.flips(nodes, nodes, share=0.4))]
 

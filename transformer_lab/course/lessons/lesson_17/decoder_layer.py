@@ -53,8 +53,9 @@ def _layer_cases() -> list[tuple]:
         d_model = heads * d_k
         words = torch.ones(batch, 1, 1, source, dtype=torch.bool)
         words[-1, ..., -1] = False
-        words[0, ..., 1] = False  # what is hidden need not stand at the end
-        # In the second case the target is padded, too: a triangle of one's own is not enough.
+        words[0, ..., 1] = False  # what is hidden need not be at the end
+        # In the second case the target is padded, too, so an answer fails if it makes its own
+        # causal mask.
         written = torch.ones(batch, 1, 1, target, dtype=torch.bool)
         written[1:, ..., -1] = False
         mask = causal_mask(target) & written if batch > 1 else causal_mask(target)

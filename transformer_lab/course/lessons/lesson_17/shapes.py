@@ -202,7 +202,7 @@ def _work_out_attention(
         f"the query of word {row} in head 0, the first {d_k} numbers of its row of x @ w_q",
         q[:d_k],
     )
-    yield f"its scores, that times the keys' first {d_k} numbers, divided by √{d_k}", scores
+    yield f"its scores: that query times the keys' first {d_k} numbers, divided by √{d_k}", scores
     yield "its weights: the softmax over the keys that mask allows", weights
     yield "head 0's output: these weights times the values", weights @ v[:, :d_k]
     yield "the same for all heads, one after the other", merged[batch, row]

@@ -54,7 +54,7 @@ def _work_out_step(
     yield f"number {i} of w @ x, the new part", new
     yield f"the gate times number {i} of state, and 1 minus the gate times the new part", parts
     yield "their sum, which is the new state", sum(parts)
-    yield "what is written, that or 0 if it is below 0", max(0.0, sum(parts))
+    yield "what is written, which is the new state, or 0 if that is below 0", max(0.0, sum(parts))
 
 
 ssru_step = Check(

@@ -15,10 +15,10 @@ from transformer_lab.course.judge.working import Step
 
 
 def _link_cases() -> list[tuple]:
-    # Two in five steps are the usual one, and all others but one lie on one side of it, so that
-    # neither the mean nor the median finds it, nor the smallest or largest step; one place is a
-    # governor more often than any other. The links are in no order, so that neither the first nor
-    # the last can stand for all.
+    # The usual step makes up two in five. All others but one lie on one side of it, so neither the
+    # mean, the median, the smallest nor the largest step finds it. One position is a governor more
+    # often than any other. The links are in random order, so neither the first nor the last can
+    # represent them all.
     cases = [(np.array([[2, 6], [0, 1], [6, 9], [3, 4], [5, 9], [8, 9], [1, 7]]),)]
     for seed, (count, usual, side) in enumerate(
         ((13, 1, 1), (31, -2, 1), (47, 3, -1), (53, -7, 1)), start=1
@@ -181,7 +181,8 @@ interval = Check(
     mistakes=[
         Mistake(
             lambda values, draws: _find_interval(values),
-            "these are percentiles of the *values*: how they scatter, not how sure their mean is.",
+            "these are percentiles of the *values*: how they scatter, not how certain their mean "
+            "is.",
         ),
         Mistake(
             lambda values, draws: _find_interval(values[draws]),
