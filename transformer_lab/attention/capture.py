@@ -130,7 +130,7 @@ class HeadHook(Hook):
         return heads
 
     def rows(self) -> Float[Tensor, "batch heads query key"]:
-        """Return the weights of the latest pass; cached decoding's steps are joined into one matrix.
+        """Return the weights of the latest pass; the steps of cached decoding form one matrix.
 
         Raises:
             ValueError: If no pass was recorded, or sentences left the batch during decoding.

@@ -543,7 +543,8 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
             given["sentences"] = options.text
         elif options.model != PRETRAINED:
             raise ValueError(
-                "this model needs a sentence, because the page's guide names the heads of another model"
+                "write a sentence for this model to read; only the model that comes with the package "
+                "has a guide, and opens without one"
             )
         translator = Translator.load(options.model, device="cpu")
         if options.model != PRETRAINED:

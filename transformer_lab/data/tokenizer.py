@@ -73,7 +73,7 @@ class WordTokenizer:
             check("word", word, "a text", isinstance(word, str))
         self.ids = {word: i for i, word in enumerate(self.words)}
         if len(self.ids) != len(self.words):
-            raise ValueError("words holds a word twice or the name of a special token")
+            raise ValueError("words contains a word twice, or the name of a special token")
 
     @classmethod
     def train(cls, texts: Iterable[str]) -> "WordTokenizer":

@@ -1,4 +1,4 @@
-"""Train a small checkpoint in the format of OPUS-MT with the library Transformers.
+"""Train a small checkpoint in OPUS-MT's format with the Transformers library.
 
 The evidence of lesson 16 and the tests load it.
 """

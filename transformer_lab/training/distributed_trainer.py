@@ -22,8 +22,9 @@ class DistributedTrainer(Trainer):
     """A `Trainer` for use inside `distributed.process_group`, with the same arguments in all processes.
 
     It takes the same steps as a single process would. Only the process of rank 0 validates, calls
-    `on_step`, shows progress and decides when to stop. It also saves alone, unless the optimizer is
-    sharded (`TrainingConfig.shard_optimizer`): then each process saves its shard.
+    `on_step`, shows progress and decides when to stop. It is also the only one that saves, unless
+    the optimizer is sharded (`TrainingConfig.shard_optimizer`). In that case, each process saves
+    its own shard.
     """
 
     def build_loss(self) -> nn.Module:

@@ -92,7 +92,7 @@ class _ProjectedLoss(torch.autograd.Function):
         smoothing: float,
         pad_id: int,
     ) -> Tensor:
-        """Return the loss of features (tokens, d_model); weight is (vocabulary, d_model)."""
+        """Return the loss for features (tokens, d_model) and a weight (vocabulary, d_model)."""
         kind = features.device.type
         if torch.is_autocast_enabled(kind):
             dtype = torch.get_autocast_dtype(kind)

@@ -20,7 +20,7 @@ NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
 def orthogonalize(
     matrix: Float[Tensor, "rows columns"], steps: int = 5
 ) -> Float[Tensor, "rows columns"]:
-    """Return about U Vᵀ for a matrix U S Vᵀ, by a Newton–Schulz iteration.
+    """Return an approximation of U Vᵀ for a matrix U S Vᵀ, by a Newton–Schulz iteration.
 
     Its singular values become 0.7 to 1.2, except that those below 0.01 end up smaller.
     """

@@ -146,7 +146,7 @@ def make_replacement(
 
 @cache
 def load_mean_outputs(name: str) -> dict[Place, Float[Tensor, "heads d_v"]]:
-    """Return each head's mean output over sentences on which its muting is not measured."""
+    """Return each head's mean output over sentences that are not used to measure its muting."""
     return mean_head_outputs(
         load_translator(name), load_real_sentences(name, SENTENCES)[EVEN][:LOOKED_AT]
     )

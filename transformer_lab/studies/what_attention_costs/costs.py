@@ -2,7 +2,7 @@
 
     python -m transformer_lab.studies.what_attention_costs.costs
 
-Times and memory depend on the machine. All parts are measured in turns, round after round, in a
+Times and memory depend on the machine. All parts are measured in turn, round after round, in a
 single process that should have the machine to itself (about eight minutes). Gradient reach and
 errors are the same everywhere.
 """

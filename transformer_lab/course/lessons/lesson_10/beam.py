@@ -294,7 +294,7 @@ beam_score = Check(
         ),
         Mistake(
             lambda v, n, a: math.exp(v) / beam.length_penalty(n, a),
-            "this is a probability. Divide the logarithm just as it is.",
+            "you divide the probability. Divide its logarithm instead.",
         ),
         Mistake(
             lambda v, n, a: v / ((4 + n) / 6) ** a,

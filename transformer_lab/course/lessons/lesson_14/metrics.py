@@ -167,7 +167,7 @@ power_law = Check(
         ),
         Mistake(
             _edit_fit(("np.log", "np.log10")),
-            "the line was fitted to log10 and undone with e. Use one base for both.",
+            "you took logarithms to base 10, but went back with exp. Use one base for both.",
         ),
         Mistake(
             lambda x, y: (
