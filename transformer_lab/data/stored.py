@@ -2,8 +2,9 @@
 
 `large` and `corpus` write them, and the trainer reads batches from them. A folder is valid once it
 contains `about.json`. That file is written last. It holds the SHA-256 of every other file, and one
-of its own remaining content. These hashes are checked whenever a folder is opened. If the folder has changed, or if writing it
-was interrupted, it is built again. Several processes can read the same folder.
+of its own remaining content. These hashes are checked whenever a folder is opened. If the folder
+has changed, or if writing it was interrupted, it is built again. Several processes can read the
+same folder.
 """
 
 import hashlib

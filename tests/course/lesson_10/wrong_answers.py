@@ -305,6 +305,6 @@ TABLE = [
     ("beam_score", six_forgotten, "the 6 is missing"),
     ("beam_score", six_alone_to_the_power, "applies to the 6 alone"),
     ("beam_score", divides_twice, "two divisions in a row"),
-    ("beam_score", probability_first, "this is a probability"),
+    ("beam_score", probability_first, "you divide the probability"),
     ("beam_score", length_without_eos, "one word is not counted"),
 ]
