@@ -430,7 +430,7 @@ def test_a_closed_stream_is_no_traceback(model, tmp_path, closed, code, said):
     [
         (("translate", "caf\udce9"), "source is not UTF-8: 'caf\\udce9'; expected text"),
         (("lab", "--record", "caf\udce9"), "source is not UTF-8: 'caf\\udce9'; expected text"),
-        (("translate", "--device", "meta", "the cat"), "device is 'meta'; expected one that"),
+        (("translate", "--device", "meta", "the cat"), "device is 'meta'; expected a device that"),
         (("evaluate", "--corpus", ""), "corpus is ''; expected 'world'"),
     ],
 )

@@ -477,7 +477,8 @@ def test_every_result_leads_to_a_section_that_is_there_and_a_search_for_nothing_
         text = (site / page).read_text(encoding="utf-8")
         places = [part["at"].split("#")[1] for part in found if part["at"].startswith(page)]
         assert [place for place in places if f'id="{place}"' not in text] == []
-    assert [part["at"] for part in found if "\\" in part["text"]] == []
+    texts = {part["at"]: part["text"].replace(r".venv\Scripts\python", "") for part in found}
+    assert [at for at, text in texts.items() if "\\" in text] == []  # LaTeX
     page = read("search.html?q=zyzzyva")
     expect(page.locator("#search-results")).to_have_text("No section has all of these words.")
     page = read("search.html?q=%3Cb%3Emask%3C%2Fb%3E")  # "<b>mask</b>" is two words, and no markup

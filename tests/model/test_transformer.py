@@ -453,7 +453,7 @@ def test_a_configuration_that_is_larger_than_the_memory_is_refused(changes, mess
 @pytest.mark.parametrize("number", [0, 7])
 def test_special_ids_that_mean_two_things_are_refused(same, number):
     ids = {f"{name}_id": number for name in same}
-    with pytest.raises(ValueError, match="expected four different ids, of which only pad_id and"):
+    with pytest.raises(ValueError, match="expected four different ids, though pad_id and"):
         small_config(**{"pad_id": 17, "bos_id": 13, "eos_id": 11, "unk_id": 5, **ids})
 
 

@@ -124,7 +124,13 @@ def test_under_nbval_nothing_is_written_nor_read(put, tmp_path, monkeypatch):
 
 def test_what_nbgrader_runs_is_nobodys_progress(monkeypatch):
     monkeypatch.delenv(SWITCH)
+    nbgrader = SimpleNamespace(NbGraderPreprocessor=object)  # it need not be installed for this
+    monkeypatch.setitem(sys.modules, "nbgrader.preprocessors", nbgrader)
+    monkeypatch.setitem(sys.modules, "nbgrader", SimpleNamespace(preprocessors=nbgrader))
     course, execute = SimpleNamespace(), SimpleNamespace()
-    config = SimpleNamespace(CourseDirectory=course, ClearSolutions=course, Execute=execute)
+    grading = SimpleNamespace(sanitize_preprocessors=SimpleNamespace(prepend=lambda _: None))
+    config = SimpleNamespace(
+        CourseDirectory=course, ClearSolutions=course, Execute=execute, Autograde=grading
+    )
     exec(CONFIG, {"get_config": lambda: config})
     assert os.environ[SWITCH] == "off"
