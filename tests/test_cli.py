@@ -573,6 +573,12 @@ def test_a_file_of_ones_own_is_scored_whole(capsys, model, tmp_path):
         assert (code, err) == (0, "")
         assert last_json(text)["sentences"] == len(sentences)
         assert text.startswith("loss ")
+    (own / "test.fr").write_text("le chat court\n\n" + "le chat court\n" * (len(sentences) - 2))
+    for corpus in (own / "test", own):  # the run was not told to skip bad lines, so it stops at one
+        code, _, err = run(capsys, *given, corpus)
+        assert (code, is_one_line(err)) == (1, True)
+        assert "test.fr, line 2: it has an empty side" in err
+    (own / "test.fr").write_text("le chat court\n" * len(sentences))
     for side in ("en", "fr"):
         (own / f"train.{side}").write_text("the cat\n")
     _, text, _ = run(capsys, *given, own, "--limit", 3)

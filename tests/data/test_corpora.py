@@ -16,6 +16,7 @@ from transformer_lab.data.corpora import (
     CorpusUnavailable,
     debian,
 )
+from transformer_lab.data.corpus import find_corpus
 from transformer_lab.data.pair import Pair, Splits
 from transformer_lab.data.text_files import ReadResult, read_pairs
 
@@ -633,3 +634,19 @@ def test_the_real_apt_reads_a_mirror_of_its_own_and_touches_nothing_else(tmp_pat
 def state(folder: str) -> dict[str, int]:
     paths = Path(folder).iterdir() if os.path.isdir(folder) else ()
     return {path.name: path.stat().st_mtime_ns for path in paths}
+
+
+@pytest.mark.parametrize("place", ["own/test", "own"])
+def test_lines_that_a_test_file_of_ones_own_leaves_out_are_printed(tmp_path, capsys, place):
+    """The two files, and the folder that holds nothing else."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/test.en").write_bytes(b"a cat\nbad \xff\na cow\n\nthe pig\n")
+    (tmp_path / "own/test.fr").write_bytes(b"un chat\nun\nune vache\nun\nle porc\n")
+    read_test = find_corpus(f"{tmp_path / place}@en,fr").read_test
+    assert [pair.source for pair in read_test(True)] == ["a cat", "a cow", "the pig"]
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 2
+    assert "test.en, line 2: it has the byte 0xff" in said[0]
+    assert "test.en, line 4: it has an empty side" in said[1]
+    with pytest.raises(ValueError, match=r"test.en, line 2: .*skip_bad"):
+        read_test(False)

@@ -504,7 +504,7 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
     else:
         splits = corpus.splits(about.seed, about.skip_bad)
         splits = replace(splits, test=splits.test[: options.limit])
-    if trained_on_it and about.data not in (None, fingerprint(splits.train)):
+    if trained_on_it and has_changed(about, splits):
         changed = (
             "has changed since the model was trained on it, so it may have seen the test sentences"
         )
@@ -573,7 +573,7 @@ def find_test_pairs(translator: Translator, most: int) -> list[tuple[str, str]]:
         return []
     try:
         splits = find_corpus(about.corpus).splits(about.seed, about.skip_bad)
-        if about.data != fingerprint(splits.train):
+        if has_changed(about, splits):
             raise ValueError("it has changed since the model was trained on it")
     except (OSError, ValueError, CorpusUnavailable) as error:
         print(f"The page has no test sentences from {about.corpus}: {error}", file=sys.stderr)
@@ -582,13 +582,16 @@ def find_test_pairs(translator: Translator, most: int) -> list[tuple[str, str]]:
     return [(pair.source, pair.target) for pair in islice(known, most)]
 
 
+def has_changed(about: About, splits: Splits[Any]) -> bool:
+    """Return whether a run's corpus differs from what it was trained on, as far as the run noted it."""
+    return about.data not in (None, fingerprint(splits.train))
+
+
 def knows(translator: Translator, pair: SentencePair) -> bool:
     """Return whether a translator can read a pair, and has all words of both sides."""
-    if translator.find_refusals([pair.source]) or translator.source_tokenizer.unknown(pair.source):
-        return False
-    tokens = translator.target_tokenizer.encode(pair.target)
-    unknown = translator.target_tokenizer.unknown(pair.target)
-    return not unknown and len(tokens) < translator.model.config.max_length
+    read, target = translator.read_source(pair.source), translator.target_tokenizer
+    fits = len(target.encode(pair.target)) < translator.model.config.max_length
+    return not (read.refusal or read.unknown or target.unknown(pair.target)) and fits
 
 
 def run_playground(options: argparse.Namespace) -> dict[str, Any]:

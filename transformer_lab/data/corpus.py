@@ -30,6 +30,7 @@ from transformer_lab.data.text import escape_for_terminal
 from transformer_lab.data.text_files import (
     COLUMNS,
     PairFile,
+    ReadResult,
     find_side_files,
     iterate_pairs,
     list_side_suffixes,
@@ -272,10 +273,15 @@ def open_file(
     said = format_filter_counts(len(found.pairs) + found.left_out, left_out)
     if left_out.total():
         print(f"{path}: {said}", file=sys.stderr)
+    print_faults(found)
+    return replace(split_pairs(pairs, seed=seed), said=said, form=form)
+
+
+def print_faults(found: ReadResult) -> None:
+    """Print the first bad line of each kind that was left out, on standard error."""
     for fault, number in list(found.faults.items())[:KINDS_SHOWN]:
         like = f"{number:,} bad lines like this one" if number > 1 else "bad line"
         print(f"{like}: {escape_for_terminal(fault)}", file=sys.stderr)
-    return replace(split_pairs(pairs, seed=seed), said=said, form=form)
 
 
 def read_test_pairs(
@@ -285,16 +291,21 @@ def read_test_pairs(
 
     If a folder has no test files, all of its pairs are returned. If its data is in another form,
     such as Parquet, the pairs are those of its test split. Nothing is filtered, so that the scores
-    hold for the whole file.
+    hold for the whole file. With `skip_bad`, bad lines are left out and printed.
     """
-    if not Path(path).is_dir():
-        return read_pairs(path, columns, skip_bad=skip_bad, is_csv=is_csv).pairs
-    folder = find_text_folder(path, columns, is_csv, to_train=False)
-    if folder is None:
-        return open_dataset(path, columns, False, is_csv, 0, skip_bad).test
-    parts = ["test"] if "test" in folder.files else sorted(folder.files)
-    pairs = (pair for part in parts for pair in folder.pairs(part, skip_bad))
-    return [pair for pair in pairs if pair is not None]
+    files = [Path(path)]
+    if files[0].is_dir():
+        folder = find_text_folder(path, columns, is_csv, to_train=False)
+        if folder is None:
+            return open_dataset(path, columns, False, is_csv, 0, skip_bad).test
+        parts = ["test"] if "test" in folder.files else sorted(folder.files)
+        files = [file for part in parts for file in folder.files[part]]
+    pairs: list[Pair] = []
+    for file in files:
+        found = read_pairs(file, columns, skip_bad=skip_bad, is_csv=is_csv)
+        print_faults(found)
+        pairs += found.pairs
+    return pairs
 
 
 def open_dataset(
