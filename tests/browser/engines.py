@@ -27,8 +27,11 @@ user_pref("network.proxy.type", 1);
 user_pref("network.proxy.ssl", "127.0.0.1");
 user_pref("network.proxy.ssl_port", 9);
 user_pref("ui.prefersReducedMotion", 1);
+user_pref("ui.primaryPointerCapabilities", 6);
+user_pref("ui.allPointerCapabilities", 6);
 """
-"""Of Firefox: nobody is asked over the network, since nobody listens at the port, and nothing moves."""
+"""Of Firefox: nobody is asked over the network, since nobody listens at the port, and nothing moves. It
+has a mouse (2 is a fine pointer, 4 one that can hover), because without a window there would be none."""
 
 
 class Engine(Protocol):

@@ -56,10 +56,13 @@ def test_small_numbers_are_a_true_sum_and_no_probability_is_told_as_zero(browser
     for node in (3, 4):
         page.locator(f"[data-control='node {node}']").press("Enter")
         text = page.locator(".sum").inner_text().replace("−", "-")
-        sums = re.search(r"= (-[\d.]+) - ([\d.]+) = (-[\d.]+);", text)
+        sums = re.search(r"= (-[\d.]+) - ([\d.]+) = (-[\d.]+)\. ", text)
         before, own, whole = map(float, sums.groups())
         assert before - own == pytest.approx(whole, abs=1e-9)
-    assert "its last word has probability < 0.001 after the others, and the whole < 0.001" in text
+    assert (
+        "Its last word has a probability of < 0.001 after the others, and the whole has < 0.001"
+        in text
+    )
     page.context.close()
 
 

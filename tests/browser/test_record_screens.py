@@ -274,7 +274,7 @@ def test_512_tokens_open_and_say_what_is_left_out(visit_page, tmp_path, monkeypa
     record = make_record(words, (), (), encoder=(2,), decoder=(), cross=())
     opened = open_record(visit_page, tmp_path, record, "head=e1.1&view=map")
     note = opened.root.locator(".weight-map .note")
-    expect(note).to_contain_text("Of each row the 32 strongest of 512 weights are shown.")
+    expect(note).to_contain_text("In each row, only the 32 strongest of 512 weights are shown.")
     weights = record.encoder[0][0]
     opened.cells.focus()
     opened.press("ArrowRight", "ArrowRight", "ArrowRight")
