@@ -571,7 +571,10 @@ def test_a_file_of_ones_own_is_scored_whole(capsys, model, tmp_path):
     for corpus in (own / "test", own):  # two files, and a folder with nothing to train on
         code, text, err = run(capsys, *given, corpus)
         assert (code, err) == (0, "")
-        assert last_json(text)["sentences"] == len(sentences)
+        scores = last_json(text)
+        assert scores["sentences"] == len(sentences)
+        assert scores["loss"] > 0
+        assert "validation_loss" not in scores
         assert text.startswith("loss ")
     (own / "test.fr").write_text("le chat court\n\n" + "le chat court\n" * (len(sentences) - 2))
     for corpus in (own / "test", own):  # the run was not told to skip bad lines, so it stops at one

@@ -29,7 +29,7 @@ document.addEventListener("DOMContentLoaded", () => {
       section.hidden = !section.querySelector(".finding:not([hidden])");
     }
     const shown = findings.filter((one) => !one.hidden).length;
-    count.textContent = `${shown} of ${findings.length} findings`;
+    count.textContent = shown ? `${shown} of ${findings.length} findings` : "No finding has both. Choose “all” for one of the two.";
   };
   place.addEventListener("change", show);
   show();

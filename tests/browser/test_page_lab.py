@@ -61,7 +61,8 @@ def go(page, address: str) -> None:
     [
         (["the cat sleeps", "a dog sleeps"], ["the cat sleeps", "a dog sleeps"]),
         ([TIRED, WIDE], ["tired", "wide"]),
-        ([TIRED, "a tired cat is tired"], ["sentence 1", "sentence 2"]),
+        ([TIRED, "a tired cat is tired"], [f"{TIRED[:23]}…", "a tired cat is tired"]),
+        ([TIRED, f"{TIRED} and old"], ["sentence 1", "sentence 2"]),
     ],
 )
 def test_a_button_says_as_much_of_its_sentence_as_there_is_room_for(

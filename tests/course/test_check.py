@@ -137,6 +137,39 @@ def test_calling_a_check_prints_the_verdict_and_returns_nothing(capsys):
     assert capsys.readouterr().out == "Right: doubled (2 cases).\n"
 
 
+def test_what_an_answer_prints_appears_for_the_first_case_and_for_the_one_that_fails(capsys):
+    def prints(x):
+        print("got", x.shape)
+        return 2 * x if x.ndim == 1 else x
+
+    TWICE(lambda x: print("got", x.shape) or x + x)
+    assert capsys.readouterr().out == "got (3,)\nRight: doubled (2 cases).\n"
+    TWICE(prints)
+    first, *_, before, last = capsys.readouterr().out.splitlines()
+    assert (first, before) == ("got (3,)", "In this case your function printed:")
+    assert last == "got (2, 5)"
+
+
+def test_an_answer_that_prints_without_end_keeps_little_of_it():
+    def prints(x):
+        for _ in range(10):
+            print("x" * 3_000)
+        return x if x.ndim > 1 else 2 * x
+
+    assert 0 < len(TWICE.verdict(prints).printed) < 20_000
+
+
+def test_numbers_of_the_notebook_in_place_of_the_arguments_are_told(monkeypatch):
+    monkeypatch.setitem(globals(), "Q", np.ones((3, 5)))
+    for answer in (lambda q: Q * 2, lambda q: np.array([Q[0] for _ in range(2)])):  # noqa: F821
+        assert (
+            "it reads `Q`, which was made elsewhere in the notebook, and never its argument `q`"
+            in (TWICE.verdict(answer).text)
+        )
+    for answer in (lambda q: q * Q.mean(), lambda q: [one + 0 for one in [q]]):  # noqa: F821
+        assert "made elsewhere" not in TWICE.verdict(answer).text
+
+
 def test_what_is_known_is_run_once_however_many_answers_are_compared_with_it():
     ran = []
 

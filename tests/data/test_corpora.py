@@ -650,3 +650,14 @@ def test_lines_that_a_test_file_of_ones_own_leaves_out_are_printed(tmp_path, cap
     assert "test.en, line 4: it has an empty side" in said[1]
     with pytest.raises(ValueError, match=r"test.en, line 2: .*skip_bad"):
         read_test(False)
+
+
+def test_a_mistyped_file_is_answered_with_the_one_that_is_there(tmp_path):
+    for name in ("test.en", "test.de", "pairs.tsv"):
+        (tmp_path / name).write_text("a cat\n")
+    for asked, there in (("tset@en,de", "test"), ("pairs.tvs", "pairs.tsv")):
+        with pytest.raises(ValueError, match=rf"exists\. Did you mean {tmp_path / there}\?"):
+            find_corpus(f"{tmp_path}/{asked}")
+    for asked in ("something", "nowhere/pairs.tsv"):
+        with pytest.raises(ValueError, match="a file or folder that exists$"):
+            find_corpus(f"{tmp_path}/{asked}")

@@ -21,6 +21,7 @@ from transformer_lab.evaluation.bleu import (
     choose_bleu_tokenization,
     exact_match,
     exact_match_by_group,
+    looks_tokenized,
     score,
     sentence_chrf,
 )
@@ -37,6 +38,14 @@ def test_bleu_is_sacrebleus_corpus_score_with_its_signature():
     # common 4-gram and would score 0 by itself.
     mixed = score([references[0], "il neige"], references)
     assert 0 < mixed.bleu < 100
+
+
+def test_tokenized_text_is_told_by_its_full_stops_and_not_by_sacrebleu(caplog):
+    tokenized = [f"le chat n° {n} dort ." for n in range(101)]
+    assert score(tokenized, tokenized).bleu == pytest.approx(100)
+    assert caplog.text == ""
+    assert looks_tokenized(tokenized)
+    assert not looks_tokenized(["le chat dort.", "le chien dort ."])
 
 
 @pytest.mark.parametrize(

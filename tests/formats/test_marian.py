@@ -357,7 +357,7 @@ def test_a_saved_one_is_scored_on_a_file(both, tmp_path, capsys):
     assert main([*asked, "--limit", "3", "--beam", "1", "--device", "cpu", "--json"]) == 0
     result = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert result["sentences"] == 3
-    assert 0 < result["validation_loss"] < 10
+    assert 0 < result["loss"] < 10
     assert 0 <= result["bleu"] <= 100
 
 

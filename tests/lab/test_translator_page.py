@@ -14,6 +14,7 @@ import torch
 import transformer_lab as tl
 from transformer_lab.config import TransformerConfig
 from transformer_lab.data.tokenizer import BPETokenizer, WordTokenizer
+from transformer_lab.data.world.grammar import world
 from transformer_lab.lab import model_data
 from transformer_lab.lab.open_lab import lab
 from transformer_lab.lab.translator_page import Prompt
@@ -51,6 +52,30 @@ def test_the_page_holds_the_model_in_half_precision(translator, tmp_path):
     weights = (tmp_path / "half" / "model.safetensors").read_bytes()
     assert gzip.decompress(base64.b64decode(data["weights"])) == weights
     assert not re.search(r"https?://(?!www\.w3\.org)", text)
+
+
+def test_a_heading_is_seen_only_if_it_was_asked_for(translator, tmp_path):
+    plain = lab(translator, TEXTS).to_html(tmp_path / "plain.html").read_text(encoding="utf-8")
+    assert f'<h1 class="unseen">Lab: {TEXTS[0]}</h1>' in plain
+    page = lab(translator, TEXTS).to_html(tmp_path / "page.html", title="A & B, <1 hour>")
+    text = page.read_text(encoding="utf-8")
+    assert "<h1>A &amp; B, &lt;1 hour&gt;</h1>" in text
+    assert "<title>A &amp; B, &lt;1 hour&gt;</title>" in text
+
+
+def test_heads_that_align_are_named_without_gold_links():
+    """On the shipped translator, the statistical aligner names them as the grammar's links do."""
+    pairs = [
+        (pair.source, pair.target, pair.alignment) for pair in world(train=400, seed=5).test[:60]
+    ]
+    named = [
+        lab(tl.Translator.load(), "the cat sleeps", examples=examples).data["names"]
+        for examples in ([pair[:2] for pair in pairs], pairs)
+    ]
+    for names in named:
+        assert names["c2.4"] == "translates word for word"
+    same = [name == named[1][code] for code, name in named[0].items()]
+    assert sum(same) >= len(same) - 1  # a head at the threshold may go either way
 
 
 def test_positions_that_the_page_cannot_compute_are_refused(translator, monkeypatch):

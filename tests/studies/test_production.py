@@ -8,6 +8,7 @@ from transformer_lab.attention.capture import attention_cores, capture_attention
 from transformer_lab.attention.record import Head
 from transformer_lab.config import TransformerConfig
 from transformer_lab.data.world.grammar import world
+from transformer_lab.evaluation.alignments import align_words, split_words
 from transformer_lab.hooks import Hook, use_hooks
 from transformer_lab.model.build import build_model
 from transformer_lab.model.masks import length_mask
@@ -22,7 +23,6 @@ from transformer_lab.studies.production_translators import (
     map_properties,
     muting,
 )
-from transformer_lab.studies.production_translators.alignments import align_words, split_words
 from transformer_lab.studies.production_translators.hand_marked import HAND_MARKED
 from transformer_lab.studies.production_translators.texts import (
     find_word_numbers,

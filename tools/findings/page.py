@@ -38,7 +38,7 @@ You've heard that attention shows you what a model thinks, that residual connect
 alive, that big beams translate worse. Some of it is true, some of it depends, and some of it nobody
 seems to have checked. So we checked. This page lists every claim that the course has put to the test,
 with what came out and how sure you can be, and each one links to the cell where you can watch it
-happen.
+happen. If you've come for a certain claim, [go straight to the list](#all-of-them).
 
 {counts}
 

@@ -33,6 +33,7 @@ from transformer_lab.data.corpus import (
 from transformer_lab.data.pair import SentencePair, Splits
 from transformer_lab.data.splits import explain_new_split
 from transformer_lab.data.text import escape_for_terminal, join_for_terminal
+from transformer_lab.evaluation.bleu import looks_tokenized
 from transformer_lab.model.size import count_parameters
 from transformer_lab.runs.card import CARD, describe_corpus, export_card, may_write_card, model_card
 from transformer_lab.runs.evaluation import Evaluation, evaluate, validation_loss
@@ -203,6 +204,7 @@ def build_parser() -> argparse.ArgumentParser:
     lab.add_argument(
         "--start", default="", help='what the page shows first, such as "head=e2.3&row=10"'
     )
+    lab.add_argument("--title", default="", help="a heading for whoever opens the page")
     lab.add_argument(
         "--languages",
         nargs=2,
@@ -356,7 +358,8 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     seconds = round(progress.seconds, 1)
     steps = [h for h in progress.history if "validation_loss" in h]  # a few pairs leave none over
     losses = ", ".join(f"{h['validation_loss']:z.3f} (step {h['step']})" for h in steps)
-    print(f"validation loss {losses or 'unknown'}")
+    if losses or stop != "interrupted":  # it may be interrupted before the first is measured
+        print(f"validation loss {losses or 'unknown'}")
     print(f"{STOPS[stop]} after {progress.step:,} steps and {seconds} s, and saved in {folder}")
     result = {"steps": progress.step, "seconds": seconds, "stop": stop, "out": str(folder)}
     if stop == "interrupted":
@@ -410,18 +413,27 @@ def default_folder(known: Corpus, preset: str | None) -> Path:
     return Path("runs") / f"{stem}-{preset or known.preset}"
 
 
-def print_scores(translator: Translator, splits: Any, beam_size: int) -> tuple[float, Evaluation]:
-    """Score a translator, print the scores, and return the validation loss and the scores."""
+def print_scores(
+    translator: Translator, splits: Splits[Any], beam_size: int, own_file: bool = False
+) -> tuple[float, Evaluation]:
+    """Score a translator, print the scores, and return the validation loss and the scores.
+
+    With `own_file`, both splits are the pairs of a whole file, and the loss is said to be theirs.
+    """
     loss = validation_loss(translator, splits.validation)
     evaluation = evaluate(translator, splits.test, beam_size=beam_size)
     known = "unknown" if math.isnan(loss) else f"{loss:z.3f}"
-    own = splits.validation is splits.test  # somebody's whole file
     print(
-        f"{'loss' if own else 'validation loss'} {known}. Of {evaluation.sentences:,} "
-        f"{'' if own else 'test '}sentences, "
+        f"{'loss' if own_file else 'validation loss'} {known}. Of {evaluation.sentences:,} "
+        f"{'' if own_file else 'test '}sentences, "
         f"{100 * evaluation.exact_match:.1f}% are right to the letter. BLEU is "
         f"{evaluation.bleu:.1f} ({evaluation.bleu_signature}), and chrF is {evaluation.chrf:.1f}."
     )
+    if looks_tokenized([pair.target for pair in splits.test]):
+        print(
+            "Most of these sentences end in a space and a full stop, as tokenized text does, so "
+            "their BLEU cannot be compared with others."
+        )
     if evaluation.pronouns is not None:
         print(f"{100 * evaluation.pronouns:.1f}% of the pronouns agree with the right noun.")
     if evaluation.by_construction:
@@ -498,8 +510,9 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
         raise ValueError(f"--limit is {options.limit}; expected an integer of at least 1")
     corpus = find_corpus(name)
     trained_on_it = asked is None or corpus.name == about.corpus
-    if corpus.read_test and not trained_on_it:
-        pairs = corpus.read_test(about.skip_bad)[: options.limit]
+    read_test = None if trained_on_it else corpus.read_test
+    if read_test:
+        pairs = read_test(about.skip_bad)[: options.limit]
         splits = Splits([], pairs, pairs)
     else:
         splits = corpus.splits(about.seed, about.skip_bad)
@@ -509,10 +522,10 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
             "has changed since the model was trained on it, so it may have seen the test sentences"
         )
         print(f"corpus {corpus.name!r} {changed}{explain_new_split(splits)}", file=sys.stderr)
-    loss, evaluation = print_scores(translator, splits, options.beam)
+    loss, evaluation = print_scores(translator, splits, options.beam, bool(read_test))
     seconds = round(time.perf_counter() - started, 1)
-    result = {"steps": about.steps, "seconds": seconds, "validation_loss": loss}
-    return result | asdict(evaluation)
+    name = "loss" if read_test else "validation_loss"
+    return {"steps": about.steps, "seconds": seconds, name: loss, **asdict(evaluation)}
 
 
 def run_lab(options: argparse.Namespace) -> dict[str, Any]:
@@ -552,7 +565,7 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
         elif not options.text:
             given = famous_guide() | given
         page = lab(translator, **given)
-    path = page.to_html(options.out, overwrite=options.overwrite)
+    path = page.to_html(options.out, title=options.title, overwrite=options.overwrite)
     size = path.stat().st_size
     if not options.json:
         if options.record:

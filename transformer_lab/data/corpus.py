@@ -3,6 +3,7 @@
 Runs, studies and the command line open every corpus through `find_corpus`.
 """
 
+import difflib
 import hashlib
 import json
 import os
@@ -184,8 +185,19 @@ def resolve_corpus_path(name: str, path: Path, columns: tuple[str, str] | None) 
         )
         check("corpus", name, expected, holds=False)
     there = path.is_file() or path.is_dir() or bool(two)
-    check("corpus", name, CORPUS_FORMS, bool(name) and there)
+    near = "" if there else find_similar_name(path)
+    expected = f"{CORPUS_FORMS}. Did you mean {near}?" if near else CORPUS_FORMS
+    check("corpus", name, expected, bool(name) and there)
     return path.resolve()
+
+
+def find_similar_name(path: Path) -> str:
+    """Return a name like this one that its folder has, with or without its suffix, or ""."""
+    if not path.name or not path.parent.is_dir():
+        return ""
+    names = {name for one in path.parent.iterdir() for name in (one.name, one.stem)}
+    found = difflib.get_close_matches(path.name, sorted(names), n=1)
+    return str(path.with_name(found[0])) if found else ""
 
 
 def save_pipe(pipe: Path) -> Path:

@@ -48,12 +48,21 @@ def score(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
             none.
     """
     check_parallel(hypotheses, references)
-    bleu, chrf = BLEU(tokenize=choose_bleu_tokenization(references)), CHRF()
+    # `force` silences a warning about tokenized text, of which `looks_tokenized` tells.
+    bleu, chrf = BLEU(tokenize=choose_bleu_tokenization(references), force=True), CHRF()
     ours, theirs = list(map(to_nfc, hypotheses)), list(map(to_nfc, references))
     bleu_score = bleu.corpus_score(ours, [theirs])
     chrf_score = chrf.corpus_score(ours, [theirs])
     signatures = str(bleu.get_signature()), str(chrf.get_signature())
     return Scores(bleu_score.score, signatures[0], chrf_score.score, signatures[1])
+
+
+def looks_tokenized(texts: Sequence[str]) -> bool:
+    """Return whether most texts end in a space and a full stop, as if they had been cut into tokens.
+
+    A BLEU of such text cannot be compared with those of other systems.
+    """
+    return 2 * sum(text.endswith(" .") for text in texts) > len(texts)
 
 
 def choose_bleu_tokenization(references: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from transformer_lab.lab.page import saved
 from transformer_lab.lab.page.join import script, style
 from transformer_lab.lab.still import describe_overview, overview
 
-NEEDS_SCRIPTS = "<p>This page needs scripts: in it the model itself runs.</p>"
+LOADING = "<p>The translator is loading … It runs in this page, so scripts must be switched on.</p>"
 STYLES = ("page.css", "lab/lab.css")
 
 
@@ -54,15 +54,23 @@ class LabPage:
         alt = runs + describe_overview(self.record, self.kind)
         return picture(overview(self.record, self.kind), alt, coarse=True)
 
-    def to_html(self, path: str | Path, *, overwrite: bool = False) -> Path:
+    def to_html(self, path: str | Path, *, title: str = "", overwrite: bool = False) -> Path:
         """Write one file that opens in any browser, offline, and return its path.
+
+        Args:
+            path: The file.
+            title: A heading for whoever opens it, such as what the model has learnt from; without
+                it, the page begins with the sentence.
+            overwrite: Whether a file that is already there may be replaced.
 
         Raises:
             ValueError: If the file exists and `overwrite` is not set.
         """
-        still = self.picture()["text/html"] if self.host == "record" else NEEDS_SCRIPTS
+        still = self.picture()["text/html"] if self.host == "record" else LOADING
         body = fragment(self.host, still, saved.dump_json(self.data | {"address": True}))
-        return saved.write_page(path, self.title, body, overwrite=overwrite)
+        return saved.write_page(
+            path, title or self.title, body, overwrite=overwrite, heading=bool(title)
+        )
 
 
 def fragment(host: str, still: str, data: str) -> str:

@@ -96,6 +96,8 @@ def lab(
         names: What the page calls the heads, as measured by `name_heads`, since a single sentence
             is not enough to tell. By default, a record and a kernel show the heads' codes, while a
             page names its heads by what they do in the first 20 `examples`, or else in `sentences`.
+            A head that "translates word for word" looks at gold links, or at those that a
+            statistical aligner finds in the examples.
         prompts: What the reader is asked to try, one thing after another; `famous_guide()` has some
             for the translator that comes with the package.
         examples: Sentences with their right translations, for testing a mute and for comparing

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from transformer_lab.attention.head_names import name_heads
 from transformer_lab.attention.record import Alignment, Head, Referent
 from transformer_lab.config import check
+from transformer_lab.evaluation.alignments import align_words
 from transformer_lab.lab.address import read_address
 from transformer_lab.lab.lab_page import LabPage
 from transformer_lab.lab.model_data import Runnable, model_data
@@ -106,12 +107,30 @@ def weights_of_the_same_shape(name: str, data: dict[str, Any], other: dict[str, 
 def measure_names(
     translator: Runnable, sentences: Sequence[str], examples: Sequence[Example]
 ) -> dict[Head, str]:
-    """Return a name for each head, judged by what it does in examples, or else in sentences."""
+    """Return a name for each head, judged by what it does in examples, or else in sentences.
+
+    If no example has gold links, the links are those that a statistical aligner finds in all examples.
+    """
+    known = list(examples[:NAMED_FROM])
+    if examples and all(example.alignment is None for example in examples):
+        known = [
+            example._replace(alignment=links or None)
+            for example, links in zip(known, align_examples(translator, examples), strict=False)
+        ]
     records = [
         translator.attend(source, target, alignment=alignment, referent=referent)
-        for source, target, alignment, referent in examples[:NAMED_FROM]
+        for source, target, alignment, referent in known
     ] or [translator.attend(sentence) for sentence in sentences]
     return name_heads(records)
+
+
+def align_examples(translator: Runnable, examples: Sequence[Example]) -> list[Alignment]:
+    """Return, for each example, the links between its tokens that a statistical aligner finds."""
+    ids = [
+        (translator.encode(source)[:-1], translator.target_tokenizer.encode(target))  # without eos
+        for source, target, *_ in examples
+    ]
+    return align_words([([*map(str, source)], [*map(str, target)]) for source, target in ids])
 
 
 def names_by_code(names: Mapping[Head, str] | None, heads: Collection[Head]) -> dict[str, str]:

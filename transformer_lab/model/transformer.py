@@ -165,6 +165,7 @@ def check_right_padded(target: Int[Tensor, "batch target"], pad_id: int) -> None
         )
 
 
+# Wrapped here and not where it's defined, so that `decode` reads as lesson 07 builds it.
 Transformer.decode = refuse_left_padding(Transformer.decode)  # type: ignore[method-assign]
 
 

@@ -5,11 +5,13 @@ Each lesson builds its checks from it, and a notebook calls one of them with the
 
 import functools
 import inspect
+import io
 import linecache
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any
@@ -28,6 +30,7 @@ from transformer_lab.course.judge.formatting import describe_value
 from transformer_lab.course.judge.guide import Guide
 from transformer_lab.course.judge.misread_arguments import (
     find_misread_argument,
+    find_numbers_of_the_page,
     find_unread_arguments,
 )
 from transformer_lab.course.judge.outcome import Outcome, run_case
@@ -57,11 +60,14 @@ class Verdict:
         right: Whether the answer is right.
         text: The text to print.
         is_named: Whether the answer makes a known mistake; if so, the text is the hint for it.
+        printed: What the answer printed in the case that the text is about, unless that was the
+            first one, whose prints have appeared already.
     """
 
     right: bool
     text: str
     is_named: bool = False
+    printed: str = ""
 
 
 RANDOM_CASES = 3
@@ -74,6 +80,8 @@ FEWEST_CASES = 3
 """The smallest number of cases that can rule out a coincidence if `MORE_CASES` take too long."""
 FRESH_SECONDS = 5.0
 """How many seconds a wrong answer may take for all drawn cases together."""
+MOST_PRINTED = 10_000
+"""How many characters of what an answer prints are kept."""
 SOLUTION_MARK = "### BEGIN SOLUTION"
 """The first line of each notebook cell that contains the solution."""
 NO_EXPLANATION = "the result is wrong, in a way that this check has no words for."
@@ -137,6 +145,8 @@ class Check:
         """Print the verdict on the answer; the diary records it if it is right and the learner's own."""
         verdict = self.verdict(answer)
         print(verdict.text)
+        if verdict.printed:
+            print(f"In this case your function printed:\n{verdict.printed}")
         place = self.place if verdict.right and not is_page_solution(answer) else None
         if place and (line := diary.record_exercise(place)):
             print(line)
@@ -155,7 +165,7 @@ class Check:
     def verdict(self, answer: Callable[..., Any]) -> Verdict:
         """Run the answer on all cases and return the verdict."""
         before = copy_defaults_and_globals(answer)
-        verdict = self.judge(self.run_cases(answer), answer)
+        verdict = self.judge(self.run_cases(answer, prints=True), answer)
         after = copy_defaults_and_globals(answer)
         kept = [name for name in before if not is_unchanged(before[name], after.get(name))]
         if kept and not verdict.is_named:
@@ -188,19 +198,20 @@ class Check:
         known = self.find_known_mistake(attempt)
         if not known and answer is not None:
             attempt = replace(attempt, fresh=self.try_fresh_cases(attempt, runs))
-        case = cases[attempt.first_wrong()]
+        case, printed = cases[attempt.first_wrong()], given[attempt.first_wrong()].printed.rstrip()
         seen = f"(seen with {self.describe_arguments(case)})"
         try:
             with np.errstate(all="ignore"):
                 misread = None if known else self.find_misread_argument(attempt, answer)
-                found = known or describe_failure(attempt, misread)
+                other = None if known or answer is None else find_numbers_of_the_page(answer)
+                found = known or other or describe_failure(attempt, misread)
                 text = f"Not yet: {found}\n{seen}"
                 shown = format_tables(attempt, MAX_LINES - text.count("\n") - 1)
         except (
             Exception
         ):  # whatever was returned, the learner gets a verdict, never a traceback from here
-            return Verdict(False, f"Not yet: {NO_EXPLANATION}\n{seen}", bool(known))
-        return Verdict(False, "\n".join([text, *shown]), bool(known))
+            return Verdict(False, f"Not yet: {NO_EXPLANATION}\n{seen}", bool(known), printed)
+        return Verdict(False, "\n".join([text, *shown]), bool(known), printed)
 
     def find_misread_argument(
         self, attempt: Attempt, answer: Callable[..., Any] | None
@@ -365,23 +376,37 @@ class Check:
             self.drawn(RandomValues(seed)) for seed in range(RANDOM_CASES) if self.drawn
         ]
 
-    def run_cases(self, answer: Callable[..., Any]) -> list[Outcome]:
+    def run_cases(self, answer: Callable[..., Any], *, prints: bool = False) -> list[Outcome]:
         """Return the answer's outcomes, one for each case.
 
         If the answer does not end on one case, it is not run on the later ones, so that nobody has
-        to wait for each of them. They count as endless, too.
+        to wait for each of them. They count as endless, too. With `prints`, what the answer prints
+        in the first case appears at once; a dozen cases one after the other would only confuse.
         """
         outcomes: list[Outcome] = []
         for case in self.all_cases:
-            is_endless = bool(outcomes) and isinstance(outcomes[-1].error, EndlessError)
-            outcomes.append(outcomes[-1] if is_endless else self.run_case(answer, case))
+            if outcomes and isinstance(outcomes[-1].error, EndlessError):
+                outcomes.append(outcomes[-1])
+            else:
+                outcomes.append(self.run_case(answer, case, prints=prints and not outcomes))
         return outcomes
 
     def run_case(
-        self, answer: Callable[..., Any], case: tuple[Any, ...], seconds: float | None = None
+        self,
+        answer: Callable[..., Any],
+        case: tuple[Any, ...],
+        seconds: float | None = None,
+        *,
+        prints: bool = False,
     ) -> Outcome:
-        """Return the outcome of the answer in one case; after a few seconds, the answer is stopped."""
-        return run_case(answer, self.run, case, self.argument_names(case), seconds)
+        """Return the outcome of the answer in one case; after a few seconds, the answer is stopped.
+
+        With `prints`, what the answer prints appears at once; otherwise, the outcome keeps it.
+        """
+        notes = Notes()
+        with nullcontext() if prints else redirect_stdout(notes):
+            outcome = run_case(answer, self.run, case, self.argument_names(case), seconds)
+        return replace(outcome, printed=notes.getvalue())
 
     @functools.cached_property
     def counterfactuals(self) -> Sequence[Mistake]:
@@ -453,6 +478,14 @@ class Check:
         """Return a case's arguments as text: arrays as their shapes, the rest as values."""
         pairs = zip(self.argument_names(case), case, strict=True)
         return ", ".join(f"{name} {describe_value(value)}" for name, value in pairs)
+
+
+class Notes(io.StringIO):
+    """What an answer prints, as far as somebody might read it."""
+
+    def write(self, text: str) -> int:
+        """Keep a text, unless there is too much already: an answer may print without end."""
+        return super().write(text) if self.tell() < MOST_PRINTED else len(text)
 
 
 class FreshRuns:

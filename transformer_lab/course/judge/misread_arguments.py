@@ -5,10 +5,12 @@ every case, what the answer gave for the unchanged case, the change says how the
 misread.
 """
 
+import dis
 import itertools
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -100,6 +102,39 @@ def find_unread_arguments(
     does, its = ("does", "its") if len(idle) == 1 else ("do", "their")
     return (
         f"{which} {does} not affect the result, because other numbers in {its} place give the same"
+    )
+
+
+def find_numbers_of_the_page(answer: Callable[..., Any]) -> str | None:
+    """Return a sentence about an answer that reads the notebook's arrays, not its arguments, or None.
+
+    That is what happens if `def attention(q, k, v)` goes on with `Q @ K.T`.
+    """
+    if not isinstance(answer, FunctionType):
+        return None
+    code = answer.__code__
+    read = set(code.co_cellvars)  # what inner functions read
+    page = []
+    inner = [one for one in code.co_consts if isinstance(one, CodeType)]
+    for step in itertools.chain.from_iterable(map(dis.get_instructions, [code, *inner])):
+        if "LOAD_FAST" in step.opname:  # newer Pythons load two at once
+            read |= set(step.argval) if isinstance(step.argval, tuple) else {step.argval}
+        elif step.opname == "LOAD_GLOBAL":
+            page.append(step.argval)
+    idle = [name for name in code.co_varnames[: code.co_argcount] if name not in read]
+    arrays = [
+        name
+        for name in dict.fromkeys(page)
+        if isinstance(answer.__globals__.get(name), np.ndarray | Tensor)
+    ]
+    if not (idle and arrays):
+        return None
+    quoted = [" and ".join(f"`{name}`" for name in names) for names in (arrays, idle)]
+    verb = "was" if len(arrays) == 1 else "were"
+    return (
+        f"it reads {quoted[0]}, which {verb} made elsewhere in the notebook, and never its "
+        f"{'argument' if len(idle) == 1 else 'arguments'} {quoted[1]}. Here it is called "
+        "with other numbers, so it needs its arguments"
     )
 
 

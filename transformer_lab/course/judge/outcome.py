@@ -44,6 +44,7 @@ class Outcome:
         are_tensors: For each result, whether it is a PyTorch tensor.
         came_as_sequence: Whether the results were in a tuple or a list.
         calls: The calls to functions among the arguments, and to the parts of its module.
+        printed: What it printed, unless that was shown at once.
     """
 
     results: tuple[np.ndarray, ...] = ()
@@ -54,6 +55,7 @@ class Outcome:
     are_tensors: tuple[bool, ...] = ()
     came_as_sequence: bool = False
     calls: tuple[Call, ...] = ()
+    printed: str = ""
 
     def equals(self, other: "Outcome", tolerance: float) -> bool:
         """Return whether two outcomes have equal results, changes and gradients, or the same error."""

@@ -21,12 +21,13 @@ PAGE = """\
 <link rel="icon" href="data:,">
 <style>
 body {{ margin: 16px; font-family: system-ui, sans-serif; background: Canvas }}
-h1 {{ position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%) }}
+h1 {{ max-width: 1180px; margin: 0 auto 12px; font-size: 1.375rem; font-weight: 600 }}
+h1.unseen {{ position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }}
 </style>
 </head>
 <body>
 <main>
-<h1>{title}</h1>
+<h1 class="unseen">{title}</h1>
 {body}
 </main>
 </body>
@@ -60,8 +61,12 @@ def fragment(kind: str, still: str, data: str, *, style: str, script: str, mount
     )
 
 
-def write_page(path: str | Path, title: str, body: str, *, overwrite: bool) -> Path:
+def write_page(
+    path: str | Path, title: str, body: str, *, overwrite: bool, heading: bool = False
+) -> Path:
     """Write a page as one HTML file, atomically, and return its path.
+
+    A screen reader always finds the title as a heading; with `heading`, it is seen, too.
 
     Raises:
         ValueError: If the file exists and `overwrite` is not set.
@@ -72,6 +77,7 @@ def write_page(path: str | Path, title: str, body: str, *, overwrite: bool) -> P
     # Half a character, as tokens of bytes may have, becomes a question mark.
     whole = body.encode(errors="replace").decode()
     rest = {"title": html.escape(title).encode(errors="replace").decode(), "body": whole}
-    text = PAGE.format(policy=policy_meta(PAGE.format(policy="", **rest)), **rest)
+    page = PAGE.replace(' class="unseen"', "") if heading else PAGE
+    text = page.format(policy=policy_meta(page.format(policy="", **rest)), **rest)
     write_atomically(path, text.encode())
     return path

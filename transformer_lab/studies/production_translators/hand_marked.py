@@ -4,7 +4,7 @@ The study `heads` scores the heads on them.
 """
 
 from transformer_lab.data.world.relations import RELATIONS
-from transformer_lab.studies.production_translators.alignments import split_words
+from transformer_lab.evaluation.alignments import split_words
 from transformer_lab.studies.production_translators.texts import MarkedSentence
 
 # The last 22 are from Debian's package descriptions. A line: the sentence, then determiner, adjective,

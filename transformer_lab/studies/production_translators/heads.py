@@ -17,13 +17,13 @@ from transformer_lab.attention.record import AttentionRecord
 from transformer_lab.attention.scores import entropy
 from transformer_lab.data.corpus import find_corpus
 from transformer_lab.data.world.grammar import world
+from transformer_lab.evaluation.alignments import Link, align_words, split_words
 from transformer_lab.studies.common.grid import Setting, run_study_command
 from transformer_lab.studies.common.untrained import untrained_translator
 from transformer_lab.studies.finding_the_noun.relation_scores import (
     encoder_word_maps,
     score_relations,
 )
-from transformer_lab.studies.production_translators.alignments import Link, align_words, split_words
 from transformer_lab.studies.production_translators.hand_marked import HAND_MARKED
 from transformer_lab.studies.production_translators.models import (
     DEBIAN,

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from transformer_lab.data.corpus import find_corpus
 from transformer_lab.data.world.grammar import WorldPair, join_tokens, world
 from transformer_lab.data.world.relations import CLAUSES, find_relations
-from transformer_lab.studies.production_translators.alignments import split_words
+from transformer_lab.evaluation.alignments import split_words
 from transformer_lab.studies.production_translators.models import TOY
 
 WORDS = range(6, 15)

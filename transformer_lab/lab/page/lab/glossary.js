@@ -11,7 +11,7 @@ const defineTerms = ([source, target], heads) => ({
   "query, key, value": "The query says what a word looks for, the key what a word offers, and the value what it gives. In cross-attention the query comes from the decoder, key and value from the encoder. A weight is large where query and key fit: q · k multiplies them number by number and adds up.",
   softmax: "The softmax turns scores into weights. They are all above 0 and sum to 1, and the largest score gets most.",
   "W_O": "This matrix comes after the heads of a layer. It makes one vector of what they all pass on, and that vector is added to the word's own.",
-  "alignment error": `It says how badly a head's strongest links agree with the gold alignment, which knows from the grammar which ${source} word each ${target} word translates. 0 means full agreement, and 1 means none (AER).`,
+  "alignment error": `It says how badly a head's strongest links agree with the gold alignment, which says which ${source} word each ${target} word translates. 0 means full agreement, and 1 means none (AER).`,
   "untrained model": "This is a model of the same shape whose numbers are still random. What its heads show comes from the shape alone.",
   A: "A is what you kept with “Keep as A”. From then on everything is compared with it.",
   "to mute": "To mute a head is to set what it passes on to 0. It still looks.",

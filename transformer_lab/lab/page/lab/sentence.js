@@ -1,7 +1,7 @@
 // The sentence to translate, the translation, and what is changed in the model.
 
 import { action, goByArrows, make, OWN_KEYS, word, words } from "../elements.js";
-import { formatNumber } from "../text.js";
+import { formatNumber, shortenText } from "../text.js";
 import { formatChanges } from "./changes.js";
 import { toCode } from "./names.js";
 import { findNeighbours } from "./neighbours.js";
@@ -20,11 +20,14 @@ function fitHeight(field) {
   field.style.height = `${field.scrollHeight + field.offsetHeight - field.clientHeight}px`;
 }
 
-/** What stands on the buttons of sentences: all of it if they're short, their last words if those differ, or numbers. */
+/** Name the buttons of sentences: by all of it if each is short, by the last word if only that differs, else by its beginning. */
 function namePresets(presets) {
   if (presets.every(({ length }) => length <= SHORT)) return presets;
-  const ends = presets.map((text) => text.split(" ").at(-1));
-  return new Set(ends).size === ends.length ? ends : presets.map((_, i) => `sentence ${i + 1}`);
+  const beginnings = presets.map((text) => text.slice(0, text.lastIndexOf(" ")));
+  const names = new Set(beginnings).size === 1
+    ? presets.map((text) => text.split(" ").at(-1))
+    : presets.map((text) => shortenText(text, SHORT));
+  return new Set(names).size === names.length ? names : presets.map((_, i) => `sentence ${i + 1}`);
 }
 
 export class Sentence {

@@ -2,8 +2,8 @@
 
 Each is an IBM Model 1 (Brown et al. 1993) with a fixed preference for the diagonal (Dyer et al.
 2013), one from source to target and one in the other direction; a link counts if both choose it.
-They are trained by expectation maximisation, on the texts to be aligned and on an additional
-corpus. The study `heads` compares attention with these links.
+They are trained by expectation maximisation, on the texts that are to be aligned. The lab names a
+translator's heads with these links if there are no gold ones.
 """
 
 import re
