@@ -57,8 +57,8 @@ multiplications, you can expect anywhere. The rest says what happened here.
 A rule computes each verdict, and it's the same rule for all. What it's computed from is our choice,
 though: somebody picked the tests, and wrote down for each what the claim predicts, for example *at
 least 0.9* or *above chance*. So if you doubt a verdict, look at these bounds first. Then the rule takes
-the range of what was measured. If the whole range fits the prediction, the test speaks for the claim.
-If none of it does, it speaks against. If the range reaches across the line, the test is open.
+the range of what was measured. If the whole range fits the prediction, the test supports the claim. If
+none of it does, the test contradicts it. If the range reaches across the line, the test is open.
 
 {rule}
 
@@ -67,7 +67,7 @@ Where does the range come from? Each finding has its tests in a fold, and their 
 - **95% interval**, over ten or more seeds, models, sentences or draws.
 - **The runs go from … to …**, or a count such as *0 of 8*. There were fewer than ten runs, so the range
   is that of the runs themselves, and every single one has to agree. That's a mild test: by luck alone
-  three runs all speak against a claim once in eight times, and five once in 32.
+  three runs all contradict a claim once in eight times, and five once in 32.
 - **95% interval, pooled.** There were three or five seeds, which say too little about their own noise.
   So we take all changes of that study to be equally noisy, and estimate the noise from all of them
   together. That's why many of these intervals are equally wide, and they don't ask that every run
@@ -117,9 +117,9 @@ def describe_bounds(test: Measurement) -> str:
 
 
 OUTCOMES = {
-    "for": "so this speaks *for* it",
-    "against": "so this speaks *against* it",
-    "open": "so this stays *open*",
+    "for": "so this supports it",
+    "against": "so this contradicts it",
+    "open": "so this stays open",
 }
 
 
@@ -136,7 +136,7 @@ def describe_source(source: str) -> str:
     if source == OUR_OWN:
         return "Nobody whom we could quote says it in these words. We asked the question ourselves."
     if source == EXPLANATIONS:
-        return "Blog posts and courses commonly say it. We can't name a single source."
+        return "Blog posts and courses often say so, but we can't name a single source."
     if source.startswith("the paper"):
         source = source.replace("the paper", "the paper, *Attention Is All You Need*", 1)
     return f"It's from {source}."
