@@ -141,8 +141,8 @@ def by_run(content: bytes, folder: Path) -> object:
 CORPUS: dict[str, Door] = {
     "a .tsv file": partial(by_file, "pairs.tsv"),
     "a .jsonl file": partial(by_file, "pairs.jsonl"),
-    "a packed .TSV.GZ file": lambda content, f: by_file("P.TSV.GZ", gzip.compress(content), f),
-    "a file that is not packed though its name says so": partial(by_file, "pairs.tsv.gz"),
+    "a compressed .TSV.GZ file": lambda content, f: by_file("P.TSV.GZ", gzip.compress(content), f),
+    "a file that is not compressed, though its name says so": partial(by_file, "pairs.tsv.gz"),
     "a .zip of one table": by_zip,
     "two files, one for each language": by_two_files,
     "a folder of tables": by_folder,

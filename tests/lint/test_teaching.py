@@ -220,7 +220,7 @@ def test_the_readme_is_short_and_counts_the_findings():
     own = len(findings) - len(said)
     false = sum(finding.verdict == "does not hold" for finding in said)
     assert f"[{len(said)} claims, and {own} questions of our own](docs/findings.md)" in readme
-    assert f"Of the claims, {false} don't hold in our models" in readme
+    assert f"In our models, {false} of the claims don't hold" in readme
 
 
 def test_the_readmes_ways_through_take_as_long_as_it_says():

@@ -10,7 +10,7 @@ from tools.stress.chaos.trials import Place, Report
 
 SHARES = (0.1, 0.4, 0.7, 0.9, 1.1, 1.3, 1.5, 1.8)
 """The room on each disk, as a share of the folder of a whole run; a save needs room for two."""
-NOTHING, SOMETHING, ENOUGH = "before the first save", "at a later save", "there was room enough"
+NOTHING, SOMETHING, ENOUGH = "before the first save", "at a later save", "with room enough"
 
 
 def trials(place: Place, count: int = len(SHARES)) -> Report:

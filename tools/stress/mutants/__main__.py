@@ -180,7 +180,7 @@ def report(rooms: dict[str, Counter[str]], count: int, seed: int, survivors: Seq
         for name, found in every.items()
     ]
     tried = every["**all**"].total()
-    said = f"{tried:,} of the {count:,} changes, drawn by seed {seed}, on {machine()}."
+    said = f"{tried:,} of the {count:,} changes, drawn with seed {seed}, on {machine()}."
     return "\n".join([table(HEAD, rows), said, *(["", *survivors] if survivors else [])])
 
 

@@ -28,8 +28,8 @@ KNOWN_GROWTH = {"lab, heap of its script in MB": 0.3}
 """What grows for a known reason, and by how much at most: the script engine goes on compiling for
 hundreds of edits (docs/trust.md has its measure)."""
 HEAD = (
-    *("what", "acts", "after the warm-up", "the most later", "growth", "at the end"),
-    "slope for 1,000 acts",
+    *("what", "actions", "after the warm-up", "highest later", "growth", "at the end"),
+    "slope per 1,000 actions",
 )
 
 
