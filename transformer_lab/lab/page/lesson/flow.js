@@ -54,6 +54,7 @@ class Flow {
         button.classList.add("box");
         button.classList.toggle("rest", part === "rest"); // a page may have a look of its own for "output"
         Object.entries(OWN_KEYS).forEach(([key, value]) => button.setAttribute(key, value));
+        button.addEventListener("click", () => this.steps.said.scrollIntoView({ block: "nearest" })); // on a phone it's above
         return button;
       });
       const over = make("span", {}, side === "encoder" ? "memory" : "next word");

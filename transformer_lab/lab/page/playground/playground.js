@@ -164,6 +164,9 @@ class Playground {
     this.panels.replaceChildren(...this.views.map(({ element }) => element));
     this.tryIt.follow(this.runs, choice.task.example);
     this.drawRuns();
+    // On a phone the curve begins below the screen, so the button moves to the top and the curve into view.
+    const isBelow = this.panels.getBoundingClientRect().top > innerHeight / 2;
+    if (isBelow && this.card.element.hidden) this.train.scrollIntoView({ block: "start" });
   }
 
   /** Draw soon what a run has said: at the next frame, or a little later if it has only taken another step. */

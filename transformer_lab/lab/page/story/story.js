@@ -161,8 +161,12 @@ class Story {
   }
 }
 
-/** Begin the story; the model comes later. */
+// With letters twice as large, a window may have no room for a stage that stands still.
+const ROOM = "(min-width: 19rem) and (min-height: 24rem), (min-width: 46rem)";
+
+/** Begin the story, and the model comes later. Without room for it, the page stays as it is without scripts. */
 export function mountStory() {
+  if (!matchMedia(ROOM).matches) return;
   const data = JSON.parse(document.getElementById("story-data").textContent);
   new Story(data).load();
 }
