@@ -708,7 +708,7 @@ def test_python_loads_what_is_saved_and_answers_the_same(play, tmp_path):
     assert translator.about["steps"] == 300
 
 
-UPLOAD = "Go on with a model that you have saved"
+UPLOAD = "Go on with a model that you trained on this task and saved"
 
 
 def test_a_saved_model_goes_on_where_it_was(play, tmp_path):
