@@ -85,7 +85,7 @@ def test_the_step_where_another_beginning_comes_to_the_front_says_so(browser, tm
     turns = []
     for step in range(5):
         page.locator(f"[data-control='step {step}']").click()
-        turns.append("the order turns" in page.locator(".said").inner_text())
+        turns.append("the order changes" in page.locator(".said").inner_text())
     assert turns == [False, False, True, False, False]
     page.locator("[data-control='step 2']").click()
     expect(page.locator(".said")).to_contain_text("b d is in front with −2.50")

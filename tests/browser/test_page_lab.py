@@ -613,7 +613,7 @@ def test_the_guide_asks_for_what_can_be_done_and_says_what_is_seen(
     expect(seen).to_contain_text("Now you have both counts")
     expect(guide.get_by_role("button", name="Next thing to try")).to_be_hidden()
     said = re.search(
-        r"Of 100 other sentences, the whole model gets (\d+) right, and (\d+) with",
+        r"Of 100 other sentences, the model gets (\d+) right with nothing muted, and (\d+) with",
         page.locator(".many").inner_text(),
     )
     examples = famous_guide()["examples"]
@@ -796,7 +796,7 @@ def test_another_model_stands_beside_this_one(visit_page, shipped, tmp_path):
     go(page, f"#head=c2.3&row={STEP}&step={STEP}")
     expect(page.locator(".other")).to_be_hidden()
     page.locator(".more > summary").click()
-    models = page.get_by_label("Model beside this one")
+    models = page.get_by_label("Model next to this one")
     assert models.locator("option").all_inner_texts() == [
         "no other model",
         "an untrained model",
@@ -833,7 +833,7 @@ def test_each_thing_to_try_begins_where_it_can_be_tried(visit_page, guided_page)
 
 def test_a_thing_to_try_can_be_set_up_again(visit_page, guided_page):
     page = visit_page(guided_page).page
-    again = page.get_by_role("button", name="Bring back the sentence and the changes of this")
+    again = page.get_by_role("button", name="Bring back the sentence and the changes for this")
     expect(again).to_be_hidden()
     page.get_by_role("button", name="Next thing to try").click()
     open_head(page, f"finds the noun ({NOUN_FINDER})")
@@ -897,17 +897,17 @@ def test_a_model_that_cannot_be_fetched_is_said(visit_page, shipped, tmp_path):
     page_of.data["others"] = [{"name": "a far one", "address": "nowhere/far.safetensors"}]
     visit = visit_page(page_of.to_html(tmp_path / "lab.html"))
     visit.page.locator(".more > summary").click()
-    visit.page.get_by_label("Model beside this one").select_option("a far one")
+    visit.page.get_by_label("Model next to this one").select_option("a far one")
     problem = visit.page.locator(".problem")
     expect(problem).to_contain_text("a far one can't be shown: ")
-    expect(visit.page.get_by_label("Model beside this one")).to_have_value("")
+    expect(visit.page.get_by_label("Model next to this one")).to_have_value("")
     visit.errors.clear()  # the browser says it too
 
 
 def test_a_model_of_another_shape_cannot_stand_beside_it(shipped):
     config = replace(shipped.model.config, num_heads=2)
     other = Translator(Transformer(config), shipped.source_tokenizer, shipped.target_tokenizer)
-    with pytest.raises(ValueError, match="configuration of 'two heads' is 'another one'; expected"):
+    with pytest.raises(ValueError, match="configuration of 'two heads' is 'different'; expected"):
         lab(shipped, TIRED, others={"two heads": other})
 
 

@@ -708,7 +708,7 @@ def test_python_loads_what_is_saved_and_answers_the_same(play, tmp_path):
     assert translator.about["steps"] == 300
 
 
-UPLOAD = "Go on with a model that you have saved"
+UPLOAD = "Go on with a model that you trained on this task and saved"
 
 
 def test_a_saved_model_goes_on_where_it_was(play, tmp_path):
@@ -733,7 +733,7 @@ def test_a_saved_model_goes_on_where_it_was(play, tmp_path):
     opened.go(QUICK.replace("reverse", "count"))
     upload.set_input_files(path)
     opened.wait_for(
-        "The model in this file knows different letters or words from those of this task."
+        "The model in this file doesn't know exactly the letters or words that this task uses."
     )
     upload.set_input_files({"name": "a.safetensors", "mimeType": "", "buffer": b"12345"})
     opened.wait_for("not a safetensors file: it has no header")

@@ -499,7 +499,7 @@ def test_without_probabilities_there_is_no_panel_for_them(visit_page, tmp_path):
 
 @pytest.mark.parametrize("way", ["mouse", "keyboard"])
 def test_heads_are_watched_through_training(way, as_map):
-    slider = as_map.root.get_by_label("Moment of the training")
+    slider = as_map.root.get_by_label("Moment in training")
     name = as_map.root.locator(".moments output")
     expect(name).to_have_text("step 300")
     head = Head("cross", 2, 1)
@@ -533,7 +533,7 @@ def test_snapshots_of_other_lengths_and_depths_show_the_nearest(visit_page, tmp_
     long = make_record(target=("<bos>", *words[:-1]), written=words, cross=(3,), label="early")
     page = lab(RECORD, start="head=c3.3&view=map", snapshots=[long])
     opened = visit_page(page.to_html(tmp_path / "a.html"))
-    slider = opened.root.get_by_label("Moment of the training")
+    slider = opened.root.get_by_label("Moment in training")
     slider.focus()
     opened.press("Home")
     assert shown_head(opened) == "c1.3"

@@ -89,7 +89,7 @@ def test_hostile_tokens_are_shown_as_they_are_and_do_nothing(visit_page, hostile
         path = save(opened, kind, Locator.click, tmp_path)
         assert path.stat().st_size > 1000
     ET.parse(tmp_path / "attention_c1.1.svg")
-    opened.root.get_by_label("Moment of the training").focus()
+    opened.root.get_by_label("Moment in training").focus()
     opened.press("Home")
     expect(opened.root.locator(".moments output")).to_have_text("</script>")
     assert opened.page.locator(".tl-lab img, main b img").count() == 0

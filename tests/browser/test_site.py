@@ -363,7 +363,7 @@ WHO = FAMOUS[0].coreference
 def test_the_lab_lays_another_training_beside_this_one(read):
     page = read(f"docs/lab.html#head=e2.3&row={WHO.decider}&step={WHO.target_pronoun}")
     page.locator(".more > summary").click()
-    models = page.get_by_label("Model beside this one")
+    models = page.get_by_label("Model next to this one")
     assert models.locator("option").all_inner_texts() == [
         "no other model",
         "an untrained model",

@@ -217,7 +217,7 @@ def what_fails_is_said_and_what_is_slow_is_waited_for(live):
     record = WordByWord().attend("a bird sings")
     problem = live.locator(".problem")
     ask(live, "a bad bird")
-    reason = "there is no such word: 'bad'. Below is still the last answer."
+    reason = "there is no such word: 'bad'. The last answer is still shown below."
     expect(problem).to_have_text(reason)
     writes(live, "ABIRDSINGS<eos>")
     check_map(live, record.cross[0][0])

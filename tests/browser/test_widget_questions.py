@@ -15,7 +15,7 @@ from transformer_lab.lab import lab
 SENTENCE = "the cat sees a dog"
 HEAD = "head=c1.1"
 NOTHING = {"mute": [], "points": []}
-NOT_GONE_ON = " Below is still the last answer."
+NOT_GONE_ON = " The last answer is still shown below."
 MUTED = "Mute it: set this head's output to 0"
 
 
@@ -308,7 +308,7 @@ def test_steps_behind_the_first_other_word_cannot_be_compared(play):
     expect(first.locator(".next .legend")).to_be_visible()
     first.locator(".step").nth(3).click()
     expect(first.locator(".stakes")).to_have_text(
-        "Now it writes: un chat gris court <eos>. From word 3 on the two translations differ, so the "
+        "Now it writes: un chat gris court <eos>. The two translations differ from word 3, so the "
         "probabilities of this later word can't be compared."
     )
     expect(values).to_have_text(["0.900", "0.050"])
@@ -427,7 +427,7 @@ def test_a_question_that_cannot_be_sent_is_said_and_the_next_one_is_asked(live):
         "() => { window.works = model.send; model.send = () => { throw Error('no channel') } }"
     )
     ask(first, "a dog")
-    gone = "Nobody can be asked: the kernel has been restarted. Run the cell again."
+    gone = "The kernel has been restarted, so it can't answer. Run the cell again."
     says(first, gone + NOT_GONE_ON)
     writes(first, "THECATSEESADOG<eos>")
     mute(first)
@@ -649,7 +649,7 @@ def snapshots(count=2):
 def test_at_a_snapshot_nothing_can_be_changed_and_nothing_is_lost(play):
     live = play(snapshots=snapshots())
     first, second = live.views
-    slider = first.get_by_label("Moment of the training")
+    slider = first.get_by_label("Moment in training")
     assert slider.input_value() == "2"
     expect(first.locator(".moments output")).to_have_text("record 3")
     mute(first)
@@ -677,12 +677,12 @@ def test_at_a_snapshot_nothing_can_be_changed_and_nothing_is_lost(play):
 def test_a_question_that_fails_at_a_snapshot_leaves_the_reader_there(play):
     live = play(snapshots=snapshots())
     first = live.views[0]
-    slider = first.get_by_label("Moment of the training")
+    slider = first.get_by_label("Moment in training")
     slider.fill("0")
     expect(first.locator(".moments output")).to_have_text("step 0")
     ask(first, "bad dog")
     live.answer()
-    expect(first.locator(".problem")).to_contain_text("Below is still the last answer.")
+    expect(first.locator(".problem")).to_contain_text("The last answer is still shown below.")
     assert slider.input_value() == "0"
     expect(first.locator(".moments output")).to_have_text("step 0")
     expect(first.get_by_role("button", name="Mute it")).to_have_count(0)
@@ -691,7 +691,7 @@ def test_a_question_that_fails_at_a_snapshot_leaves_the_reader_there(play):
 def test_another_sentence_drops_the_snapshots_and_the_first_one_brings_them_back(play):
     live = play(snapshots=snapshots())
     first, second = live.views
-    slider = first.get_by_label("Moment of the training")
+    slider = first.get_by_label("Moment in training")
     slider.fill("0")
     writes(first, "xy0<eos>")
     ask(first, "a cat")
@@ -708,7 +708,7 @@ def test_another_sentence_drops_the_snapshots_and_the_first_one_brings_them_back
     live.answer()
     for view in live.views:
         writes(view, "THECATSEESADOG<eos>")
-        expect(view.get_by_label("Moment of the training")).to_have_value("2")
+        expect(view.get_by_label("Moment in training")).to_have_value("2")
 
 
 # ---------------------------------------------------------------- pieces, hostile tokens, other models

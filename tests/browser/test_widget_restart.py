@@ -66,8 +66,8 @@ def what_was_shown_stays(live):
         check_map(live, shown.encoder[0][head])
     problem = live.locator(".problem")
     gone = (
-        "Nobody can be asked: the kernel has been restarted. Run the cell again. Below is still the "
-        "last answer."
+        "The kernel has been restarted, so it can't answer. Run the cell again. The last answer is "
+        "still shown below."
     )
     ask(live, "two dogs run")
     expect(problem).to_have_text(gone)

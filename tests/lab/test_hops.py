@@ -80,17 +80,20 @@ def test_the_words_say_the_path_and_the_numbers_before_and_after(drawn):
     first = drawn.data["pairs"][0]
     weight = first["maps"][0][first["decider"]][first["noun"]]
     assert drawn.alt.startswith("Two hops: animal → tired → il, and street → wide → elle.")
-    assert f"e2.3 {weight:.2f}" in drawn.alt
+    assert f"{weight:.2f} in e2.3" in drawn.alt
     before, after = (probability(FAMOUS[0].source, mute) for mute in ((), HEADS[1:]))
-    assert f"il has {before:.2f}, without c1.2 and c2.3 {after:.2f}" in drawn.alt
+    assert (
+        f"il has a probability of {before:.2f}, and of {after:.2f} without c1.2 and c2.3"
+        in drawn.alt
+    )
 
 
 def test_heads_may_be_called_by_what_they_do():
     called = ["the noun-finder", "the first reader", "the second reader"]
     named = two_hops(Answers(), FAMOUS, HEADS, called)
     assert [head["called"] for head in named.data["heads"]] == called
-    assert "with the noun-finder (e2.3) 0." in named.alt
-    assert "without the first reader (c1.2) and the second reader (c2.3) 0." in named.alt
+    assert " in the noun-finder (e2.3), 0." in named.alt
+    assert " without the first reader (c1.2) and the second reader (c2.3)" in named.alt
     with pytest.raises(ValueError, match=r"len\(called\) is 1; expected 0 or 3"):
         two_hops(Answers(), FAMOUS, HEADS, called[:1])
 

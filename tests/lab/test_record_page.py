@@ -506,8 +506,8 @@ def test_a_referent_that_lies_outside_is_named():
     [
         ({"names": {"e1.1": "mine"}}, r"heads of names is \['e1.1'\]; expected heads of the model"),
         ({"names": {Head("encoder", 9, 9): "mine"}}, r"heads of names is \[Head\(.*9.*9\)\]"),
-        ({"languages": ("French",)}, r"languages is \('French',\); expected two names, as"),
-        ({"languages": "ab"}, r"languages is 'ab'; expected two names, as"),
+        ({"languages": ("French",)}, r"languages is \('French',\); expected two names, like"),
+        ({"languages": "ab"}, r"languages is 'ab'; expected two names, like"),
         ({"snapshots": make_record()}, r"snapshots is .*; expected a list of AttentionRecord"),
         ({"snapshots": [7]}, r"snapshots is \[7\]; expected a list of AttentionRecord"),
         (

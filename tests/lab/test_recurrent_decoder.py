@@ -129,7 +129,7 @@ def test_no_score_is_given_for_a_kind_that_is_not_there(translator):
 
 def test_the_flow_of_figure_1_and_the_lab_refuse_a_recurrence_in_one_line(translator):
     for draw, expected in (
-        (lambda: forward_flow(translator, "the"), "False, as Figure 1 is drawn"),
+        (lambda: forward_flow(translator, "the"), "False, as in Figure 1"),
         (
             lambda: lab(translator, TEXTS),
             "False, a decoder with self-attention, in a page; lab",

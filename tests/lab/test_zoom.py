@@ -59,7 +59,7 @@ def test_the_steps_lead_to_the_weight_that_was_asked_for(translator, zoom):
     record = translator.attend(SENTENCE)
     assert zoom.data["start"] == {"block": 1, "part": 0, "head": 3, "row": 2, "column": 1}
     weight = record.weights(START["head"])[2, 1]
-    assert f"the softmax makes {weight:.2f} of it" in zoom.alt
+    assert f"the softmax turns that into {weight:.2f}." in zoom.alt
 
 
 def test_cross_attention_stands_behind_the_decoders_own(translator):

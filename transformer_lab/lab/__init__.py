@@ -1,8 +1,8 @@
-"""The lab: pages in which you open attention, change it and play with it, with or without a kernel.
+"""The lab: pages in which you look inside attention and change it, with or without a kernel.
 
-Notebooks show it and its drawings; the command line and the website write its pages. The package
-itself can be called: `transformer_lab.lab(translator, sentence)` is the function `lab` of
-`open_lab`.
+Notebooks display the lab and its drawings; the command line and the script that builds the website
+save its pages as files. You can also call the package itself:
+`transformer_lab.lab(translator, sentence)` calls the function `lab` in `open_lab`.
 """
 
 import sys

@@ -60,7 +60,7 @@ class Changes:
         return {"mute": [head._asdict() for head in self.mute], "points": points}
 
     def patch(self, record: AttentionRecord) -> dict[Head, PatchFunction]:
-        """Return a function for each head with a row that was told where to look; it changes the weights.
+        """Return, for each head with a row that was told where to look, a function to change its weights.
 
         The row's shares are put into the weights that the head computes in the changed model, and
         all other rows stay as they are. Later layers therefore react to what was changed in earlier
@@ -68,7 +68,8 @@ class Changes:
 
         Args:
             record: What the model does without changes; it says which heads and words exist. In the
-                decoder a row may lie beyond its last one, because a changed model may write more.
+                decoder, a row may lie beyond the record's last one, because a changed model may
+                write more.
 
         Raises:
             ValueError: If a point lies outside the head's map, or on a word that the mask hides.
@@ -103,13 +104,14 @@ def patch_rows(
 def apply_shares(own: np.ndarray, shares: Mapping[int, float], seen: int) -> np.ndarray:
     """Return a row of weights with the given shares for some keys.
 
-    The other words that the row may see divide the rest as before, or evenly if they had none.
+    The other words that the row may see divide the rest in the same proportions as before, or
+    evenly if they had no weight.
     Shares that sum to more than 1 are scaled down.
     """
     total = sum(shares.values())
     others = seen - len(shares)
     if seen == 1 or (others == 0 and total == 0):
-        return own  # all is on the only word, whatever one wishes
+        return own  # a single word keeps everything; if all shares are 0, nothing changes
     scale = 1 / total if total > 1 or others == 0 else 1.0
     row = np.where(np.arange(len(own)) < seen, own, 0).astype(float)
     row[list(shares)] = 0
@@ -145,12 +147,12 @@ def check_place(head: Head, query: int, key: int, shape: Sequence[int]) -> None:
 
 
 def read_head(data: Mapping[str, Any]) -> Head:
-    """Return a head in the form that the page uses."""
+    """Return the head that a page has sent."""
     return Head(data["kind"], data["layer"], data["head"])
 
 
 def read_point(data: Mapping[str, Any]) -> Point:
-    """Return a point in the form that the page uses."""
+    """Return the point that a page has sent; raise a ValueError if its share is not from 0 to 1."""
     share = data["share"]
     fits = isinstance(share, int | float) and 0 <= share <= 1
     check("share", share, "a number from 0 to 1", fits)

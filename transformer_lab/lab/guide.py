@@ -108,7 +108,7 @@ def find_examples(translator: Runnable) -> Sequence[Example]:
 
 
 def unseen_pronouns() -> Sequence[Example]:
-    """Return examples whose pronoun refers to a combination that never occurs in training."""
+    """Return examples with a pronoun, and with a noun and describing word never paired in training."""
     pairs = (pair for pair in sentences(seed=2017) if is_held_out(pair) and pair.coreference)
     return [
         Example(pair.source, pair.target, pair.alignment, find_referent(pair))
@@ -117,7 +117,7 @@ def unseen_pronouns() -> Sequence[Example]:
 
 
 def find_referent(pair: WorldPair) -> Referent:
-    """Return the position of the sentence's pronoun, and the words that decide what it refers to."""
+    """Return the positions of a sentence's pronoun, its two nouns, and the word that decides."""
     who = pair.coreference
     assert who is not None  # only sentences with a pronoun come here
     return Referent(who.pronoun, who.referent, who.other, who.target_pronoun, who.decider)

@@ -16,7 +16,7 @@ from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer
 from transformer_lab.figures.style import weight_colours
 
 MOST_PARAMETERS = 20_000_000
-"""A page with a larger model takes more than 48 MB, so it is slow to open and to translate in."""
+"""A page with a larger model takes more than 48 MB, so it opens and translates slowly."""
 BYTES_A_PARAMETER = 2.4
 """Two bytes in half precision; gzip then saves a tenth, and base64 adds a third."""
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
@@ -117,7 +117,7 @@ def check_tokenizer(side: str, state: dict[str, Any]) -> None:
                 tokenizer_settings(ours["tokenizer"]), tokenizer_settings(state["tokenizer"])
             )
         )
-        expected = f"none: BPETokenizer.train makes those that a page can read; {OTHERWISE}"
+        expected = f"none: a page reads only tokenizers like BPETokenizer.train's; {OTHERWISE}"
         check(f"settings of the {side} tokenizer that differ", other, expected, not other)
 
 

@@ -1,4 +1,4 @@
-"""`lab`, the one way to look inside a translator, whoever does the computing."""
+"""`lab`, the one way to look inside a translator, wherever the computing is done."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -69,10 +69,10 @@ def lab(
     What the page asks can be answered in three ways:
 
     - **The page itself** runs a translator, without a kernel or a network, and you can change
-      everything. The page holds the tokenizers (of words or byte pairs) and the weights in half
-      precision. A vocabulary of 8,000 byte pairs adds 0.11 MB. With it, the page of a model with
-      4.7 million parameters has 11.4 MB. On one core of an AMD EPYC, this model takes 4 ms for each
-      piece it writes.
+      everything. The page contains the tokenizers (word or byte-pair) and the weights in half
+      precision. A vocabulary of 8,000 byte pairs adds 0.11 MB. With it, the page for a model with
+      4.7 million parameters takes 11.4 MB. On one core of an AMD EPYC, this model takes 4 ms for
+      each piece it writes.
     - **A record** can come from any model, and you can look at everything in it. It needs no
       kernel.
     - **This Python** answers for a translator of any size and kind (`kernel=True`), for as long as
@@ -87,23 +87,25 @@ def lab(
         start: What is open at first, written like the part after "#" in the page's own address:
             "head=e2.3&row=10&mute=c2.2" opens the row of the eleventh word in the third head of the
             encoder's second layer, and mutes a head of cross-attention. A record cannot be changed.
-            If no head is given, a record and a kernel open the one with the sharpest rows (lowest
-            entropy) of the last kind; if no row is given, they show the strongest lines of all.
+            If no head is given, a record and a kernel open the head of the last kind with the
+            sharpest rows (lowest entropy); if no row is given, they show the strongest lines of all
+            rows.
         snapshots: Records of earlier moments, for instance during training; a slider runs through
             them up to the record, or up to Python's answer.
         languages: What the page calls the two languages, the one that is read and the one that is
             written; by default those of the translator's corpus, if it names them.
-        names: What the page calls the heads, as measured by `name_heads`, since a single sentence
-            is not enough to tell. By default, a record and a kernel show the heads' codes, while a
-            page names its heads by what they do in the first 20 `examples`, or else in `sentences`.
-            A head that "translates word for word" looks at gold links, or at those that a
-            statistical aligner finds in the examples.
+        names: What the page calls the heads, such as the names from `name_heads`, which needs more
+            than a single sentence to tell what a head does. By default, a record and a kernel show
+            the heads' codes, while a page names its heads by what they do in the first 20
+            `examples`, or else in `sentences`. A head that "translates word for word" follows the
+            gold links, or those that a statistical aligner finds in the examples.
         prompts: What the reader is asked to try, one thing after another; `famous_guide()` has some
             for the translator that comes with the package.
         examples: Sentences with their right translations, for testing a mute and for comparing
             heads' scores with an untrained model's; if there are gold links (see `Example`), heads
             are scored on these too. By default, a translator of the bilingual world gets a hundred
-            sentences whose pronoun its training never resolved that way, and any other none.
+            sentences that have a pronoun and combine a noun with a describing word as its training
+            never did; any other translator gets none.
         others: Translators to compare with, by name: for example the same model earlier in
             training, or one with another seed. An untrained one is always there. Each one adds its
             weights to the page.
@@ -127,7 +129,9 @@ def lab(
         not (kernel and is_record),
     )
     pair = isinstance(languages, tuple | list) and [type(name) for name in languages] == [str, str]
-    check("languages", languages, "two names, as ('English', 'French')", languages is None or pair)
+    check(
+        "languages", languages, "two names, like ('English', 'French')", languages is None or pair
+    )
     records = isinstance(snapshots, tuple | list) and all(
         isinstance(snapshot, AttentionRecord) for snapshot in snapshots
     )
@@ -229,7 +233,7 @@ def old_start(
     shape = record.weights(opened).shape
     if layer is None and head is None:
         opened = find_sharpest_head(record, kind)
-    # None stood for a whole row or column; the lab has rows alone.
+    # None stood for a whole row or column; the lab has only rows.
     check_pinned([place or 0 for place in pinned], shape)
     places = zip(("row", "key"), pinned, strict=False)
     return f"head={opened.code}" + "".join(f"&{n}={p}" for n, p in places if p is not None)

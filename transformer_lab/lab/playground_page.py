@@ -41,7 +41,7 @@ class PlaygroundPage:
         """Make a page that opens at the address `start`, such as "task=sort&heads=1"."""
         self.start = start
         self.alt = (
-            "The playground: where scripts run, a small Transformer learns here while you watch."
+            "The playground: if scripts may run, a small Transformer learns here while you watch."
         )
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
@@ -65,7 +65,7 @@ class PlaygroundPage:
 def fragment(still: str, data: str) -> str:
     """Return the HTML of a playground: a still picture or words, and the script that replaces them.
 
-    `data` says how it opens, and stored data get the current script.
+    `data` says how the playground opens. Data from an older version get the current script.
     """
     return saved.fragment(
         "playground",
@@ -78,9 +78,9 @@ def fragment(still: str, data: str) -> str:
 
 
 def program() -> str:
-    """Return the script of a playground, in which `mount(name)` puts it into the page.
+    """Return a playground's script, whose `mount(name)` puts the playground into the page.
 
-    It contains the worker that trains, as text.
+    The script contains, as text, the worker that trains the model.
     """
     today = {"colours": weight_colours(), "script": script("playground/worker.js")}
     mount = f"const mount = (name) => mountPlaygrounds(name, {saved.dump_json(today)});\n"

@@ -18,7 +18,7 @@ from transformer_lab.config import check
 from transformer_lab.figures.style import weight_colours
 
 FINE_FROM = 36
-"""Upper bytes of this value and above, those of weights of 0.02 and more, have a lower byte, too."""
+"""An upper byte of this value or more (a weight of 0.02 or more) is stored with its lower byte."""
 MOST_VALUES = 8_000_000
 """If a record has more weights than this, only the strongest in each row are kept."""
 KEPT_KEYS = 32
@@ -52,16 +52,16 @@ def words_data(record: AttentionRecord) -> dict[str, Any]:
         "source": record.source_tokens,
         "target": record.target_tokens,
         "written": record.written_tokens,
-        # Numbers of NumPy and of torch are no JSON.
+        # JSON cannot hold the numbers of NumPy and torch.
         "next_tokens": record.next_tokens
         and [[(token, float(p)) for token, p in step] for step in record.next_tokens],
         "alignment": [(int(i), int(j)) for i, j in record.alignment] if record.alignment else None,
         "referent": record.referent
         and {name: int(place) for name, place in record.referent._asdict().items()},
         "muted": sorted(record.muted),
-        # The script joins the maps of pieces itself; a score of the joined map is another one.
+        # The script joins the maps of pieces itself, but the joined maps have different scores.
         **({"word_scores": all_head_scores(words)} if words is not record else {}),
-        # Of most sentences nothing is to be said.
+        # Most sentences have no unknown word.
         **({"unknown": sorted(set(record.unknown))} if record.unknown else {}),
     }
 
@@ -118,7 +118,7 @@ def encode(layers: Sequence[np.ndarray]) -> tuple[bytes, list[int]]:
         upper.append(high.ravel())
         lower.append((roots & 255).astype(np.uint8)[fine])
         counts += [int(count) for count in fine.sum(axis=(1, 2))]
-    # No time in the header: the same record is the same bytes.
+    # No time in the header, so that the same record gives the same bytes.
     packed = gzip.compress(np.concatenate([*upper, *lower]).tobytes(), compresslevel=6, mtime=0)
     return packed, counts
 

@@ -12,7 +12,7 @@ from transformer_lab.lab.record_data import drawn_kinds, page_data
 from transformer_lab.lab.translator_page import names_by_code
 
 PLACES = {"head", "row", "key", "view", "step", "also"}
-"""The fields allowed in the address of a stored record, which says what is being looked at."""
+"""The fields allowed in a stored record's address; they say what is being looked at."""
 
 
 def record_page(
@@ -36,7 +36,7 @@ def record_page(
 
 
 def place_of(record: AttentionRecord, start: str, fields: set[str]) -> tuple[str, Head]:
-    """Return an address that names a head, and the head: by default the sharpest of the last kind.
+    """Return an address that names a head, and that head, by default the sharpest of the last kind.
 
     Raises:
         ValueError: If the address has other fields, or names a head or cell that the record lacks.

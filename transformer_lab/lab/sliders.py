@@ -18,7 +18,7 @@ from transformer_lab.lab.page.drawing import fragment
 STORE_FRAMES = "TRANSFORMER_LAB_FRAMES"
 """The environment variable that the builder of the course sets so that controls work without a kernel."""
 MOST_FRAMES = 16
-"""If there are more values than this, only so many of them are stored, evenly spread."""
+"""If there are more values than this, only this many of them are stored, evenly spread."""
 MOST_BYTES = 210_000
 """The most bytes that one slider's stored pictures may take.
 
@@ -33,7 +33,7 @@ def show_live(draw: Draw, control: Any) -> None:
     """Show `draw(value of the control)`, and draw it again whenever the ipywidgets control changes.
 
     Without a kernel, the page shows the first picture instead of the control. If the environment
-    variable `TRANSFORMER_LAB_FRAMES` was set, it shows a slider through stored pictures.
+    variable `TRANSFORMER_LAB_FRAMES` was set, it shows a slider that goes through stored pictures.
     """
     import ipywidgets
 

@@ -10,10 +10,10 @@ from transformer_lab.attention.record import AttentionRecord, Kind
 from transformer_lab.figures.heatmaps import LETTER, longest, visible
 from transformer_lab.figures.style import MASKED, PAGE, WEIGHTS, course_style
 
-SIDE = 1.9  # inches: of the longer side of a map
+SIDE = 1.9  # inches: the longer side of a map
 GAP, NAME, TITLE, MARGIN = 0.12, 0.2, 0.36, 0.1  # inches
 FONT = 6.5
-LINE = 0.086  # inches: lower cells get no labels, which would lie on each other
+LINE = 0.086  # inches: if cells are lower than this, their labels would overlap, so there are none
 LABEL: dict[str, Any] = {"fontsize": FONT, "parse_math": False}
 """How to write a token, which may contain a dollar sign."""
 MOST_CELLS = 60
@@ -21,7 +21,7 @@ MOST_CELLS = 60
 
 
 def overview(record: AttentionRecord, kind: Kind) -> Figure:
-    """Draw all heads of one kind: one line of attention maps per layer, with colours from 0 to 1.
+    """Draw all heads of one kind: one row of attention maps per layer, with colours from 0 to 1.
 
     Only the maps at the edges have labels.
     """
@@ -108,7 +108,10 @@ def max_pool(weights: np.ndarray) -> np.ndarray:
 
 
 def mask_future(weights: np.ndarray, kind: Kind) -> np.ma.MaskedArray:
-    """Return a decoder's map with NaN where the mask hides later words."""
+    """Return a map as a masked array, in which later words are masked if it is a decoder's.
+
+    If a later word has any weight, nothing is masked.
+    """
     future = np.triu(np.ones(weights.shape, dtype=bool), 1)
     hidden = kind == "decoder" and not weights[future].any()
     return np.ma.array(weights, mask=future & hidden)

@@ -100,7 +100,7 @@ def weights_of_the_same_shape(name: str, data: dict[str, Any], other: dict[str, 
         ("tokenizers", data["tokenizers"], other["tokenizers"]),
     ):
         expected = "the same as the translator's, so that the two can be compared"
-        check(f"{part} of {name!r}", "another one", expected, ours == its)
+        check(f"{part} of {name!r}", "different", expected, ours == its)
     return str(other["weights"])
 
 
@@ -149,7 +149,7 @@ def check_alignment(translator: Runnable, example: Example) -> None:
     if example.alignment is None:
         return
     strange = [link for link in example.alignment if not all(map(is_within, link, sizes))]
-    expected = f"at least one, below {sizes}, and none below 0, in {example.source!r}"
+    expected = f"at least one link, each from (0, 0) to below {sizes}, in {example.source!r}"
     holds = bool(example.alignment) and not strange
     check("alignment", strange or example.alignment, expected, holds)
 

@@ -33,7 +33,7 @@ class Attends(Protocol):
     ) -> AttentionRecord:
         """Return the record of this sentence, with these heads muted or patched.
 
-        A patch is a function that computes a head's weights from the head's own.
+        A patch is a function that gets a head's own weights and returns those to use instead.
         """
 
 
@@ -127,7 +127,7 @@ class LabWidget(anywidget.AnyWidget):
         except KeyboardInterrupt:  # the reader has stopped a slow model
             self.send({"answer": message["ask"], "error": "Interrupted."})
             return
-        except Exception as error:  # whatever a model raises, the page shall say it
+        except Exception as error:  # whatever a model raises, the page should report it
             said = str(error).strip().rstrip(".")
             if not isinstance(error, ValueError) or not said:
                 said = f"{type(error).__name__}: {said}".removesuffix(": ")
@@ -148,9 +148,9 @@ class LabWidget(anywidget.AnyWidget):
             changes: The changes in the model that the reader is looking at.
 
         Returns:
-            Any snapshots of the same sentence and then the new record; and what the page draws in
-            addition, which is the words and probabilities of the other model if the reader is
-            comparing.
+            The records (any snapshots of the same sentence, then the new record), and the data that
+            the page draws. If the reader is comparing, these include the words and probabilities of
+            the model that the reader compares with.
         """
         if self.plain[0] != sentence:
             self.plain = sentence, self.translator.attend(sentence)
@@ -235,7 +235,7 @@ class LabWidget(anywidget.AnyWidget):
         places = zip(("row", "key"), self.pinned, strict=False)
         head = Head(cast(Kind, self.kind), self.layer, self.head)
         pinned = "".join(f"&{name}={place}" for name, place in places if place is not None)
-        # What is open may be of a snapshot, which can have more words than the latest record.
+        # What is open may belong to a snapshot, which can have more words than the latest record.
         isnt_there = self.lacks(self.record) is not None
         return record_page(
             self.record,
@@ -246,10 +246,10 @@ class LabWidget(anywidget.AnyWidget):
         )
 
     def _ipython_display_(self) -> None:
-        """Show the widget, and then a picture for where no kernel answers.
+        """Show the widget, and then a picture for places where no kernel answers.
 
-        These are two outputs, because JupyterLab and nbconvert show only the widget's view of a
-        single one, and say "model not found" where that view has gone.
+        These are two outputs, because JupyterLab and nbconvert would show only the widget's view
+        of a single one, and say "model not found" if that view is gone.
         """
         still = self.still()
         live = super()._repr_mimebundle_()

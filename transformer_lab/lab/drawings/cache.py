@@ -52,6 +52,6 @@ def kv_cache(
     cached, plain = TABLES * n, TABLES * n * (n + 1) // 2
     alt = (
         f"{n} words are read one after the other. With a cache each step computes one row of queries, "
-        f"keys and values: {cached} rows in all. Without, step t computes t rows of each: {plain}."
+        f"keys and values: {cached} rows in all. Without one, step t computes t rows of each: {plain}."
     )
     return Drawing("cache", data, alt)

@@ -38,7 +38,7 @@ def three_architectures(
         check(f"words of {name}", len(given), "1 to 8", 1 <= len(given) <= 8)
     check("row", row, f"0 to {len(source) - 1}", 0 <= row < len(source))
     all_seen = padding_mask(source, source, pad)
-    # GPT needs no mask for padding: it stands at the end, where no word sees it.
+    # GPT needs no mask for padding, which stands at the end, where no word sees it.
     causal = np.tril(np.ones_like(all_seen))
     masks = {
         "encoder-decoder": [

@@ -53,13 +53,13 @@ def forward_flow(translator: Watched, source: str) -> Drawing:
     drawn, and the drawing says so.
 
     Raises:
-        ValueError: If the model is not post-norm like the paper's, has a recurrence, or has a side
-            without layers, or if a sentence is too long to draw.
+        ValueError: If the model is not post-norm like the paper's, has a recurrent decoder, or has a
+            side without layers, or if a sentence is too long to draw.
     """
     config: Any = translator.model.config
-    check("norm", config.norm, "'post', as Figure 1 is drawn", config.norm == "post")
+    check("norm", config.norm, "'post', as in Figure 1", config.norm == "post")
     recurrent = config.recurrent_decoder
-    check("recurrent_decoder", recurrent, "False, as Figure 1 is drawn", not recurrent)
+    check("recurrent_decoder", recurrent, "False, as in Figure 1", not recurrent)
     layers = config.num_encoder_layers, config.num_decoder_layers
     check("layers", layers, "1 or more on both sides", min(layers) > 0)
     seen, record = capture_modules(translator, source)
@@ -79,7 +79,7 @@ def forward_flow(translator: Watched, source: str) -> Drawing:
     alt = (
         f"The forward pass of “{source}” through the boxes of Figure 1, one after the other. "
         f"Words × numbers: {shapes['source_positions']} from the first box to the memory, "
-        f"{shapes['target_positions']} in the decoder, {shapes['output']} behind the linear map. "
+        f"{shapes['target_positions']} in the decoder, {shapes['output']} after the linear map. "
         f"Written: {' '.join(record.written_tokens)}."
     )
     return Drawing("flow", data, alt, step=2)
@@ -90,8 +90,8 @@ def capture_modules(
 ) -> tuple[dict[str, np.ndarray], AttentionRecord]:
     """Return the output and input of each module in the last pass, and the record of the sentence.
 
-    The arrays are (words, features); a module's output has its name, and its input has the name
-    followed by " in".
+    The arrays are (words, features). An output is stored under the module's name, and an input
+    under that name followed by " in".
     """
     seen: dict[str, np.ndarray] = {}
 
@@ -146,7 +146,7 @@ def list_boxes(
 
 def rest_label(depth: int) -> str:
     """Return the label for all layers after the first, in a stack of `depth` layers."""
-    return "Layer 2: all again" if depth == 2 else f"Layers 2 to {depth}: all again"
+    return "Layer 2: the same again" if depth == 2 else f"Layers 2 to {depth}: the same again"
 
 
 def box_data(side: str, name: str, text: str, matrix: np.ndarray) -> dict[str, Any]:

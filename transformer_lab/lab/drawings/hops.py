@@ -61,7 +61,7 @@ def two_hops(
     check("len(pairs)", len(pairs), "2, to compare", len(pairs) == 2)
     facts = [pair.coreference for pair in pairs]
     who = [fact for fact in facts if fact is not None]
-    check("pairs with a pronoun", len(who), f"all {len(pairs)}", len(who) == len(pairs))
+    check("pairs with a pronoun", len(who), "both", len(who) == len(pairs))
     pronouns = [
         pair.target_tokens[fact.target_pronoun] for pair, fact in zip(pairs, who, strict=True)
     ]
@@ -140,7 +140,7 @@ def describe_pair(
     noun, decider = noun_and_decider(pair)
     pronoun = pair["target"][pair["step"]]
     weights = [
-        f"{name} {drawn_row(pair, head, weights)[attended_word(pair, head)]:.2f}"
+        f"{drawn_row(pair, head, weights)[attended_word(pair, head)]:.2f} in {name}"
         for name, head, weights in zip(names, heads, pair["maps"], strict=True)
     ]
     readers = sum(1 << i for i, head in enumerate(heads) if head.kind == "cross")
@@ -149,8 +149,8 @@ def describe_pair(
     crossing = [name for name, head in zip(names, heads, strict=True) if head.kind == "cross"]
     muted = " and ".join(crossing)
     return [
-        f"{decider} takes from {noun} and {pronoun} from {decider}, with {', '.join(weights)}",
-        f"{pronoun} has {whole:.2f}, without {muted} {without:.2f}",
+        f"{decider} takes from {noun} and {pronoun} from {decider}, with weights of {', '.join(weights)}",
+        f"{pronoun} has a probability of {whole:.2f}, and of {without:.2f} without {muted}",
     ]
 
 

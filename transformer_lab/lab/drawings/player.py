@@ -65,8 +65,8 @@ def attention_player(
     }
     strongest = words[int(weights[row].argmax())]
     alt = (
-        f"One head of attention, in steps: queries times keys are the scores, divided by "
-        f"√{query.shape[1]} and through a softmax they are the weights, and the weights mix the values. "
+        f"One head of attention, in steps: queries times keys give the scores; divided by "
+        f"√{query.shape[1]} and put through a softmax, these become the weights, which mix the values. "
         f"{words[row]} looks most at {strongest}, with {weights[row].max():.2f}."
     )
     return Drawing("player", data, alt)

@@ -25,7 +25,7 @@ def heads_as_slabs(
     words: Sequence[str] = (),
     row: int = 1,
 ) -> Drawing:
-    """Draw multi-head self-attention (§3.2.2) for one sentence: split into heads, moved forward, merged.
+    """Draw multi-head self-attention (§3.2.2) for one sentence: heads split, moved forward, merged.
 
         heads_as_slabs(x[0], W_Q, W_K, W_V, W_O)
 

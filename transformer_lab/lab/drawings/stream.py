@@ -55,7 +55,7 @@ def residual_stream(
     speaking = (attention, feed_forward)
     for name, sublayer in zip(("attention", "feed_forward"), speaking, strict=True):
         shape = np.shape(sublayer(x))
-        check(f"shape of what {name} returns", shape, f"{x.shape}, as x", shape == x.shape)
+        check(f"shape of what {name} returns", shape, f"{x.shape}, like x", shape == x.shape)
     silent = (np.zeros_like, np.zeros_like)
     flows = {
         name: {order: run_sublayers(x, sublayers, order == "pre") for order in ("post", "pre")}
@@ -94,7 +94,7 @@ def run_sublayers(x: np.ndarray, sublayers: tuple[Sublayer, Sublayer], pre: bool
 
 
 def normalise(x: np.ndarray) -> np.ndarray:
-    """Return LayerNorm with gain 1 and bias 0."""
+    """Apply LayerNorm with gain 1 and bias 0."""
     return layer_norm(x, np.ones(len(x)), np.zeros(len(x)), epsilon=EPSILON)
 
 

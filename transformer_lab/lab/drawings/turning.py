@@ -1,4 +1,4 @@
-"""The drawings of positions that turn: sinusoidal hands, rotary queries and keys, and ALiBi's biases."""
+"""The drawings of positions: sinusoidal hands, rotary queries and keys, and ALiBi's biases."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ def clock_positions(width: int, *, pairs: Sequence[int] = (0, 2, 4, 6)) -> Drawi
         clock_positions(64)
 
     Args:
-        width: How many numbers encode a position; it is even, because each hand takes two of them.
+        width: How many numbers encode a position; it must be even, because each hand takes two.
         pairs: Which hands are drawn, counted from 0.
 
     Raises:
@@ -26,7 +26,7 @@ def clock_positions(width: int, *, pairs: Sequence[int] = (0, 2, 4, 6)) -> Drawi
     """
     check("width", width, "an even number above 0", width > 0 and width % 2 == 0)
     holds = len(pairs) > 0 and all(0 <= pair < width // 2 for pair in pairs)
-    check("pairs", tuple(pairs), f"some of 0 to {width // 2 - 1}", holds)
+    check("pairs", tuple(pairs), f"one or more of 0 to {width // 2 - 1}", holds)
     speeds = BASE ** (-np.array(pairs) / (width // 2))
     data = {
         "views": ["hands", "step"],
@@ -40,8 +40,8 @@ def clock_positions(width: int, *, pairs: Sequence[int] = (0, 2, 4, 6)) -> Drawi
     }
     turns = ", ".join(f"pair {p} by {s:.3f}" for p, s in zip(pairs, speeds, strict=True))
     alt = (
-        f"Hands on clocks: each word turns them on, in radians {turns}. From any word to the next the "
-        "turn is the same."
+        f"Hands on clocks: from any word to the next, each hand turns by the same angle. In radians: "
+        f"{turns}."
     )
     return Drawing("turning", data, alt, step=0)
 
@@ -53,7 +53,7 @@ def turning_arrows(
     words: Sequence[str],
     num_heads: int = 8,
 ) -> Drawing:
-    """Draw rotary positions as two arrows that turn, and ALiBi's bias of each head.
+    """Draw rotary positions as two arrows that turn, and ALiBi's bias for each head.
 
         turning_arrows(q, k, words=["the", "cat", "sat"])
 
@@ -72,7 +72,7 @@ def turning_arrows(
     """
     d_k = len(query)
     check("len(query)", d_k, "an even number above 0", d_k > 0 and d_k % 2 == 0)
-    check("len(key)", len(key), f"{d_k}, as the query's", len(key) == d_k)
+    check("len(key)", len(key), f"{d_k}, as for the query", len(key) == d_k)
     check("len(words)", len(words), "2 to 12", 2 <= len(words) <= 12)
     check("num_heads", num_heads, "1 to 16", 1 <= num_heads <= 16)
     data = {
@@ -87,8 +87,8 @@ def turning_arrows(
     }
     slopes = 2.0 ** (-8 * np.arange(1, num_heads + 1) / num_heads)
     alt = (
-        "Rotary: query and key of one pair of numbers are turned, each by its own position; with both "
-        "one word on, the angle between them stays. ALiBi: the bias of each head is −slope · distance, "
-        f"with slopes from {slopes[0]:.4g} to {slopes[-1]:.4g}."
+        "Rotary: query and key of one pair of numbers are turned, each by its own position; if both "
+        "move one word on, the angle between them stays. ALiBi: the bias of each head is "
+        f"−slope · distance, with slopes from {slopes[0]:.4g} to {slopes[-1]:.4g}."
     )
     return Drawing("turning", data, alt, step=0)

@@ -39,7 +39,10 @@ class Hooked(Protocol):
     def attend(
         self, source: str, *, hooks: Mapping[tuple[Kind, int | None], Hook] | None = None
     ) -> AttentionRecord:
-        """Return the record of one sentence; the hooks are called last for the whole pass."""
+        """Return the record of one sentence.
+
+        The last call of each hook is for the pass that reads source and translation together.
+        """
 
 
 def zoom_to_weight(
@@ -69,9 +72,9 @@ def zoom_to_weight(
             sentence is too long to draw, or lacks one of the two words.
     """
     config = translator.model.config
-    check("norm", config.norm, "'post', as Figure 1 is drawn", config.norm == "post")
+    check("norm", config.norm, "'post', as in Figure 1", config.norm == "post")
     recurrent = config.recurrent_decoder
-    check("recurrent_decoder", recurrent, "False, as Figure 1 is drawn", not recurrent)
+    check("recurrent_decoder", recurrent, "False, as in Figure 1", not recurrent)
     depths = {"encoder": config.num_encoder_layers, "decoder": config.num_decoder_layers}
     layers = tuple(depths.values())
     check("layers", layers, "1 or more on both sides", min(layers) > 0)
@@ -107,8 +110,8 @@ def zoom_to_weight(
         f"Four pictures, each inside the one before: Figure 1 with “{source}” in it, one of its "
         f"{sum(layers)} layers, a head of that layer, and one weight of that head. The query of "
         f"{query} times the key of {key} is {score:.2f}; divided by √{width} that is "
-        f"{score / width**0.5:.2f}, and the softmax makes {record.weights(head)[row, column]:.2f} "
-        f"of it."
+        f"{score / width**0.5:.2f}, and the softmax turns that into "
+        f"{record.weights(head)[row, column]:.2f}."
     )
     return Drawing("zoom", data, alt)
 

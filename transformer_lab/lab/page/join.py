@@ -2,7 +2,7 @@
 
 A module imports from others in lines such as `import { make } from "../elements.js";`, and marks
 what it offers with the word `export`. In a single script it needs neither, if it comes after the
-modules that it imports. For this, no two modules may use the same name, which a test checks.
+modules that it imports. For this to work, no two modules may use the same name, which a test checks.
 """
 
 import re
@@ -40,7 +40,7 @@ def modules(entry: str) -> list[Path]:
 def script(entry: str) -> str:
     """Join a JavaScript module and everything it imports into one ES module.
 
-    It exports only its default export.
+    The joined module keeps only its default export.
     """
     texts = (path.read_text(encoding="utf-8") for path in modules(entry))
     return "\n".join(COMMENT.sub("", EXPORT.sub("", IMPORT.sub("", text))) for text in texts)

@@ -51,8 +51,8 @@ def fragment(kind: str, still: str, data: str, *, style: str, script: str, mount
     share.
     """
     name = hashlib.sha256(data.encode()).hexdigest()[:12]
-    # The data stand beside the script: a megabyte of JSON is read several times as fast as
-    # the same megabyte of a program.
+    # The data stand next to the script, not in it: a megabyte of JSON is read several times as
+    # fast as a megabyte of program.
     return (
         f'<div data-{kind}="{name}">{still}</div>\n'
         f"<style>{style}</style>\n"
@@ -66,7 +66,7 @@ def write_page(
 ) -> Path:
     """Write a page as one HTML file, atomically, and return its path.
 
-    A screen reader always finds the title as a heading; with `heading`, it is seen, too.
+    A screen reader always finds the title as a heading; with `heading`, it is visible, too.
 
     Raises:
         ValueError: If the file exists and `overwrite` is not set.
@@ -74,7 +74,7 @@ def write_page(
     path = Path(path)
     if path.exists() and not overwrite:
         raise ValueError(f"{path} exists; expected a new file, or overwrite=True")
-    # Half a character, as tokens of bytes may have, becomes a question mark.
+    # Half a character, as byte tokens may contain, becomes a question mark.
     whole = body.encode(errors="replace").decode()
     rest = {"title": html.escape(title).encode(errors="replace").decode(), "body": whole}
     page = PAGE.replace(' class="unseen"', "") if heading else PAGE

@@ -30,7 +30,7 @@ const readers = {
 function readHeader(buffer) {
   if (buffer.byteLength < 8) throw new Error("not a safetensors file: it has no header");
   const length = Number(new DataView(buffer).getBigUint64(0, true));
-  if (length > buffer.byteLength - 8) throw new Error("not a safetensors file: its header is cut");
+  if (length > buffer.byteLength - 8) throw new Error("not a safetensors file: its header is cut short");
   try {
     const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
     return { header, start: 8 + length };
@@ -55,7 +55,7 @@ export function readSafetensors(buffer) {
     const count = shape.reduce((product, size) => product * size, 1);
     const read = readers[dtype];
     if (!read) throw new Error(`${name} is ${dtype}; expected F32 or F16`);
-    if (start + to > buffer.byteLength) throw new Error(`${name}: the file is cut`);
+    if (start + to > buffer.byteLength) throw new Error(`${name}: the file is cut short`);
     if (shape.length > 2) throw new Error(`${name} has ${shape.length} dimensions; expected 1 or 2`);
     const values = read(new DataView(buffer, start + from, to - from), count);
     tensors[name] = shape.length === 2 ? new Vectors(shape[0], shape[1], values) : values;

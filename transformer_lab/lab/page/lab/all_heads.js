@@ -44,7 +44,7 @@ export class AllHeads {
       this.draw();
     });
     const { others } = state.answerer;
-    this.models = make("select", { "aria-label": "Model beside this one", ...OWN_KEYS }, make("option", { value: "" }, "no other model"),
+    this.models = make("select", { "aria-label": "Model next to this one", ...OWN_KEYS }, make("option", { value: "" }, "no other model"),
       ...others.names.map((name) => make("option", {}, name)));
     this.models.addEventListener("change", () => {
       state.beside.show(this.models.value);
@@ -127,7 +127,7 @@ export class AllHeads {
     button.setAttribute("aria-pressed", String(isOpen));
     button.dataset.over = over;
     button.setAttribute("aria-label", `${name}.`);
-    button.title = `${name}; Shift with a press draws it over the open head.`;
+    button.title = `${name}; press it with Shift to draw it over the open head.`;
   }
 
   describeDot(head, value, blank) {
@@ -137,7 +137,7 @@ export class AllHeads {
       ...(value == null ? [] : [`${label} ${formatNumber(value)}${this.describeLostWord(toCode(head))}`]),
       ...(blank == null ? [] : [`untrained ${formatNumber(blank)}`]),
       ...(state.isMuted(head) ? ["muted"] : [])];
-    return `${parts.join(", ")}${state.canChange ? ". M mutes" : ""}`;
+    return `${parts.join(", ")}${state.canChange ? ". Press M to mute or unmute it" : ""}`;
   }
 
   /** Paint the small maps, unless they are those of this answer already. */

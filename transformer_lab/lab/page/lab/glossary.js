@@ -3,15 +3,15 @@
 import { make } from "../elements.js";
 
 const defineTerms = ([source, target], heads) => ({
-  encoder: `The encoder reads the whole ${source} sentence at once. It makes a vector (a list of numbers) of each word. In each of its layers the words look at each other, and that changes their vectors.`,
+  encoder: `The encoder reads the whole ${source} sentence at once. It turns each word into a vector (a list of numbers). In each of its layers the words look at each other, and that changes their vectors.`,
   decoder: `The decoder writes the ${target} sentence, one word at a time. It looks at the words that it has written so far, and at the vectors that the encoder has made.`,
-  head: `A head is one way of looking. For each word it has a row of weights, which say how much it takes from which other word, and they sum to 1. ${heads === 1 ? "There's one head" : `${heads} heads work side by side`} in each layer. The code e1.2 means: encoder, layer 1, head 2. The names come from what a head was measured to do.`,
+  head: `A head is one way of looking. For each word it has a row of weights, which sum to 1 and say how much this word takes from each of the words. ${heads === 1 ? "There's one head" : `${heads} heads work side by side`} in each layer. The code e1.2 means: encoder, layer 1, head 2. The names come from what a head was measured to do.`,
   "self-attention": `${source} words look at ${source} words, or ${target} words at ${target} words. In the decoder it's masked: no word sees a later one, because that one isn't written yet.`,
   "cross-attention": `The decoder looks at the encoder: while it writes a ${target} word, it takes from the vectors of ${source} words.`,
-  "query, key, value": "The query says what a word looks for, the key what a word offers, and the value what it gives. In cross-attention the query comes from the decoder, key and value from the encoder. A weight is large where query and key fit: q · k multiplies them number by number and adds up.",
+  "query, key, value": "The query says what a word looks for, the key what a word offers, and the value what it gives. In cross-attention the query comes from the decoder, key and value from the encoder. A weight is large where query and key fit: q · k multiplies them number by number and adds up the products.",
   softmax: "The softmax turns scores into weights. They are all above 0 and sum to 1, and the largest score gets most.",
-  "W_O": "This matrix comes after the heads of a layer. It makes one vector of what they all pass on, and that vector is added to the word's own.",
-  "alignment error": `It says how badly a head's strongest links agree with the gold alignment, which says which ${source} word each ${target} word translates. 0 means full agreement, and 1 means none (AER).`,
+  "W_O": "This matrix comes after the heads of a layer. It turns what they all pass on into one vector, and that vector is added to the word's own.",
+  "alignment error": `It measures how far a head's strongest links are from the gold alignment, the list of the ${source} words that each ${target} word translates. 0 means full agreement, and 1 means none (AER).`,
   "untrained model": "This is a model of the same shape whose numbers are still random. What its heads show comes from the shape alone.",
   A: "A is what you kept with “Keep as A”. From then on everything is compared with it.",
   "to mute": "To mute a head is to set what it passes on to 0. It still looks.",

@@ -58,6 +58,6 @@ export class Many {
     if (!isKnown) return void (this.said.textContent = "");
     this.bars.childNodes[0].style.width = `${(100 * right.get("")) / all}%`;
     this.bars.childNodes[1].style.width = `${(100 * right.get(muted)) / all}%`;
-    this.said.textContent = `Of ${all} other sentences, the whole model gets ${right.get("")} right, and ${right.get(muted)} with what is muted now.${state.points.length ? " A row that you told where to look plays no part in this, because the others have other words." : ""}`;
+    this.said.textContent = `Of ${all} other sentences, the model gets ${right.get("")} right with nothing muted, and ${right.get(muted)} with what is muted now.${state.points.length ? " A row that you told where to look plays no part in this, because the other sentences have different words." : ""}`;
   }
 }

@@ -5,7 +5,7 @@ import { make, OWN_KEYS, toggle } from "../elements.js";
 export class Moments {
   constructor(state) {
     this.state = state;
-    this.slider = make("input", { type: "range", min: 0, step: 1, "aria-label": "Moment of the training", ...OWN_KEYS });
+    this.slider = make("input", { type: "range", min: 0, step: 1, "aria-label": "Moment in training", ...OWN_KEYS });
     this.slider.addEventListener("input", () => state.openMoment(Number(this.slider.value)));
     this.name = make("output", {});
     this.training = make("label", {}, "Training ", this.slider, " ", this.name);

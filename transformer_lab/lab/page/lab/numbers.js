@@ -19,7 +19,7 @@ function strip(label, className, vector, most) {
 
 const maxAbs = (...vectors) => Math.max(1e-9, ...vectors.flatMap((vector) => Array.from(vector, Math.abs)));
 
-const POINT_AT = "Point at a number of a strip, touch it, or go to it with the arrows, and its factors light up. Blue is below 0, orange above.";
+const POINT_AT = "Point at a number in a strip, touch it, or go to it with the arrows, and its factors light up. Blue is below 0, orange above.";
 
 export class Numbers {
   constructor(state) {

@@ -100,7 +100,7 @@ export class State extends Look {
       then();
     };
     const onProblem = (problem) => {
-      Object.assign(this, this.answered, { isBusy: false, problem: `${problem.replace(/([^.?!])$/, "$1.")} Below is still the last answer.` });
+      Object.assign(this, this.answered, { isBusy: false, problem: `${problem.replace(/([^.?!])$/, "$1.")} The last answer is still shown below.` });
       this.tell();
     };
     this.answerer.ask({ text, kept, changes: { mute, points }, moment, joinsPieces }, onAnswer, onProblem);

@@ -92,7 +92,7 @@ export class WeightTable {
     const cell = weightCell(weight, this.paints, q === row, this.isRoot ? Math.sqrt(weight) : weight);
     Object.assign(cell.dataset, { row: q, key: k });
     if (q === row && k === key) cell.classList.add("chosen");
-    if (q === row && this.own && weight != null) cell.title = `${formatNumber(weight)}; of its own it has ${formatNumber(this.own[k])}`;
+    if (q === row && this.own && weight != null) cell.title = `${formatNumber(weight)}; its own weight would be ${formatNumber(this.own[k])}`;
     return cell;
   }
 }

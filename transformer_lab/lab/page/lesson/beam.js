@@ -135,7 +135,7 @@ class Beam {
     const continued = columns[step - 1].filter((node) => parents.includes(node)); // the others are finished
     const [first, before] = [this.findBest(columns[step]), this.findBest(continued)];
     if (first == null || before == null || parents[first] === before) return [];
-    return [" Here the order turns: ", ...this.spellWords(first), `is in front with ${formatNumber(values[first])}, and what it continues, `, ...this.spellWords(parents[first]).slice(0, -1), ", was behind ", ...this.spellWords(before).slice(0, -1), "."];
+    return [" Here the order changes: ", ...this.spellWords(first), `is in front with ${formatNumber(values[first])}, although the beginning that it continues, `, ...this.spellWords(parents[first]).slice(0, -1), ", was behind ", ...this.spellWords(before).slice(0, -1), "."];
   }
 
   /** The chosen beginning's number worked out, or the newest ones in order. */

@@ -101,7 +101,7 @@ class Flow {
     const part = box.columns ? `${drawn} of the ${box.shape[1]} columns are drawn, those of the most probable words` : `the first ${drawn} of ${box.shape[1]} columns are drawn`;
     const caption = make("figcaption", {}, make("b", {}, box.text), ` ${box.shape[0]} words × ${box.shape[1]}`, make("small", {}, whole ? "" : part));
     const table = this.buildTable("out", box.side, drawn, cells, box.columns);
-    const scale = make("small", { className: "scale" }, `blue: −${this.limit} or less, no colour: 0, orange: ${this.limit} or more; boxes of small numbers have a finer scale`);
+    const scale = make("small", { className: "scale" }, `blue: −${this.limit} or less, no colour: 0, orange: ${this.limit} or more; boxes with small numbers have a finer scale`);
     this.panel.replaceChildren(...(box.maps ? [this.buildMaps()] : []), make("figure", {}, caption, table, ...(box.columns ? [] : [scale])));
     this.sum.replaceChildren(...this.writeArithmetic());
     return this.describeStep();
@@ -151,7 +151,7 @@ class Flow {
     return {
       embedding: [box.side === "encoder" ? "The English words come in at the bottom left. " : "Now the right side, which reads what has been written so far, moved one place to the right. ", `Each word becomes a row of ${data.d_model} numbers. It's looked up in the table of ${foreign} words and multiplied by √${data.d_model}. So far, nothing in a row says where its word stands.`],
       positions: ["Each place has a pattern of its own, and now that pattern is added. So if a word stood somewhere else, its row would be different."],
-      "encoder.self_attention": ["The English words look at each other. Each row of weights sums to 1, and in these shares the word takes the values of all words, its own too. The results of all heads together make the matrix. No other box of the encoder lets words meet."],
+      "encoder.self_attention": ["The English words look at each other. Each row of weights sums to 1 and says what share a word takes of each word's value, its own included. The results of all heads are then combined into the matrix. Words meet in no other box of the encoder."],
       "decoder.self_attention": ["The French words look at each other in the same way, except that no word may look at a later one (the striped cells). When the model translates, the later ones aren't written yet."],
       "decoder.cross_attention": ["Here the two sides meet. The French rows ask, with queries from the box below, and the English columns answer, with keys and values from the memory. That's how each French row gets what it needs from the English sentence."],
       "encoder.add_norm": this.describeAddNorm(),
@@ -186,7 +186,7 @@ class Flow {
       const best = box.values[row].indexOf(Math.max(...box.values[row]));
       return ["After ", ...words(data.sides.decoder.slice(0, row + 1)), "the most probable word is ", word(box.columns[best]), box.name === "softmax" ? `, with a probability of ${formatNumber(box.values[row][best])}` : `, with a score of ${formatBrief(box.values[row][best], 1)}`];
     }
-    if (box.name.endsWith("_positions")) return [token, `, its first number: ${formatBrief(first(step - 1))} ${signed(first(step) - first(step - 1))} (of place ${row}) = ${formatBrief(first(step))}`];
+    if (box.name.endsWith("_positions")) return [token, `, its first number: ${formatBrief(first(step - 1))} ${signed(first(step) - first(step - 1))} (for place ${row}) = ${formatBrief(first(step))}`];
     if (box.name.includes("add_norm")) {
       const total = first(step - 2) + first(step - 1);
       return [token, `, its first number: ${formatBrief(first(step - 2))} ${signed(first(step - 1))} = ${formatBrief(total)}; after the norm ${formatBrief(first(step))}. The ${box.shape[1]} numbers of the row now have mean ${formatBrief(box.mean[row])} and standard deviation ${formatBrief(box.spread[row])} (gain and bias included).`];

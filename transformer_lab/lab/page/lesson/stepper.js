@@ -148,7 +148,7 @@ class Stepper {
     const mix = (weights, texts) => {
       const large = [...weights.keys()].filter((i) => weights[i] >= 0.005);
       const rest = weights.reduce((sum, weight) => sum + weight, 0) - large.reduce((sum, i) => sum + weights[i], 0);
-      return [...large.flatMap((i, at) => [at ? ", " : "", `${formatBrief(weights[i])} on `, word(texts[i])]), large.length < weights.length ? `; ${rest < 0.0005 ? "less than 0.001" : formatBrief(rest, 3)} on all others in sight together` : ""];
+      return [...large.flatMap((i, at) => [at ? ", " : "", `${formatBrief(weights[i])} on `, word(texts[i])]), large.length < weights.length ? `; ${rest < 0.0005 ? "less than 0.001" : formatBrief(rest, 3)} on all the others it sees` : ""];
     };
     const hidden = read.length - row - 1;
     const best = next?.[row][0];

@@ -31,7 +31,7 @@ export function drawAlibi({ words, heads }, paints, chosen, choose) {
   });
   const told = [0, heads - 1].map((head) => {
     const bias = words.map((_, column) => alibiBias(head, heads, chosen - column));
-    return make("div", {}, `head ${head + 1}, row of `, wordAt(words, chosen), `: added ${formatVector(bias)}; were all scores equal, the weights would be ${formatVector(softmax(bias))}`);
+    return make("div", {}, `head ${head + 1}, row of `, wordAt(words, chosen), `: added ${formatVector(bias)}; if all scores were equal, the weights would be ${formatVector(softmax(bias))}`);
   });
   return [[make("div", { className: "rows", role: "group", "aria-label": "Row" }, "row of: ", ...buttons), ...made], told];
 }

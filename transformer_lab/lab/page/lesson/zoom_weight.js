@@ -43,9 +43,9 @@ export function buildWeight({ at: { row, column }, head, words: { queries, keys 
       { name: ["product"], kind: "product", numbers: products },
     ]),
     make("p", {}, "All products together: ", score, ` ÷ √${query.length} = `, scaled),
-    make("h4", {}, "2. The softmax makes shares of the whole row", make("small", {}, " (the scaled score of each word, and below it the share)")),
+    make("h4", {}, "2. The softmax turns the whole row into shares", make("small", {}, " (the scaled score of each word, and below it the share)")),
     make("div", { className: "candidates", role: "group", "aria-label": `Scores and shares of all words that ${queries[row]} sees` }, ...candidates),
-    make("h4", {}, "3. The share takes its part of the value"),
+    make("h4", {}, "3. That share of the value is passed on"),
     make("p", { className: "taken" }, chip, make("span", {}, "of the ", ...of("value", keys[column]), " goes to ", word(queries[row]), ". What it gets from all words together is this head's output.")),
     buildColumns([
       { name: of("value", keys[column]), kind: "value", numbers: value },

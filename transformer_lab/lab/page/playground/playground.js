@@ -96,7 +96,7 @@ class Playground {
       this.example, this.own.element, this.notice,
       make("details", { className: "settings" }, make("summary", {}, "Change the model, its training or its data"),
         make("div", {}, ...this.settings.map(({ element }) => element), this.seed),
-        make("label", {}, make("span", {}, "Go on with a model that you have saved from this task"), this.file)),
+        make("label", {}, make("span", {}, "Go on with a model that you trained on this task and saved"), this.file)),
       this.card.element, this.back, this.outdated, this.panels, this.tryIt.element, this.saving, this.problem, this.card.list);
   }
 

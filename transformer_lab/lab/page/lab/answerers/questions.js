@@ -2,7 +2,7 @@
 // between are never sent.
 
 const GIVE_UP_AFTER = 60000; // milliseconds
-const GONE = "Nobody can be asked: the kernel has been restarted. Run the cell again.";
+const GONE = "The kernel has been restarted, so it can't answer. Run the cell again.";
 
 export class Questions {
   /**
