@@ -58,6 +58,7 @@ OTHERS: list[tuple[str, dict[str, Any]]] = [
     ("partner", {"heads": 1}),
     ("brackets", {}),
     ("brackets", {"heads": 1}),
+    ("reverse", {"heads": 1, "width": 64, "root": False, "rate": 0.001, "steps": 3000}),
 ]
 """What the experiments say about other settings, which the reader may try next."""
 
