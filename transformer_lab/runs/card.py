@@ -86,7 +86,7 @@ def export_card(folder: Path, use: str) -> str | None:
     if not text.startswith(MARK):
         return text
     text = text.removeprefix(MARK).lstrip().replace(NO_SCORES, "## Scores\n\nNone yet.")
-    before = "The scores of the model before it was exported, with the beam of `transformer_lab`."
+    before = "The model's scores before it was exported, with the beam search of `transformer_lab`."
     text = text.replace("## Scores\n\n|", f"## Scores\n\n{before}\n\n|")
     return text.replace(USE, f"## Use\n\n```\n{use}\n```")
 

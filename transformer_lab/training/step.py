@@ -88,7 +88,7 @@ def training_step(
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """Take one optimizer step on a batch, with the learning rate `rate`.
 
-    If the gradient's norm is above `clip_norm`, it is scaled down to that.
+    If the gradient's norm is above `clip_norm`, the gradient is scaled down to that norm.
 
     Args:
         loss_of: Returns the loss of a batch, a scalar with a gradient.
