@@ -297,7 +297,7 @@ def checked_labels(name: str, tokens: Any) -> tuple[str, ...]:
             raise ValueError(
                 f"{name} has {short(label)} ({kind}) at position {place}; expected {remedy}"
             )
-    return labels  # half a character is fine: a tokenizer of bytes may cut an emoji in two
+    return labels  # half a character is fine: a byte-level tokenizer may cut an emoji in two
 
 
 def short(value: object) -> str:

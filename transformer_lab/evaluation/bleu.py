@@ -18,13 +18,13 @@ TOKENIZATIONS = {
 }
 """sacreBLEU's tokenization for scripts that put no spaces between words.
 
-All others use "13a", which would take a whole sentence in these scripts for one word.
+All other scripts use "13a", which would take a whole sentence in these scripts for one word.
 """
 UNSPACED = 0.15
 """If at least this share of the letters is in such a script, its tokenization is chosen.
 
-The share is low because technical Chinese has more Latin than Chinese letters: a name has many
-letters, a Chinese word has two.
+The share is low because technical Chinese may have more Latin letters than Chinese ones: a name has
+many letters, but a Chinese word often has two.
 """
 
 

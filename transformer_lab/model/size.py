@@ -87,7 +87,8 @@ def check_memory(
     if most_parameters:  # if the file is empty, its reader says so
         expected = f"at most {most_parameters:,}, as many as the saved file can hold"
         check(name, count, expected, count <= most_parameters)
-    check(name, count, f"at most {memory // 4:,.0f}, which fill the memory", 4 * count <= memory)
+    expected = f"at most {memory // 4:,.0f}, as many as fit into memory"
+    check(name, count, expected, 4 * count <= memory)
     needed = 4 * count + bytes_of_tables(config)
     name = "bytes of the weights and position tables"
     check(name, needed, f"at most {memory:,.0f}, this machine's memory", needed <= memory)

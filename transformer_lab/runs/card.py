@@ -117,7 +117,7 @@ def data_rows(about: dict[str, Any], splits: Splits[Any]) -> list[tuple[str, obj
 
 
 def reading_rows(splits: Splits[Any]) -> list[tuple[str, object]]:
-    """Return the rows on how the pairs were read: form, script, and how BLEU splits words."""
+    """Return the rows about how the pairs were read: form, script, and how BLEU splits words."""
     targets = [pair.target for pair in splits.test]
     rows: list[tuple[str, object]] = [("form", splits.form)] if splits.form else []
     return [
@@ -144,7 +144,7 @@ def describe_corpus(corpus: str | None, splits: Splits[Any]) -> str:
 
 
 def training_rows(about: dict[str, Any]) -> list[tuple[str, object]]:
-    """Return the rows about the training: preset, steps and tokens so far, and the configuration."""
+    """Return the rows about training: preset, steps and tokens so far, and the configuration."""
     said = {name: about[name] for name in ("preset", "steps", "tokens", "stop") if name in about}
     training = about.get("training") or {}
     return [(name, value) for name, value in {**said, **training}.items() if value is not None]

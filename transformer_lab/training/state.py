@@ -1,4 +1,4 @@
-"""A run's state: everything it needs to continue, as named tensors that are checked on reading.
+"""A run's state: everything it needs to continue, as named tensors that are checked when they are read.
 
 `training.saving` writes and reads it, and the trainer builds it.
 """

@@ -92,7 +92,7 @@ def training_step(
 
     Args:
         loss_of: Returns the loss of a batch, a scalar with a gradient.
-        optimizer: Changes its parameters in place.
+        optimizer: The optimizer, which changes its parameters in place.
         batch: Whatever `loss_of` accepts.
         rate: The learning rate of this step.
         clip_norm: The largest gradient norm that is allowed.
