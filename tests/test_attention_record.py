@@ -147,7 +147,10 @@ def test_labels_that_are_texts_are_kept_as_a_tuple(as_users_run_it, door, labels
         ({"alignment": ((0, 1, 2),)}, "alignment has .*; expected pairs of whole numbers"),
         ({"alignment": (3,)}, "alignment has 3; expected pairs of whole numbers"),
         ({"referent": (0, 1, 2, 3, 4)}, r"referent is \(0, 1, 2, 3, 4\); expected a Referent"),
-        ({"referent": Referent(0, 1, 2, "3", 4)}, "referent is .*; expected a Referent of places"),
+        (
+            {"referent": Referent(0, 1, 2, "3", 4)},
+            "referent is .*; expected a Referent of whole numbers",
+        ),
         ({"next_tokens": ((("le", "1"),),) * 5}, "step 0 of next_tokens is .*; expected pairs"),
         ({"next_tokens": ((("le", 7.0),),) * 5}, "step 0 of next_tokens is .*; expected pairs"),
         ({"next_tokens": (((b"le", 0.5),),) * 5}, "step 0 of next_tokens is .*; expected pairs"),

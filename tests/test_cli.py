@@ -174,7 +174,7 @@ def test_a_folder_that_train_did_not_begin_is_not_resumed(capsys, tmp_path):
     translator.save(model)
     code, _, err = run(capsys, "train", "--resume", "--out", model)
     assert (code, is_one_line(err)) == (1, True)
-    assert "was not started by train" in err
+    assert "holds no run that train started" in err
     code, _, err = run(capsys, "evaluate", "--model", model)
     assert (code, is_one_line(err)) == (1, True)
     assert "does not say which corpus it was trained on" in err

@@ -263,6 +263,6 @@ def test_random_numbers_of_another_kind_are_named(tmp_path, name, kept):
     random = {"cpu": torch.get_rng_state(), name: kept}
     state = State(progress, weights, weights, {}, None, random)
     with pytest.raises(
-        CheckpointError, match=f"random/{name} is not a state of torch's random numbers"
+        CheckpointError, match=f"random/{name} is not a state of torch's random number generator"
     ):
         State.from_tensors(state.to_tensors(), {"progress": progress}, {"w": (3,)}, tmp_path)

@@ -87,7 +87,7 @@ def test_a_translator_from_elsewhere_says_nothing_and_is_no_run(tmp_path):
     assert About.of(translator) == About()
     translator.save(tmp_path)
     with pytest.raises(
-        ValueError, match="was not started by train, because it does not say 'corpus'"
+        ValueError, match="holds no run that train started: config.json does not say 'corpus'"
     ):
         resume_run(tmp_path)
 
@@ -168,7 +168,7 @@ def test_two_runs_in_one_folder_are_one_run_and_a_refusal(tsv, tmp_path, endless
     with pytest.raises(ValueError, match="run is in use"):
         run.train()
     later.train()
-    with pytest.raises(ValueError, match="has changed since; resume the run from the folder"):
+    with pytest.raises(ValueError, match="has changed since this run released it; resume from"):
         run.train()
     assert About.of(Translator.load_untrained(tmp_path / "run")).steps == 2
 

@@ -386,7 +386,7 @@ DAMAGES = {
     damage_vocabulary: "vocabulary sizes of the tokenizers",
     damage_one_bit: "model.safetensors: damaged: its content is not what was saved",
     damage_swapped: "target_tokenizer.json: damaged: its content is not what was saved",
-    damage_depth: "number of parameters is .*; expected at most .*, as many as saved",
+    damage_depth: "number of parameters is .*; expected .*, as many as the saved file can hold",
     damage_width: "d_model × num_heads × d_k is .*; expected at most 1,000,000,000,000",
     damage_nested: "config.json: damaged: maximum recursion depth",
     damage_about: "config.json: damaged: about is 'list'; expected a dict",

@@ -388,17 +388,20 @@ def test_sizes_that_no_machine_has_are_refused_before_memory_is_asked_for(change
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"d_model": 2 * 10**9, "d_ff": 10}, "number of parameters is .*, which fill the memory"),
-        ({"d_ff": 10**9}, "number of parameters is .*, which fill the memory"),
-        ({"source_vocab_size": 10**10}, "number of parameters is .*, which fill the memory"),
+        (
+            {"d_model": 2 * 10**9, "d_ff": 10},
+            "number of parameters is .*, as many as fit into memory",
+        ),
+        ({"d_ff": 10**9}, "number of parameters is .*, as many as fit into memory"),
+        ({"source_vocab_size": 10**10}, "number of parameters is .*, as many as fit into memory"),
         ({"positions": "learned", "max_length": 10**10}, "number of parameters is"),
         (
             {"d_model": 10**7, "d_ff": 2, "max_length": 10**9, "num_encoder_layers": 0},
-            "bytes of the weights and the tables of positions is .*; expected at most",
+            "bytes of the weights and position tables is .*; expected at most",
         ),
         (
             {"d_k": 10**7, "d_model": 2, "d_ff": 2, "max_length": 10**9, "positions": "rotary"},
-            "bytes of the weights and the tables of positions is .*; expected at most",
+            "bytes of the weights and position tables is .*; expected at most",
         ),
     ],
 )
@@ -437,9 +440,9 @@ def test_the_tables_of_positions_are_what_is_counted(changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"d_k": 1, "d_v": 1, "d_ff": 10, "d_model": 2 * 10**9}, "which fill the memory"),
+        ({"d_k": 1, "d_v": 1, "d_ff": 10, "d_model": 2 * 10**9}, "as many as fit into memory"),
         ({"d_ff": 10**10, "num_encoder_layers": 97}, "at most 1,000,000,000,000"),
-        ({"max_length": 10**12, "d_model": 10**9, "d_k": 1, "d_v": 1, "d_ff": 1}, "the memory"),
+        ({"max_length": 10**12, "d_model": 10**9, "d_k": 1, "d_v": 1, "d_ff": 1}, "fit into"),
     ],
 )
 def test_a_configuration_that_is_larger_than_the_memory_is_refused(changes, message):

@@ -299,7 +299,7 @@ def test_a_loss_that_is_not_a_number_names_its_step_and_keeps_the_last_state(tmp
                 trainer.model.output.bias[3] = float("nan")
 
     trainer.on_step = poison
-    with pytest.raises(LossIsNaNError, match="became nan at step 8. Usual causes: a peak rate"):
+    with pytest.raises(LossIsNaNError, match="became nan at step 8. Usual causes: too high a"):
         trainer.train()
     assert state.read_bytes() == before
 

@@ -76,12 +76,12 @@ class HeadHook(Hook):
         """
         batch, _, query, key = weights.shape
         if new.dtype.itemsize < 4 <= weights.dtype.itemsize:
-            # In half precision, rows sum to 1 only roughly, but recorded rows must sum to 1 more
-            # closely.
+            # In half precision, rows sum to 1 only roughly, but recorded rows are held to a closer
+            # tolerance.
             check_weights(f"patch of {self.kind} layer {self.layer} head {head}", as_numpy(new))
             new = normalise_rows(new.to(weights.dtype))
-        # A row of the decoder sees no later word, so a patch for fewer or more keys has zeros
-        # there.
+        # A decoder row sees no later word, so the columns that are added or cut off here hold
+        # zeros.
         columns = F.pad(new, (0, key - new.size(-1))) if self.kind == "decoder" else new
         rows = columns[..., start : start + query, :]
         missing = query - rows.size(-2)
@@ -101,10 +101,10 @@ class HeadHook(Hook):
         return rows
 
     def call_patch(self, head: int, function: PatchFunction, start: int, own: Tensor) -> Tensor:
-        """Return the weights that a function makes from a head's own (batch, query, key).
+        """Return the weights (batch, query, key) that a function computes from the head's own.
 
         Raises:
-            ValueError: If the result has another shape, or one of its rows does not sum to 1 or 0.
+            ValueError: If the result has the wrong shape, or one of its rows does not sum to 1 or 0.
         """
         name = f"patch of {self.kind} layer {self.layer} head {head}"
         # Double precision holds coarser numbers exactly, so a row left alone comes back unchanged.
@@ -150,12 +150,12 @@ class HeadHook(Hook):
 
 
 def as_numpy(weights: Tensor) -> np.ndarray:
-    """Return weights as a NumPy array, in float32 where NumPy lacks the dtype, such as bfloat16."""
+    """Return weights as a NumPy array: half precision as float16, and anything finer as float32."""
     return (weights.half() if weights.dtype.itemsize < 4 else weights.float()).cpu().numpy()
 
 
 def normalise_rows(weights: Tensor) -> Tensor:
-    """Return weights with each row scaled to sum to 1, or to 0, in a finer precision than they had."""
+    """Return weights with each row scaled to sum to 1; a row of zeros stays as it is."""
     sums = weights.sum(dim=-1, keepdim=True)
     return weights / sums.where(sums > 0, 1)
 
@@ -234,7 +234,7 @@ def capture_attention(
     patch: Mapping[Head, np.ndarray | Tensor | PatchFunction] | None = None,
     hooks: Mapping[Place, Hook] | None = None,
 ) -> Iterator[AttentionCapture]:
-    """Record every head of whatever the model computes inside the `with` block.
+    """Record what every head attends to while the model runs inside the `with` block.
 
     Args:
         model: The model, which runs as usual except that its attention is computed step by step.
@@ -249,11 +249,11 @@ def capture_attention(
 
     Yields:
         The capture. Each whole pass replaces what was recorded before, while each step of cached
-        decoding adds its rows.
+        decoding adds its rows. Passes in other threads are neither recorded nor changed.
 
     Raises:
         ValueError: If a head or a layer does not exist, a patch does not fit, or this thread is
-            already capturing the model. Passes in other threads are neither recorded nor changed.
+            already capturing the model.
     """
     cores = attention_cores(model)
     sizes: dict[Kind, list[int]] = {

@@ -18,10 +18,10 @@ class Behaviour(NamedTuple):
 
     Attributes:
         name: What the head is called.
-        least: The smallest mean over the records for which the name holds.
+        least: The smallest mean over the records that earns the name.
         measure: Returns the number for one head in one record.
         kinds: The kinds of attention that can do this.
-        needs: A field of the record that `measure` reads in addition to the weights, or None.
+        needs: The field of the record that `measure` reads in addition to the weights, if any.
     """
 
     name: str
@@ -73,7 +73,7 @@ def last_token(weights: np.ndarray) -> float:
 
 
 def spread(weights: np.ndarray) -> float:
-    """Return how widely the rows spread over the other words: 0 for just one word, 1 for all equally."""
+    """Return how widely the rows spread their weight: 0 if all is on one word, 1 if it is even."""
     return float((np.exp(entropy(weights)) - 1) / (weights.shape[1] - 1))
 
 
@@ -90,7 +90,7 @@ BEHAVIOURS = (
     Behaviour("looks at the end", 0.5, apply_to_weights(last_token), ("encoder", "cross")),
     Behaviour("looks all around", 0.5, apply_to_weights(spread), ("encoder", "cross")),
 )  # fmt: skip
-"""The behaviours that heads are known for.
+"""The behaviours that heads are named after.
 
 A head gets the first name that fits, so the most telling ones come first.
 """

@@ -82,7 +82,7 @@ class AttentionRecord:
         next_tokens: The likeliest next tokens of each step, each with its probability.
         alignment: Gold links (source position, step that writes the word).
         referent: What the pronoun refers to, from the gold annotation.
-        muted: Heads whose output was muted; their weights are recorded as they were.
+        muted: Heads whose output was muted; their weights are recorded all the same.
         label: Where the record comes from, for instance a training step.
         unknown: Words of the source that are not in the vocabulary; the model read `<unk>` instead.
 
@@ -137,7 +137,7 @@ class AttentionRecord:
         if self.referent is not None:
             if not (isinstance(self.referent, Referent) and all(map(is_integer, self.referent))):
                 raise ValueError(
-                    f"referent is {short(self.referent)}; expected a Referent of places"
+                    f"referent is {short(self.referent)}; expected a Referent of whole numbers"
                 )
             for name, place in self.referent._asdict().items():
                 most = target if name == "step" else source
@@ -179,7 +179,7 @@ class AttentionRecord:
         referent: Referent | None = None,
         label: str | None = None,
     ) -> "AttentionRecord":
-        """Return the record of one sentence read by a model of Hugging Face's `transformers`.
+        """Return the record of one sentence read by a model from Hugging Face's `transformers`.
 
             AttentionRecord.from_transformers(model(**batch, output_attentions=True), source_tokens=…)
 
@@ -297,7 +297,7 @@ def checked_labels(name: str, tokens: Any) -> tuple[str, ...]:
             raise ValueError(
                 f"{name} has {short(label)} ({kind}) at position {place}; expected {remedy}"
             )
-    return labels  # half a character is fine: a tokenizer of bytes may cut an emoji in two
+    return labels  # half a character is fine: a byte-level tokenizer may cut an emoji in two
 
 
 def short(value: object) -> str:
@@ -340,8 +340,8 @@ def check_head(head: Head, sizes: dict[Kind, list[int]]) -> None:
 
 
 CAUSES = (
-    ". Usual causes: the model is in training mode, where dropout takes weights away (call "
-    "model.eval()); the batch is padded on the other side (padding='left'); or the model keeps a "
+    ". Usual causes: the model is in training mode, where dropout sets weights to 0 (call "
+    "model.eval()); the batch is padded on the other side (padding='left'); or the model keeps "
     "part of each row for an attention sink, which is not a token"
 )
 """The usual reasons why a row of a model's weights does not sum to 1."""
@@ -397,11 +397,12 @@ def _cut(
     if not 0 <= sentence < batch:
         raise ValueError(f"sentence is {sentence}; expected 0 to {batch - 1}")
     if shape[0] > queries or shape[1] > keys:
-        raise ValueError(f"{name} has {(queries, keys)} queries and keys; there are {shape} tokens")
+        found = f"{name} has {(queries, keys)} queries and keys"
+        raise ValueError(f"{found}; expected at least {shape}, one for each token")
     rows, columns = (
         slice(0, n) if padding == "right" else slice(size - n, size)
         for n, size in zip(shape, (queries, keys), strict=True)
     )
     weights = layer[sentence, :, rows, columns].detach().cpu()
-    # NumPy has no bfloat16. Rows in half precision are known to sum to 1 only roughly.
+    # NumPy has no bfloat16. `check_weights` expects rows in half precision to sum to 1 only roughly.
     return (weights.half() if weights.itemsize < 4 else weights.float()).numpy()

@@ -30,7 +30,7 @@ def alignment_error_rate(found: Alignment, gold: Alignment) -> float:
 
 
 def strongest_links(weights: np.ndarray, steps: Iterable[int]) -> Alignment:
-    """Return for each of these rows a link (key, query) to the key with the largest weight."""
+    """Return, for each of these rows, the link (key, query) to the key with the largest weight."""
     return tuple((int(weights[step].argmax()), step) for step in steps)
 
 
@@ -113,11 +113,11 @@ class Score(NamedTuple):
     Attributes:
         name: Its name in code.
         label: Its name on the pages.
-        best: Which end deserves a look first, "low" or "high". The lab shows it dark.
+        best: Which end deserves a look first, "low" or "high". The lab colours it dark.
         means: What the number tells you, in words.
         compute: The formula, which gives a head's number in a record, or NaN if there is none.
         kinds: The kinds of attention that have this score.
-        needs: A field of the record that the formula needs in addition to the weights, or None.
+        needs: The field of the record that the formula needs in addition to the weights, if any.
     """
 
     name: str

@@ -17,7 +17,7 @@ from transformer_lab.attention.record import AttentionRecord
 SPACES = " \t\n▁"
 """The characters that mark the beginning of a word; SentencePiece uses ▁."""
 INNER = ("'", "’", "-")
-"""Characters that are part of a word if letters stand on both sides: can't, co-operative."""
+"""Characters that are part of a word if there are letters on both sides: can't, co-operative."""
 SPECIAL = re.compile(r"</?\w+>|>>\w+<<")
 """Special tokens such as <pad> and </s>, and the language codes of some checkpoints."""
 
@@ -31,7 +31,7 @@ def word_groups(tokens: Sequence[str]) -> Groups:
     If no token begins with a space, each token is already a word. Otherwise each token that begins
     with a space starts a word, with these exceptions:
 
-    - A special token stands alone, and so does a token without letters and digits, such as a full
+    - A special token stands alone, and so does a token without letters or digits, such as a full
       stop; whatever follows it without a space is a new word.
     - An apostrophe or a hyphen between two letters does not split a word.
     - A token that is nothing but a space belongs to what follows it.
@@ -118,11 +118,11 @@ def by_words(record: AttentionRecord) -> AttentionRecord:
 
         by_words(load_bergamot("en-pt").attend("The trophy does not fit."))
 
-    The weight of one word on another is summed over the pieces that are looked at, and averaged
-    over the pieces that look. Pieces whose row is all zeros are left out of the average. The
-    decoder's maps stay causal: no word attends to a later one. `next_tokens` belong to the step
-    that writes a word's first piece, and they are still pieces. Gold positions turn into positions
-    of words, while `muted`, `label` and `unknown` stay the same.
+    The weight of one word on another is summed over the key's pieces, and averaged over the query's
+    pieces. Pieces whose row is all zeros are left out of the average. The decoder's maps stay
+    causal: no word attends to a later one. `next_tokens` belong to the step that writes a word's
+    first piece, and they are still pieces. Gold positions become positions of words, while `muted`,
+    `label` and `unknown` stay the same.
     """
     source = word_groups(record.source_tokens)
     read, written = step_groups(record)

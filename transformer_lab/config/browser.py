@@ -1,4 +1,4 @@
-"""The Chromium on this machine, used to test, time and photograph pages."""
+"""The Chromium on this machine, used to test and time pages, and to take screenshots of them."""
 
 import os
 import shutil

@@ -25,17 +25,17 @@ class TrainingConfig:
     """How a model is trained (§5 of the paper); `runs.presets` has values that fit each size.
 
     If `peak_rate` is None, the paper's own scale is used, d_model^-0.5 (§5.3, equation 3). `decay`
-    says how the rate falls after the warm-up: as in the paper, or linearly to 0 at `max_steps`,
-    which then cannot be changed later. `batch_tokens` counts positions, padding included, on the
-    larger side of a batch. `weight_decay` is decoupled (AdamW; Loshchilov and Hutter 2019): at each
-    step the matrices shrink by this factor times the learning rate. The paper uses none. If
-    `max_minutes` is None, there is no time limit. A run with a state file saves it every
-    `save_every` steps and every `save_minutes` minutes; None turns off one or the other.
-    `average_decay` is the decay of the exponential moving average (EMA) of the weights, which the
-    model has at the end. The paper instead takes the mean of its last checkpoints (§6.1). With 0
-    there is no average, and the model keeps its last weights. `patience` stops a run after this
-    many validations without improvement. `shard_optimizer` splits Adam's state among the processes,
-    if there are several.
+    says how the rate falls after the warm-up: as in the paper, or linearly to 0 right after
+    `max_steps`, which then cannot be changed later. `batch_tokens` counts positions, padding
+    included, on the larger side of a batch. `weight_decay` is decoupled (AdamW; Loshchilov and
+    Hutter 2019): at each step the matrices shrink by this factor times the learning rate. The paper
+    uses none. If `max_minutes` is None, there is no time limit. A run with a state file saves it
+    every `save_every` steps and every `save_minutes` minutes; None turns off one or the other.
+    `average_decay` is the decay of the exponential moving average (EMA) of the weights; at the end,
+    the model gets this average. The paper instead takes the mean of its last checkpoints (§6.1).
+    With 0 there is no average, and the model keeps its last weights. `patience` stops a run after
+    this many validations without improvement. `shard_optimizer` splits Adam's state among the
+    processes, if there are several.
     """
 
     max_steps: int = 1_000

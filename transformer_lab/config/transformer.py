@@ -24,7 +24,7 @@ MOST_PARAMETERS = 10**12
 
 
 EXTRA_TOKENS = 50
-"""By how many tokens a translation may be longer than its source, by default (§6.1)."""
+"""How many more tokens than its source a translation may have by default (§6.1)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +114,7 @@ class TransformerConfig:
         inside = all(0 <= i < smallest for i in special)
         expected = f"ids from 0 to {smallest - 1}, inside both vocabularies"
         check("(pad_id, bos_id, eos_id, unk_id)", special, expected, inside)
-        # Only padding may also begin a target, as in Marian's models, because it is never written.
+        # Only padding may double as bos, as in Marian's models, because it is never written.
         expected = "four different ids, though pad_id and bos_id may be equal"
         differ = len(set(special)) == 4 - (self.bos_id == self.pad_id)
         check("(pad_id, bos_id, eos_id, unk_id)", special, expected, differ)
@@ -167,7 +167,7 @@ class TransformerConfig:
     def small(
         cls, source_vocab_size: int, target_vocab_size: int, **changes: Any
     ) -> "TransformerConfig":
-        """Return the shape for about ten thousand real sentences and 20 minutes on two CPU cores.
+        """Return a shape to train on about ten thousand real sentences in 20 minutes on two CPU cores.
 
         Unlike in the paper, the norm comes before each sub-layer, because in such a short run this
         decides whether the model learns to translate at all.

@@ -29,7 +29,7 @@ def length_penalty(length: int, alpha: float) -> float:
 
 
 def bytes_per_hypothesis(config: TransformerConfig) -> int:
-    """Return how many bytes a partial hypothesis needs at least: logits, log-probabilities, KV cache."""
+    """Return the fewest bytes that a partial hypothesis needs: logits, log-probabilities, KV cache."""
     heads = config.num_key_value_heads or config.num_heads
     kept = heads * (config.key_size + config.value_size) * INITIAL_CAPACITY
     return 4 * (2 * config.target_vocab_size + config.num_decoder_layers * kept)
@@ -119,7 +119,7 @@ def beam_search(
     fits = alpha * math.log((5 + max(limits)) / 6) < math.log(sys.float_info.max)
     check("alpha", alpha, f"one with a finite penalty for {max(limits)} words", fits)
     found: list[list[Hypothesis]] = [[] for _ in source]
-    bar = [-math.inf] * len(source)  # the score of the last of the n best that are finished
+    bar = [-math.inf] * len(source)  # the score of the n-th best finished hypothesis
 
     # The partial hypotheses of a sentence are one row of `total` (sentences, width) and `ids`; the cache
     # holds them one after the other. `live` says which sentence of the source each row is.
@@ -191,7 +191,7 @@ def next_beam(
 ) -> Candidates:
     """Return the partial hypotheses that `goes_on` marks, ready for the next step.
 
-    A sentence that has fewer than the others is filled up with hypotheses of value −∞. If there are
+    A sentence that has fewer than the others is padded with hypotheses of value −∞. If there are
     still `width` hypotheses, each takes the place of the one it extends if possible, so that few
     rows of the cache have to be moved.
     """

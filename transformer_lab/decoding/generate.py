@@ -34,7 +34,7 @@ def generate(
     cache = prefill(model, source, source_mask)
     ids: list[list[int]] = [[] for _ in source]
     total = [0.0] * len(source)
-    rows = torch.arange(len(source), device=source.device)  # which sentence each live row is
+    rows = torch.arange(len(source), device=source.device)  # the sentence of each live row
     last = torch.full_like(rows, config.bos_id)
     limit = torch.tensor(limits, device=source.device)
     for length in range(1, max(limits) + 1):

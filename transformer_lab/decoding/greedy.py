@@ -20,6 +20,6 @@ def greedy(
     """
 
     def best(_: Tensor, log_probabilities: Tensor) -> Tensor:
-        return log_probabilities.argmax(dim=-1)  # on a CPU half the time of max with its index
+        return log_probabilities.argmax(dim=-1)  # on a CPU, twice as fast as max with its index
 
     return generate(model, source, source_mask, max_length, best)

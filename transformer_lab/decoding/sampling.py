@@ -28,8 +28,8 @@ def keep_top_p(
     """Keep the fewest words whose probabilities sum to at least p; set the other logits to −∞.
 
     This is nucleus sampling (Holtzman et al. 2020), and it always keeps the most probable word. A
-    sum that is less than a millionth of p short counts as p, so that 0.5 and 0.3 reach 0.8 in both
-    float32 and float64.
+    sum that falls short of p by less than a millionth of p counts as p, so that 0.5 and 0.3 reach
+    0.8 in both float32 and float64.
     """
     config.check("p", p, "a number above 0 and at most 1", config.is_number(p) and 0 < p <= 1)
     ordered, words = logits.sort(dim=-1, descending=True)

@@ -1,4 +1,4 @@
-"""Greedy decoding with a draft: a small model guesses ahead, and a large one checks all at once.
+"""Greedy decoding with a draft: a small model guesses ahead, and a large one checks in one pass.
 
 This follows Leviathan et al. 2023 and Chen et al. 2023, for greedy decoding, where checking means
 asking "would I have written the same word?". The translation is always the large model's own greedy
@@ -43,8 +43,8 @@ def speculative_greedy(
 
     In each round `draft` proposes up to `ahead` words, and `model` checks them in one pass. Both
     run over all words so far without a cache, because the point is to count passes and not to be
-    fast. If the logits of two words differ only by rounding, they may come out in a different order
-    than in `greedy`, which adds its numbers in another order.
+    fast. If the logits of two words differ only by rounding, the two may be ranked differently than
+    in `greedy`, which adds its numbers in another order.
 
     Raises:
         ValueError: If `ahead` is not an integer of at least 1, if `source` is not one sentence, or

@@ -21,7 +21,7 @@ NULL_PROBABILITY = 0.08
 
 
 def split_words(text: str) -> list[str]:
-    """Split a text into words, which may contain apostrophes, and other single characters."""
+    """Split a text into words and other single characters; words may contain apostrophes."""
     return re.findall(r"\w+(?:['’]\w+)*|[^\w\s]", text)
 
 
@@ -48,7 +48,7 @@ def align_one_way(pairs: Sequence[tuple[Words, Words]]) -> list[list[Link]]:
     words = 0
     for source, target in zip(source_ids, target_ids, strict=True):
         n, m = len(source), len(target)
-        # Word 0 of the source is nobody; the others are one further.
+        # Source word 0 stands for "no word", so the real words are shifted by one.
         near = -DIAGONAL * abs((np.arange(n) + 0.5)[None] / n - (np.arange(m) + 0.5)[:, None] / m)
         likely = np.exp(near) / np.exp(near).sum(axis=1, keepdims=True) * (1 - NULL_PROBABILITY)
         prior.append(np.hstack([np.full((m, 1), NULL_PROBABILITY), likely]).ravel())
@@ -88,7 +88,7 @@ def likeliest_links(
 
 
 def number_words(texts: Iterable[Words]) -> list[np.ndarray]:
-    """Return each text as an array of numbers, one for each different word, ignoring case."""
+    """Return each text as an array of numbers; equal words get equal numbers, ignoring case."""
     known: dict[str, int] = {}
     return [
         np.array([known.setdefault(word.lower(), len(known)) for word in text]) for text in texts

@@ -18,19 +18,19 @@ TOKENIZATIONS = {
 }
 """sacreBLEU's tokenization for scripts that put no spaces between words.
 
-All others use "13a", which would take a whole sentence in these scripts for one word.
+All other scripts use "13a", which would take a whole sentence in these scripts for one word.
 """
 UNSPACED = 0.15
 """If at least this share of the letters is in such a script, its tokenization is chosen.
 
-The share is low because technical Chinese has more Latin than Chinese letters: a name has many
-letters, a Chinese word has two.
+The share is low because technical Chinese may have more Latin letters than Chinese ones: a name has
+many letters, but a Chinese word often has two.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Corpus BLEU and chrF, from 0 to 100, each with sacrebleu's signature of how it was computed."""
+    """Corpus BLEU and chrF, from 0 to 100, each with sacrebleu's signature (how it was computed)."""
 
     bleu: float
     bleu_signature: str
@@ -48,7 +48,7 @@ def score(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
             none.
     """
     check_parallel(hypotheses, references)
-    # `force` silences a warning about tokenized text, of which `looks_tokenized` tells.
+    # `force` silences a warning about tokenized text, which `looks_tokenized` detects.
     bleu, chrf = BLEU(tokenize=choose_bleu_tokenization(references), force=True), CHRF()
     ours, theirs = list(map(to_nfc, hypotheses)), list(map(to_nfc, references))
     bleu_score = bleu.corpus_score(ours, [theirs])
@@ -60,7 +60,7 @@ def score(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
 def looks_tokenized(texts: Sequence[str]) -> bool:
     """Return whether most texts end in a space and a full stop, as if they had been cut into tokens.
 
-    A BLEU of such text cannot be compared with those of other systems.
+    The BLEU of such text cannot be compared with that of other systems.
     """
     return 2 * sum(text.endswith(" .") for text in texts) > len(texts)
 
@@ -75,7 +75,7 @@ def choose_bleu_tokenization(references: Iterable[str]) -> str:
 
 
 def sentence_chrf(hypothesis: str, reference: str) -> float:
-    """Return the chrF of one text, from 0 to 100 (Popović 2015), using n-grams of up to 6 letters."""
+    """Return the chrF of one text, from 0 to 100 (Popović 2015), using n-grams of up to 6 characters."""
     found: float = CHRF().sentence_score(to_nfc(hypothesis), [to_nfc(reference)]).score
     return found
 

@@ -11,7 +11,7 @@ from transformer_lab.data.world.grammar import WorldPair
 def pronoun_accuracy(hypotheses: Sequence[Sequence[str]], pairs: Sequence[WorldPair]) -> float:
     """Return the share of pronouns translated correctly, from 0 to 1; NaN if no pair has a pronoun.
 
-    A pronoun at another position than in the reference counts as wrong.
+    A pronoun at a different position than in the reference counts as wrong.
 
     Args:
         hypotheses: The tokens of each translation.

@@ -12,7 +12,7 @@ from jaxtyping import Float
 def attention_rollout(
     layers: Sequence[Float[np.ndarray, "*batch heads n n"]],
 ) -> Float[np.ndarray, "*batch n n"]:
-    """Return attention rollout: how much of each input token (column) reaches each last token (row).
+    """Return attention rollout: how much of each input token (column) reaches each output (row).
 
     It is an estimate that uses the attention weights alone. Each layer counts as ½ (mean over its
     heads) + ½ identity, where the identity stands for the residual connection. The layers' matrices

@@ -16,8 +16,8 @@ from transformer_lab.model.kv_cache import KVCache
 GPU_KERNELS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 """PyTorch's GPU kernels for attention, except cuDNN's.
 
-cuDNN's kernel does not return 0 for a query that may attend to nothing, and it is set up again for
-each new shape, though nearly every batch of sentences has a new shape.
+cuDNN's kernel does not return 0 for a query that may attend to nothing. Besides, it is set up again
+for each new shape, and nearly every batch of sentences has a new shape.
 """
 
 
@@ -80,14 +80,14 @@ def fused_attention(
     """
     if mask is not None:
         check_mask(mask, (*query.shape[:-1], key.size(-2)))
-        mask = torch.atleast_2d(mask)  # the kernel reads no fewer
+        mask = torch.atleast_2d(mask)  # the kernel accepts no fewer dimensions
     if query.device.type == "cpu" and query.size(-2) == 1 and not dropout:
         # One query, as in decoding with a cache: its weights are a single row, and
-        # two plain products are on a CPU up to four times as fast as the kernel.
+        # on a CPU, two plain products are up to four times as fast as the kernel.
         return attention_weights(query, key, mask, bias) @ value
     if query.device.type == "cpu" and query.dtype == torch.bfloat16:
         # On a CPU the backward pass of this kernel is several times slower in
-        # bfloat16 than in float32, and it is no matrix product worth halving.
+        # bfloat16 than in float32, so half precision does not pay here.
         whole = (query.float(), key.float(), value.float())
         bias = None if bias is None else bias.float()
         with torch.autocast("cpu", enabled=False):
@@ -156,13 +156,13 @@ class AttentionCore(nn.Module):
 
         Raises:
             ValueError: If the mask does not broadcast, could broadcast in two ways, or is not
-                boolean (the fused kernel would add its numbers to the scores, and the other way
-                would refuse them); or if the queries' batch size is not a multiple of the keys'.
+                boolean (the fused kernel would add its numbers to the scores, and the step-by-step
+                path would refuse them); or if the queries' batch size is not a multiple of the keys'.
         """
         shape = scores_shape(query, key, cache)
         fits = shape[0] > 0 and query.size(0) % shape[0] == 0
-        expected = f"as many sentences as the keys have, {shape[0]}, or a multiple of it"
-        check("sentences of the query", query.size(0), expected, fits or query.size(0) == 0)
+        expected = f"{shape[0]}, as many as the keys have, or a multiple of it"
+        check("number of query sentences", query.size(0), expected, fits or query.size(0) == 0)
         if mask is not None:
             check_mask(mask, shape)
         if cache is not None:

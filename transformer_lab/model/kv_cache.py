@@ -63,7 +63,7 @@ class CachedTensor:
         """Return a cached tensor of these batch rows, in this order, with its own buffer."""
         _, heads, capacity, width = self.buffer.tensor.shape
         chosen = self.buffer.tensor.new_empty(len(rows), heads, capacity, width)
-        # Much faster on a CPU than tensor[rows], and the same.
+        # The same as tensor[rows], but much faster on a CPU.
         torch.index_select(self.tensor, 0, rows, out=chosen[:, :, : self.length])
         return CachedTensor(Buffer(chosen, self.length), self.length)
 

@@ -95,9 +95,9 @@ def padding_in_front(
 def roll_rows(
     x: Shaped[Tensor, "batch length ..."], steps: Int[Tensor, " batch"]
 ) -> Shaped[Tensor, "batch length ..."]:
-    """Rotate row i to the left by `steps[i]` places; what drops out comes back on the right."""
+    """Rotate row i to the left by `steps[i]` places; what leaves on the left returns on the right."""
     batch, length = x.shape[:2]
     row, place = (torch.arange(n, device=x.device) for n in (batch, length))
     places = row[:, None] * length + (place + steps[:, None]) % max(length, 1)
-    # Half the time of x[row, places], backward too; this stands in every pass.
+    # Takes half as long as x[row, places], in the backward pass too, and every pass does this.
     return x.flatten(0, 1).index_select(0, places.flatten()).view_as(x)

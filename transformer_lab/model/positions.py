@@ -199,7 +199,7 @@ def score_positions(config: TransformerConfig) -> nn.Module | None:
 
 
 def longest(model: nn.Module) -> float | int:
-    """Return the greatest number of words a sentence may have in this model, or infinity.
+    """Return the greatest number of words a sentence may have, or infinity if there is no limit.
 
     It is the smallest `longest` of the modules; only tables of learned positions have one.
     """

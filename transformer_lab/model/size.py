@@ -84,12 +84,13 @@ def check_memory(
     """
     count, memory, name = num_parameters(kind, config), total_memory(), "number of parameters"
     check(name, count, f"at most {MOST_PARAMETERS:,}", count <= MOST_PARAMETERS)
-    if most_parameters:  # an empty file is its reader's to name
-        expected = f"at most {most_parameters:,}, as many as saved"
+    if most_parameters:  # if the file is empty, its reader says so
+        expected = f"at most {most_parameters:,}, as many as the saved file can hold"
         check(name, count, expected, count <= most_parameters)
-    check(name, count, f"at most {memory // 4:,.0f}, which fill the memory", 4 * count <= memory)
+    expected = f"at most {memory // 4:,.0f}, as many as fit into memory"
+    check(name, count, expected, 4 * count <= memory)
     needed = 4 * count + bytes_of_tables(config)
-    name = "bytes of the weights and the tables of positions"
+    name = "bytes of the weights and position tables"
     check(name, needed, f"at most {memory:,.0f}, this machine's memory", needed <= memory)
 
 

@@ -114,7 +114,7 @@ class Transformer(TransformerParts):
         """
         start, new = cached_length(cache), target.size(1)
         x = self.target_positions(self.embed(self.target_embedding, target), start)
-        # One word alone, behind its past, may see all there is.
+        # A single new word, after all earlier ones, may see everything.
         mask = causal_mask(new, start + new, target.device) if new > 1 else None
         return self.decoder(self.dropout(x), memory, mask, source_mask, cache)
 
@@ -147,7 +147,7 @@ def refuse_left_padding(decode: Callable[..., Tensor]) -> Callable[..., Tensor]:
         known = target.device.type == "cpu" and not traced and c.pad_id != c.bos_id
         if (
             known and target.size(1) > 1 and cached_length(cache) == 0
-        ):  # else others stand before these
+        ):  # if the cache holds words, these are not the first
             check_right_padded(target, c.pad_id)
         return decode(model, target, memory, source_mask, cache)
 
@@ -180,7 +180,7 @@ def embed_ids(
     """
     try:
         vectors: Tensor = embedding(ids)
-    except IndexError:  # looked for only now: on the way it would cost time
+    except IndexError:  # checked only now, because a check in every call would cost time
         most = embedding.num_embeddings - 1
         wrong = ids[(ids < 0) | (ids > most)][0].item()
         raise ValueError(

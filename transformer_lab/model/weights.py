@@ -68,7 +68,7 @@ def weights_as_bytes(
 
 
 def save_weights(model: Transformer, path: Path, dtype: torch.dtype = torch.float32) -> None:
-    """Write a snapshot: a model's weights in a file, without configuration and tokenizers.
+    """Write a snapshot: a model's weights in a file, without configuration or tokenizers.
 
     Raises:
         ValueError: If `weights_as_bytes` refuses the weights.

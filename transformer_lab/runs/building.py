@@ -56,10 +56,8 @@ def build_translator(
     fitting = splits.train
     if not isinstance(fitting, StoredPairs):
         fitting = [pair for pair in fitting if not is_too_long(pair, longest)]
-        expected = (
-            f"one without a word of more than {LONGEST_WORD} letters, and of at most {longest}"
-        )
-        check("training pairs", "all too long", f"{expected} tokens", bool(fitting))
+        expected = f"one of at most {longest} tokens, with no word of over {LONGEST_WORD} letters"
+        check("training pairs", "all too long", expected, bool(fitting))
     tokenizers = known.tokenizers(fitting, preset.vocab_size)
     config = preset.model(*(t.vocab_size for t in tokenizers), **changes)
     with torch.random.fork_rng():
@@ -99,7 +97,7 @@ def make_trainer(
     """
     config = translator.model.config
     special, own = (config.pad_id, config.bos_id, config.eos_id), (PAD_ID, BOS_ID, EOS_ID)
-    check("(pad_id, bos_id, eos_id)", special, f"{own} that can be trained", special == own)
+    check("(pad_id, bos_id, eos_id)", special, f"{own}, the ids that training uses", special == own)
     measured = splits.validation[:watch_exact_match]
     longest = min(config.max_length, training.batch_tokens)
 
@@ -138,7 +136,7 @@ def encode_fitting(
         short = [pair for pair in pairs if not is_too_long(pair, longest)]
         fitting = [e for e in encode_pairs(short, *tokenizers, *special) if e.length <= longest]
         if any(longest_word(p.source + " " + p.target) > LONGEST_WORD for p in pairs):
-            most += f", or of a word of more than {LONGEST_WORD} letters,"
+            most += f", or with a word of more than {LONGEST_WORD} letters,"
     if left_out := len(pairs) - len(fitting):
         print(f"{left_out} pairs of more than {most} are left out", file=sys.stderr)
     return fitting

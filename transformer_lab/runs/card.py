@@ -86,7 +86,7 @@ def export_card(folder: Path, use: str) -> str | None:
     if not text.startswith(MARK):
         return text
     text = text.removeprefix(MARK).lstrip().replace(NO_SCORES, "## Scores\n\nNone yet.")
-    before = "The scores of the model before it was exported, with the beam of `transformer_lab`."
+    before = "The model's scores before it was exported, with the beam search of `transformer_lab`."
     text = text.replace("## Scores\n\n|", f"## Scores\n\n{before}\n\n|")
     return text.replace(USE, f"## Use\n\n```\n{use}\n```")
 
@@ -117,7 +117,7 @@ def data_rows(about: dict[str, Any], splits: Splits[Any]) -> list[tuple[str, obj
 
 
 def reading_rows(splits: Splits[Any]) -> list[tuple[str, object]]:
-    """Return the rows on how the pairs were read: form, script, and how BLEU splits words."""
+    """Return the rows about how the pairs were read: form, script, and how BLEU splits words."""
     targets = [pair.target for pair in splits.test]
     rows: list[tuple[str, object]] = [("form", splits.form)] if splits.form else []
     return [
@@ -144,7 +144,7 @@ def describe_corpus(corpus: str | None, splits: Splits[Any]) -> str:
 
 
 def training_rows(about: dict[str, Any]) -> list[tuple[str, object]]:
-    """Return the rows about the training: preset, steps and tokens so far, and the configuration."""
+    """Return the rows about training: preset, steps and tokens so far, and the configuration."""
     said = {name: about[name] for name in ("preset", "steps", "tokens", "stop") if name in about}
     training = about.get("training") or {}
     return [(name, value) for name, value in {**said, **training}.items() if value is not None]

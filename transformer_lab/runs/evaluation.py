@@ -31,7 +31,7 @@ def validation_loss(translator: Translator, pairs: Sequence[SentencePair]) -> fl
     model = translator.model.eval()
     total = sum(sum(log_probabilities(model, group)) for group in groups)
     tokens = sum(len(example.target) - 1 for example in examples)
-    return (0.0 - total) / tokens if tokens else math.nan  # 0.0 of a perfect model, never −0.0
+    return (0.0 - total) / tokens if tokens else math.nan  # a perfect model gets 0.0, never −0.0
 
 
 @dataclass(frozen=True)

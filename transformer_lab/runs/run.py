@@ -110,7 +110,9 @@ class Run:
             self.lock.acquire()
         try:
             if self.released not in (None, hash_file(self.folder / "config.json")):
-                raise ValueError(f"{self.folder} has changed since; resume the run from the folder")
+                raise ValueError(
+                    f"{self.folder} has changed since this run released it; resume from the folder"
+                )
             stop = self.trainer.train()
             done = self.trainer.progress
             self.translator.about |= {"steps": done.step, "tokens": done.tokens, "stop": stop}
@@ -192,7 +194,7 @@ def begin_run(
         preset: A key of `runs.presets.PRESETS`; by default whatever suits the corpus.
         seed: The seed for the splits, the weights and the batches.
         skip_bad: Whether to leave out bad lines of a file.
-        vocab_size: How many pieces of words to learn; with 260, every letter is a piece of its own.
+        vocab_size: How many pieces of words to learn; with 260, every byte is a piece of its own.
         max_steps: This and the next three arguments are as in `TrainingConfig`; by default they
             come from the preset.
         max_minutes: The longest that one call of `train` may take, in minutes.
@@ -293,7 +295,7 @@ def resume_run(
                 said = ("corpus", "data", "preset", "training")
                 lacks = next(name for name in said if not getattr(about, name))
                 raise ValueError(
-                    f"{folder} was not started by train, because it does not say {lacks!r}"
+                    f"{folder} holds no run that train started: config.json does not say {lacks!r}"
                 )
             for name, value, begun in (
                 ("preset", preset, about.preset),
@@ -354,7 +356,7 @@ def build_trainer(
     # Each machine has prepared the corpus and learnt the pieces of words for itself.
     distributed.check_same("fingerprint of the training pairs", translator.about["data"])
     both = translator.source_tokenizer.to_json() + translator.target_tokenizer.to_json()
-    distributed.check_same("sum of the tokenizers", sha256(both.encode()).hexdigest()[:16])
+    distributed.check_same("checksum of the tokenizers", sha256(both.encode()).hexdigest()[:16])
     with distributed.print_on_rank_zero():
         return make_trainer(
             translator,

@@ -32,8 +32,8 @@ def read_description(folder: Path) -> dict[str, Any]:
         found = json.loads(path.read_text(encoding="utf-8"))
         if isinstance(found, dict) and "model_type" in found and "format" not in found:
             raise CheckpointError(
-                f"{folder} holds a model of Transformers; expected one that this package saved. "
-                f"A MarianMT model is converted by load_marian({str(folder)!r}).save(…)"
+                f"{folder} holds a Transformers model; expected one that this package saved. "
+                f"To convert a MarianMT model, use load_marian({str(folder)!r}).save(…)"
             )
         description = check_description(found)
         own = description.get("sha256", {}).get("config.json")  # older folders have no checksum

@@ -87,7 +87,7 @@ def check_not_git_lfs_pointer(path: Path) -> None:
 
 
 def is_checkpoint(path: Path) -> bool:
-    """Return whether a file begins the way `save_tensors` writes it."""
+    """Return whether a file begins like one that `save_tensors` wrote."""
     try:
         with safetensors.safe_open(path, framework="pt") as file:
             return "meta" in (file.metadata() or {})

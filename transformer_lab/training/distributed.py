@@ -61,7 +61,7 @@ def process_group(device: str = "auto") -> Iterator[None]:
     )
     if kind == "cuda":
         local, gpus = int(os.environ["LOCAL_RANK"]), torch.cuda.device_count()
-        check("processes on this machine", local + 1, f"at most {gpus}, its GPUs", local < gpus)
+        check("processes on this machine", local + 1, f"at most {gpus}, one per GPU", local < gpus)
         torch.cuda.set_device(local)
     # The others wait while the first one validates, or fetches a corpus.
     dist.init_process_group("nccl" if kind == "cuda" else "gloo", timeout=timedelta(hours=1))
@@ -182,7 +182,7 @@ def check_same(name: str, value: object) -> None:
 
 
 def broadcast(value: T) -> T:
-    """Return the value of the rank 0 process in every process; all processes must call it."""
+    """Return rank 0's value in every process; all processes must call it."""
     if world_size() == 1:
         return value
     box = [value]

@@ -98,7 +98,7 @@ class _ProjectedLoss(torch.autograd.Function):
             dtype = torch.get_autocast_dtype(kind)
             features, weight, bias = features.to(dtype), weight.to(dtype), bias.to(dtype)
         real, whole = target != pad_id, features
-        share = real / real.sum().clamp(min=1)  # what each token's loss counts for
+        share = real / real.sum().clamp(min=1)  # how much each token's loss counts
         # Padding needs no logits. (A GPU would have to wait until it is known how many are left.)
         kept = real.nonzero()[:, 0] if kind == "cpu" else slice(None)
         features, target, share = features[kept], target[kept], share[kept]
@@ -110,7 +110,7 @@ class _ProjectedLoss(torch.autograd.Function):
         for at in range(0, len(features), size):
             x, y, w = features[at : at + size], target[at : at + size], share[at : at + size]
             log_p = F.linear(x, weight, bias).float().log_softmax(dim=-1)  # (slice, vocabulary)
-            # Padding may be impossible to write, with a log p of −∞; times a share of 0 it is no number.
+            # Padding may be impossible to write, with a log p of −∞; times a share of 0, that is NaN.
             total += (token_losses(log_p, y, smoothing).where(w > 0, 0.0) * w).sum()
             d_logits = log_p.exp_()
             d_logits -= smoothing / weight.size(0)

@@ -1,4 +1,4 @@
-"""A run's state: everything it needs to continue, as named tensors that are checked on reading.
+"""A run's state: everything it needs to continue, as named tensors that are checked when they are read.
 
 `training.saving` writes and reads it, and the trainer builds it.
 """
@@ -22,7 +22,7 @@ Weights = Mapping[str, Tensor]
 
 @dataclass
 class Progress:
-    """How far a run has got; all of these counts are saved and resumed.
+    """How far a run has got; all of this is saved, and restored when the run is resumed.
 
     Attributes:
         step: Optimizer steps so far.
@@ -123,12 +123,12 @@ class State:
                     )
         for name, numbers in state.random.items():
             if numbers.dtype != torch.uint8 or numbers.dim() != 1:
-                text = f"{path}: random/{name} is not a state of torch's random numbers"
+                text = f"{path}: random/{name} is not a state of torch's random number generator"
                 raise CheckpointError(text)
         try:
             torch.Generator().set_state(state.random["cpu"])
         except (RuntimeError, TypeError) as error:
-            text = f"{path}: random/cpu is not a state of torch's random numbers"
+            text = f"{path}: random/cpu is not a state of torch's random number generator"
             raise CheckpointError(text) from error
         return state
 

@@ -88,11 +88,11 @@ def training_step(
 ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
     """Take one optimizer step on a batch, with the learning rate `rate`.
 
-    If the gradient's norm is above `clip_norm`, it is scaled down to that.
+    If the gradient's norm is above `clip_norm`, the gradient is scaled down to that norm.
 
     Args:
         loss_of: Returns the loss of a batch, a scalar with a gradient.
-        optimizer: Changes its parameters in place.
+        optimizer: The optimizer, which changes its parameters in place.
         batch: Whatever `loss_of` accepts.
         rate: The learning rate of this step.
         clip_norm: The largest gradient norm that is allowed.

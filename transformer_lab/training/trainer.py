@@ -41,7 +41,7 @@ from transformer_lab.training.step import BatchLoss, autocast, build_adam, train
 
 Stop = Literal["max_steps", "max_minutes", "patience", "interrupted"]
 READ_EVERY = 20
-"""Each time this many steps are done, the loss is read, and processes agree on whether to stop."""
+"""How many steps pass before the loss is read and the processes agree on whether to stop."""
 
 
 class LossIsNaNError(ArithmeticError):
@@ -178,7 +178,7 @@ class Trainer:
                 unread.append(loss)
                 validates = now.step % config.validate_every == 0 or now.step == total
                 saves = self.is_time_to_save(saved_at)
-                # Reading a loss waits for the device, so it is done now and then.
+                # Reading a loss waits for the device, so it is done only now and then.
                 if validates or saves or len(unread) == READ_EVERY:
                     bar.set_postfix_str(
                         f"loss {self.read_losses(unread):.3f}, {self.last_validation()}"
@@ -199,7 +199,7 @@ class Trainer:
 
     def seed(self) -> None:
         """Seed the random numbers, for example for dropout; a resumed run continues its own."""
-        # A state from elsewhere may name a step with which the sum is more than PyTorch takes.
+        # A state from elsewhere may hold a step so large that PyTorch would refuse the sum.
         torch.manual_seed((self.config.seed + 7_919 * self.progress.step) % 2**63)
         if self.random_state is not None:
             set_random_state(self.random_state, self.device)
@@ -294,8 +294,8 @@ class Trainer:
         if not finite.all():
             first = self.progress.step - len(losses) + 1 + int((~finite).int().argmax())
             raise LossIsNaNError(
-                f"the loss became {losses[~finite][0].item()} at step {first}. Usual causes: a peak "
-                "rate too high, a warm-up too short, a row of logits that is all -inf, damaged input"
+                f"the loss became {losses[~finite][0].item()} at step {first}. Usual causes: too "
+                "high a peak rate, too short a warm-up, a row of logits that is all -inf, damaged input"
             )
         return losses.mean().item()
 
@@ -440,7 +440,7 @@ def interruptible() -> Iterator[threading.Event]:
         return
     numbers = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
     found = {number: signal.getsignal(number) for number in numbers if number is not None}
-    # None is a handler that was not set from Python, and could not be restored.
+    # None stands for a handler that was not set from Python and could not be restored.
     before = {n: handler for n, handler in found.items() if handler not in (signal.SIG_IGN, None)}
 
     def on_interrupt(number: int, frame: FrameType | None) -> None:

@@ -18,8 +18,8 @@ from transformer_lab.model.transformer import embed_ids, initialise
 class OneStack(nn.Module):
     """The base class of one-stack models: embeddings, the encoder's layers, and a tied output projection.
 
-    Subclasses define `mask`, which says what each position may see. From the configuration it uses
-    `target_vocab_size` and `num_encoder_layers`, and ignores the fields for the other side.
+    Subclasses define `mask`, which says what each position may see. From the configuration, the class
+    uses `target_vocab_size` and `num_encoder_layers`; it ignores the fields for the other side.
     """
 
     def __init__(self, config: TransformerConfig):

@@ -29,8 +29,8 @@ def chunked_attention(
     The softmax is computed online (Milakov and Gimelshein 2018): for the keys seen so far we keep
     the largest score, the sum of the exponentials and the weighted sum of the values. When a larger
     score turns up, both sums are scaled down. Sums use at least float32. The last dimension of
-    `mask` is that of the keys; a query that may attend to nothing gets 0. The backward pass keeps
-    every block, whereas FlashAttention computes them again.
+    `mask` is that of the keys; a query that may attend to nothing gets 0. Every block is kept
+    for the backward pass, whereas FlashAttention computes the blocks again.
     """
     check("size", size, "an integer of at least 1", size >= 1)
     wide = torch.promote_types(query.dtype, torch.float32)  # half precision loses long sums
