@@ -122,6 +122,11 @@ softmax = Check(
             " row's own maximum and not the array's.",
         ),
         Mistake(
+            _edit_softmax(("weights.sum(axis=-1,", "weights.sum(axis=0,")),
+            "you divide by the sums of the columns. The keys are the last axis, so add up each row: "
+            "axis=-1.",
+        ),
+        Mistake(
             _edit_softmax((" / weights.sum(axis=-1, keepdims=True)", "")),
             "the rows are not divided by their sum, so they don't sum to 1.",
         ),
@@ -233,6 +238,31 @@ attention = Check(
             _edit_attention(("key.swapaxes(-2, -1)", "key.T")),
             "this is right without a batch. With one, .T reverses the order of all axes, but only "
             "the last two may change places.",
+        ),
+        Mistake(
+            _edit_attention(
+                ("key.swapaxes(-2, -1)", "key.T"), ("np.sqrt(query.shape[-1])", "2.0")
+            ),
+            "this line from the page above is only right for the page's own numbers. There √d_k is 2, "
+            "because d_k is 4, and there is no batch, whose axes .T would reverse, too.",
+        ),
+        Mistake(
+            _edit_attention(("query.shape[-1]", "query.shape[1]")),
+            "shape[1] is the width of a query only without a batch. Take the last axis: shape[-1].",
+        ),
+        Mistake(
+            _edit_attention(("query.shape[-1]", "key.shape[1]")),
+            "shape[1] is the width of a key only without a batch. Take the last axis: shape[-1].",
+        ),
+        Mistake(
+            _edit_attention(("np.sqrt(query.shape[-1])", "query.shape[-1] ** 1 / 2")),
+            "`** 1/2` takes the power of 1 and then divides by 2, because ** comes before /. Write "
+            "** 0.5, or np.sqrt.",
+        ),
+        Mistake(
+            _edit_attention(("np.sqrt(query.shape[-1])", "(query.shape[-1] ** 1 / 2)")),
+            "`** 1/2` takes the power of 1 and then divides by 2, because ** comes before /. Write "
+            "** 0.5, or np.sqrt.",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "value.shape[-1]")),
