@@ -177,7 +177,7 @@ def _list_quantile_variants(node: ast.Call, name: str) -> Iterator[Variant]:
     yield said, _copy_call(node, "percentile" if many == 1 else "quantile")
     for method in ("nearest", "lower", "higher", "weibull", "hazen", "inverted_cdf"):
         keywords = [*node.keywords, ast.keyword("method", ast.Constant(method))]
-        said = f"between two values, {NOUNS[name]} should lie on the straight line, but here it does not"
+        said = f"between two values, {NOUNS[name]} should be interpolated linearly, but is not"
         yield said, ast.Call(node.func, node.args, keywords)
     place = 0 if _find_object(node) else 1
     level = node.args[place] if len(node.args) > place else None

@@ -202,7 +202,7 @@ attention = Check(
         ),
         Mistake(
             _edit_attention(("np.sqrt(query.shape[-1])", "2.0")),
-            "you divide by 2, which is √d_k for the queries of this page. Divide by the root of d_k, the "
+            "you divide by 2, which is √d_k for the queries on this page. Divide by the root of d_k, the "
             "length of the last axis of `query`.",
         ),
         Mistake(
