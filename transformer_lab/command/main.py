@@ -418,7 +418,7 @@ def print_scores(
 ) -> tuple[float, Evaluation]:
     """Score a translator, print the scores, and return the validation loss and the scores.
 
-    With `own_file`, both splits are the pairs of a whole file, so neither is called by its name.
+    With `own_file`, both splits are the pairs of a whole file, so the text names no split.
     """
     loss = validation_loss(translator, splits.validation)
     evaluation = evaluate(translator, splits.test, beam_size=beam_size)
@@ -601,7 +601,7 @@ def has_changed(about: About, splits: Splits[Any]) -> bool:
 
 
 def knows(translator: Translator, pair: SentencePair) -> bool:
-    """Return whether a translator can read a pair, and has all words of both sides."""
+    """Return whether a translator can read a pair, and knows all words of both sides."""
     read, target = translator.read_source(pair.source), translator.target_tokenizer
     fits = len(target.encode(pair.target)) < translator.model.config.max_length
     return not (read.refusal or read.unknown or target.unknown(pair.target)) and fits

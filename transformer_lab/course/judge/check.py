@@ -418,7 +418,7 @@ class Check:
         found = list_counterfactuals(self.reference, self.argument_names(case), case)
         turned = Mistake(
             lambda *arguments: -self.reference(*arguments),
-            "the sign is wrong, because this is minus the right result.",
+            "this is minus the right result, so the sign is wrong.",
         )
         return [turned, *(Mistake(answer, f"{sentence}.") for answer, sentence in found)]
 

@@ -140,9 +140,7 @@ def list_changes(case: Case, names: Sequence[str]) -> Iterator[tuple[str, Callab
     """Yield each misreading to try: a sentence, and a change to a case that mimics it."""
     places = [n for n, value in enumerate(case) if _is_numbers(value)]
     for a, b in itertools.combinations(places, 2):
-        words = (
-            f"`{names[a]}` and `{names[b]}` are swapped, because this is right for the other order"
-        )
+        words = f"`{names[a]}` and `{names[b]}` are swapped: this is right for the other order"
         yield words, partial(_swap, a, b)
     for a, b in itertools.permutations(places, 2):
         words = f"`{names[a]}` is used in place of `{names[b]}`, which is never read"

@@ -58,7 +58,7 @@ unigram_loss = Check(
         ),
         Mistake(
             lambda counts: -_compute_entropy(counts),
-            "the sign is wrong, because a loss is not below 0.",
+            "the sign is wrong, because a loss is never below 0.",
         ),
         Mistake(
             lambda counts: -(counts / counts.sum() * (counts / counts.sum()).log()).sum(),
