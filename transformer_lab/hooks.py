@@ -30,7 +30,7 @@ class Hook:
     hold all heads at once; register those hooks at the attention's `core`:
 
     Attributes:
-        query: (batch, heads, query, d_k), as the scores use it, that is after rotary positions.
+        query: (batch, heads, query, d_k), as the scores use it, that is, after rotary positions.
         key: (batch, heads, key, d_k), likewise; with a KV cache it includes the keys of earlier
             words.
         value: (batch, heads, key, d_v).

@@ -42,7 +42,7 @@ def diagnose() -> dict[str, tuple[str, str]]:
         "python": (platform.python_version(), ""),
         "device": (
             str(device),
-            "" if device.type != "cpu" else "a GPU would be faster, but you need none",
+            "" if device.type != "cpu" else "a GPU would be faster, but you do not need one",
         ),
         "precision": (str(dtype).removeprefix("torch."), ""),
         "threads": (f"{torch.get_num_threads()} of {os.cpu_count()} cores", ""),

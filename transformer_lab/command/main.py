@@ -115,7 +115,7 @@ def build_parser() -> argparse.ArgumentParser:
     """Build the parser of all commands and their options."""
     top = argparse.ArgumentParser(
         prog="transformer_lab",
-        description="Train a small translator, translate with it, and look at its heads in a page.",
+        description="Train a small translator, translate with it, and look at its heads in a web page.",
         epilog="COMMAND --help explains a command. If this is your first time, try "
         'transformer_lab translate "the cat sleeps"',
     )
@@ -197,7 +197,7 @@ def build_parser() -> argparse.ArgumentParser:
     lab.add_argument(
         "--record",
         action="store_true",
-        help="store what every head did with one sentence instead of the model, which may then "
+        help="store, instead of the model, what every head did with one sentence; the model may then "
         "have any size",
     )
     lab.add_argument("--device", help=f"with --record: {DEVICES}")
@@ -270,7 +270,7 @@ def add_corpus_options(sub: argparse.ArgumentParser, default: str) -> None:
         default=None,
         help="where the pairs come from: world, debian:LANGUAGE, a file of pairs (TSV or .jsonl, also "
         "packed as .gz, .zst or .zip), FILE for two files FILE.en and FILE.fr, a folder of such files "
-        "or of a saved dataset, or a dataset of the Hugging Face hub, hf:NAME[/CONFIG] or "
+        "or of a saved dataset, or a dataset on the Hugging Face hub, hf:NAME[/CONFIG] or "
         f"stream:NAME[/CONFIG] (default: {default})",
     )
     sub.add_argument(
@@ -315,7 +315,7 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     limits = {name: getattr(options, name) for name in ("max_steps", "max_minutes")}
     limits |= {"device": options.device, "precision": options.precision}
     asked = corpus_from_options(options)
-    with distributed.rank_zero_first():  # one error for a corpus that there is not
+    with distributed.rank_zero_first():  # one error if there is no such corpus
         known = find_corpus("world" if asked is None else asked)
         folder = options.out or default_folder(known, options.preset)
     if options.resume:
@@ -356,7 +356,7 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
         return {}  # the first process has saved, and scores
     progress = trainer.progress
     seconds = round(progress.seconds, 1)
-    steps = [h for h in progress.history if "validation_loss" in h]  # a few pairs leave none over
+    steps = [h for h in progress.history if "validation_loss" in h]  # with few pairs there are none
     losses = ", ".join(f"{h['validation_loss']:z.3f} (step {h['step']})" for h in steps)
     if losses or stop != "interrupted":  # it may be interrupted before the first is measured
         print(f"validation loss {losses or 'unknown'}")
@@ -418,7 +418,7 @@ def print_scores(
 ) -> tuple[float, Evaluation]:
     """Score a translator, print the scores, and return the validation loss and the scores.
 
-    With `own_file`, both splits are the pairs of a whole file, and the loss is said to be theirs.
+    With `own_file`, both splits are the pairs of a whole file, so the text names no split.
     """
     loss = validation_loss(translator, splits.validation)
     evaluation = evaluate(translator, splits.test, beam_size=beam_size)
@@ -575,7 +575,7 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def find_test_pairs(translator: Translator, most: int) -> list[tuple[str, str]]:
-    """Return test pairs of the run that trained a translator, on which its page can test a mute.
+    """Return test pairs of a translator's run, so that its page can test what muting a head does.
 
     There are none if the translator does not come from a run, or if its corpus cannot be read or
     has changed. Nobody then knows what the translator has seen, and a line on standard error says
@@ -601,7 +601,7 @@ def has_changed(about: About, splits: Splits[Any]) -> bool:
 
 
 def knows(translator: Translator, pair: SentencePair) -> bool:
-    """Return whether a translator can read a pair, and has all words of both sides."""
+    """Return whether a translator can read a pair, and knows all words of both sides."""
     read, target = translator.read_source(pair.source), translator.target_tokenizer
     fits = len(target.encode(pair.target)) < translator.model.config.max_length
     return not (read.refusal or read.unknown or target.unknown(pair.target)) and fits

@@ -143,7 +143,7 @@ TABLE = [
     ("softmax_backward", the_whole_jacobian, "its own Jacobian"),
     ("softmax_backward", sum_without_its_axis, "keep its axis"),
     ("softmax_backward", brackets_forgotten, "brackets"),
-    ("softmax_backward", plus_for_minus, "taken away"),
+    ("softmax_backward", plus_for_minus, "should be subtracted"),
     ("softmax_backward", along_the_second_axis, "axis=-1"),
     ("softmax_backward", product_of_all_rows, "its own sum of products"),
     ("softmax_backward", product_with_a_turn, "stops with ValueError"),

@@ -263,7 +263,7 @@ TABLE = [
     ("multi_head_class", ViewInPlaceOfTranspose, "a view mixes words"),
     ("multi_head_class", RootOfDModel, "√d_model, not √d_k"),
     ("multi_head_class", ValuesCompared, "keys and values are swapped"),
-    ("multi_head_class", ProductsInNumPy, "NumPy passes no gradient on. Use @"),
+    ("multi_head_class", ProductsInNumPy, "no gradient passes through NumPy. Use @"),
     ("multi_head_class", SoftmaxInNumPy, "dim for axis and keepdim for keepdims"),
     (
         "multi_head_class",

@@ -178,7 +178,7 @@ TABLE = [
     ("feed_forward", no_b_1, "b1 is missing"),
     ("feed_forward", no_b_2, "b2 is missing"),
     ("feed_forward", relu_first, "applied to the input"),
-    ("feed_forward", adds_the_input, "the input is added already"),
+    ("feed_forward", adds_the_input, "the input is already added"),
     ("add_norm", pre_norm, "this is pre-norm"),
     ("add_norm", no_residual, "x is not added"),
     ("add_norm", norm_inside, "inside the sum"),

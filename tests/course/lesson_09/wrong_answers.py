@@ -299,7 +299,7 @@ TABLE = [
     ("training_step", only_the_loss, "should return two things: the loss, the norm"),
     ("training_step", by_hand, "the weights["),
     ("unigram_loss", in_bits, "this is in bits"),
-    ("unigram_loss", negative, "a loss is not below 0"),
+    ("unigram_loss", negative, "a loss is never below 0"),
     ("unigram_loss", not_a_number, "is NaN in PyTorch"),
     ("unigram_loss", uniform, "equal probabilities for all words"),
     ("unigram_loss", mean_over_words, "mean over the words of the vocabulary"),

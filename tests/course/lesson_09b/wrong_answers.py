@@ -284,7 +284,7 @@ TABLE = [
     ("gradient_norms", overwrites, "only the last parameter"),
     ("gradient_norms", by_parameter, "should have ['first', 'second', 'third']"),
     ("gradient_norms", clips_while_reading, "should leave them as they are"),
-    ("mend_loss", logarithm_of_softmax, "takes both in one"),
+    ("mend_loss", logarithm_of_softmax, "computes both in one step"),
     ("mend_loss", softmax_twice, "the patient is not cured"),
     ("mend_loss", squeezed, "sigmoid squeezes"),
     ("mend_loss", hard_targets, "the smoothing is gone"),

@@ -159,7 +159,7 @@ def copy_as_array(value: Any) -> np.ndarray | None:
 
 
 def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | None:
-    """Return a sentence about the first call that differs from the reference's, or None.
+    """Describe the first call that differs from the reference's, if there is one.
 
     A call differs if its arguments differ, or if they are the same but the result differs. If all
     calls are right, the sentence says that the mistake comes after them. There is no sentence if
@@ -210,7 +210,7 @@ def _gives_something_else(one: Call, call: Call) -> bool:
 
 
 def find_needless_calls(got: Sequence[Call], want: Sequence[Call]) -> str | None:
-    """Return a sentence about an extra call, whose arguments no right call has, or None.
+    """Describe an extra call, whose arguments no right call has, if there is one.
 
     This does not cover an answer that loops over the rows, and so calls something many times, each
     time with just one row.

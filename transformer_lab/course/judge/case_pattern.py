@@ -54,10 +54,11 @@ def _list_features(attempt: Attempt) -> list[tuple[str, list[Any]]]:
 def find_dividing_value(
     name: str, values: Sequence[Any], right: Sequence[bool]
 ) -> tuple[str, Any, bool] | None:
-    """Return the value of a feature that separates right cases from wrong ones, or None.
+    """Find the value of a feature that separates right cases from wrong ones.
 
     Returns:
-        A phrase, the value, and whether the cases that have it are the right ones.
+        A phrase, the value, and whether the cases that have it are the right ones; None if no
+        value does.
     """
     good = [v for v, is_right in zip(values, right, strict=True) if is_right]
     bad = [v for v, is_right in zip(values, right, strict=True) if not is_right]

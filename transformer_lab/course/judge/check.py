@@ -61,7 +61,7 @@ class Verdict:
         text: The text to print.
         is_named: Whether the answer makes a known mistake; if so, the text is the hint for it.
         printed: What the answer printed in the case that the text is about, unless that was the
-            first one, whose prints have appeared already.
+            first one, whose output has already appeared.
     """
 
     right: bool
@@ -81,7 +81,7 @@ FEWEST_CASES = 3
 FRESH_SECONDS = 5.0
 """How many seconds a wrong answer may take for all drawn cases together."""
 MOST_PRINTED = 10_000
-"""How many characters of what an answer prints are kept."""
+"""How many of the characters that an answer prints are kept."""
 SOLUTION_MARK = "### BEGIN SOLUTION"
 """The first line of each notebook cell that contains the solution."""
 NO_EXPLANATION = "the result is wrong, in a way that this check has no words for."
@@ -104,7 +104,7 @@ def call_answer(answer: Callable[..., Any], *arguments: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """A comparison of an answer with a reference: of what they return, not of how they are written.
+    """A comparison of what an answer and a reference return, not of how they are written.
 
     Call it with the answer. If the answer is right, it prints one line. If the answer gives the
     same results as a known mistake in every case, it prints the hint for that mistake. Otherwise it
@@ -216,7 +216,7 @@ class Check:
     def find_misread_argument(
         self, attempt: Attempt, answer: Callable[..., Any] | None
     ) -> str | None:
-        """Return a sentence about the argument that the answer swaps, changes or ignores, or None."""
+        """Say which argument the answer swaps, changes or ignores, if there is one."""
         at, names = attempt.first_wrong(), attempt.names
         if attempt.wrong_result() is None:
             return None
@@ -279,7 +279,7 @@ class Check:
         return replace(attempt, cases=cases, given=given, expected=expected)
 
     def try_fresh_cases(self, attempt: Attempt, runs: "FreshRuns") -> Attempt | None:
-        """Return a wrong answer's outcomes in cases that no verdict has used, or None.
+        """Return a wrong answer's outcomes in cases that no verdict has used.
 
         Cases are drawn until the answer has failed in three. Return None if there are fewer than
         two such cases, or if the answer has to be stopped.
@@ -299,7 +299,7 @@ class Check:
         return fresh if fresh.right().count(False) > 1 else None
 
     def draw_fresh_case(self, number: int) -> tuple[tuple[Any, ...], Outcome]:
-        """Return one of the cases that no verdict has used, and the reference's outcome, from a cache."""
+        """Return a case that no verdict has used, with the reference's outcome, from a cache."""
         for seed in range(RANDOM_CASES + len(self.fresh_cases), RANDOM_CASES + number + 1):
             assert self.drawn is not None
             case = self.drawn(RandomValues(seed))
@@ -312,7 +312,7 @@ class Check:
         return []
 
     def find_forbidden_means(self, answer: Callable[..., Any]) -> str | None:
-        """Return what is wrong with an answer that is right in all cases, or None.
+        """Say how an answer that is right in all cases cheats, if it does.
 
         It may keep state between calls, or call the package's own function.
         """
@@ -418,7 +418,7 @@ class Check:
         found = list_counterfactuals(self.reference, self.argument_names(case), case)
         turned = Mistake(
             lambda *arguments: -self.reference(*arguments),
-            "the sign is wrong, because this is minus the right result.",
+            "this is minus the right result, so the sign is wrong.",
         )
         return [turned, *(Mistake(answer, f"{sentence}.") for answer, sentence in found)]
 
@@ -481,10 +481,10 @@ class Check:
 
 
 class Notes(io.StringIO):
-    """What an answer prints, as far as somebody might read it."""
+    """The beginning of what an answer prints, as much of it as anybody might read."""
 
     def write(self, text: str) -> int:
-        """Keep a text, unless there is too much already: an answer may print without end."""
+        """Keep the text unless there is too much already, because an answer may never stop printing."""
         return super().write(text) if self.tell() < MOST_PRINTED else len(text)
 
 

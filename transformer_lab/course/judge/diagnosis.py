@@ -136,7 +136,7 @@ def describe_asked(want: np.ndarray) -> str:
 
 
 def find_order_in_all_cases(attempt: Attempt) -> str | None:
-    """Return what `find_result_order` says if it says the same about every wrong case, or None."""
+    """Return the sentence of `find_result_order` if it is the same for every wrong case."""
     wrong = [n for n, right in enumerate(attempt.right()) if not right]
     said = {
         find_result_order(attempt.given[n], attempt.expected[n], attempt.results) for n in wrong
@@ -145,7 +145,7 @@ def find_order_in_all_cases(attempt: Attempt) -> str | None:
 
 
 def find_result_order(got: Outcome, want: Outcome, names: Sequence[str]) -> str | None:
-    """Return a sentence if all results are right but in another order, or None."""
+    """Say if all results are right but in another order."""
     n = len(names)
     if not 2 <= n <= 5 or len(got.results) != n:
         return None
@@ -189,7 +189,7 @@ def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | 
         more = "" if reason and not says_no_cause(reason, got, want) else work_out(attempt)
         return f"{line}: {reason}{more}" if reason else f"{line}{more}"
     if want.dtype.kind in "iu" and got.dtype.kind == "f" and not is_same_kind(got, want):
-        means = "has fractions" if (got % 1).any() else "has the right kind of values, as floats"
+        means = "has fractions" if (got % 1).any() else "has whole numbers stored as floats"
         return f"{name} should be made of whole numbers, but yours {means}{rest}"
     if not is_same_kind(got, want):
         return f"{name} has dtype {got.dtype}, but should have {want.dtype}{rest}"
@@ -215,7 +215,7 @@ def _is_plural(name: str) -> bool:
 
 
 def _find_wrong_call(attempt: Attempt, at: int, place: int) -> str | None:
-    """Return a sentence on the first wrong call that the answer makes in this case, or None."""
+    """Describe the first wrong call that the answer makes in this case, if there is one."""
     return find_first_wrong_call(attempt.given[at].calls, attempt.expected[at].calls)
 
 
@@ -238,7 +238,7 @@ FINDERS: Sequence[Finder] = (
 
 
 def describe_gradient_fault(got: Outcome, want: Outcome) -> str:
-    """Return a sentence about the gradient that is missing or wrong although all results are right."""
+    """Say which gradient is missing or wrong although all results are right."""
     cut = "Is there a detach, no_grad, .data, .item(), a new torch.tensor(…) or NumPy on the way?"
     if not got.gradients:
         return f"the numbers are right, but no gradient comes through. {cut}"

@@ -12,14 +12,14 @@ ONE_TRUTH = (
     "single one. For arrays, use &, |, ~, where or maximum"
 )
 NUMPY = (
-    "a NumPy function gets a tensor that needs a gradient, but NumPy passes no gradient on. Use "
-    "@, the tensor's own methods or torch's functions, such as torch.exp for np.exp"
+    "a NumPy function was given a tensor that needs a gradient, but no gradient passes through "
+    "NumPy. Use @, the tensor's own methods or torch's functions, such as torch.exp for np.exp"
 )
 NUMPYS_WORDS = (
-    "a NumPy function, or one that calls NumPy functions, gets a PyTorch tensor. Use the tensor's "
-    "own methods, which have dim for axis and keepdim for keepdims"
+    "a NumPy function, or one that calls NumPy functions, was given a PyTorch tensor. Use the "
+    "tensor's own methods, which have dim for axis and keepdim for keepdims"
 )
-WHOLE = "a whole number is needed there. The division // gives one, and / does not"
+WHOLE = "a whole number is needed there. Division with // gives one, and / does not"
 NONE = "something there is None. Does the function that made it have a `return`?"
 NO_GRADIENT = (
     "a .grad is None before `backward`, after `zero_grad`, and where no gradient reaches a parameter. "
@@ -29,14 +29,14 @@ NONES: Sequence[tuple[str, str]] = [
     (r"\.grad\b", NO_GRADIENT),
     (
         r"\.get\([^,()]*\)",
-        "get gives None for a key that is not there, but get(key, 0) gives 0",
+        "get returns None for a missing key, but get(key, 0) returns 0",
     ),
     (
         r"=\s*[\w.\[\]]+\.(?:append|extend|insert|sort|reverse)\(",
         "append, sort and the like change the list before the dot, and return None",
     ),
 ]
-"""Where a None comes from if no `return` is missing: a pattern for the code, and the explanation."""
+"""Sources of a None other than a missing `return`: a pattern for the code, and the explanation."""
 
 
 def explain_matrix_product(left: str, right: str) -> str:
@@ -49,9 +49,7 @@ def explain_matrix_product(left: str, right: str) -> str:
 
 def explain_unequal_axes(axis: str, a: str, b: str) -> str:
     """Explain why two arrays cannot be combined element by element, from the axis and its two lengths."""
-    return (
-        f"{axis} is {a} long on one side and {b} on the other, but only a length of 1 is stretched"
-    )
+    return f"{axis} is {a} long on one side and {b} on the other, but only an axis of length 1 stretches"
 
 
 def explain_linear_shapes(found: re.Match[str]) -> str:
@@ -63,7 +61,7 @@ def explain_linear_shapes(found: re.Match[str]) -> str:
 
 
 def explain_broadcasting(found: re.Match[str]) -> str:
-    """Explain NumPy's broadcasting error by the first axis, counted from the end, that does not fit."""
+    """Explain NumPy's broadcasting error by the last axis that does not fit."""
     a, b = ([int(n) for n in re.findall(r"\d+", found.group(k))] for k in (1, 2))
     for back, (m, n) in enumerate(zip(a[::-1], b[::-1], strict=False), 1):
         if m != n and 1 not in (m, n):
@@ -144,15 +142,15 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (r"index -?\d+ is out of bounds for (?:dimension|axis) \d+ with size (\d+)", explain_index),
     (r"too many indices", lambda _: "there are fewer axes than numbers in the brackets"),
     (
-        # From Python 3.12 on, a slice may be a key.
+        # Since Python 3.12, a slice can be a key.
         r"unhashable type: 'slice'|^KeyError: slice\(",
         lambda _: "a dict cannot be sliced with [a:b], but a list can",
     ),
     (
         r"^KeyError: ",
         lambda _: (
-            "the dict has no such key, and += and [] need one that is there already. For a key that is "
-            "not there, get(key, 0) gives 0"
+            "the dict has no such key, and += and [] need one that is there already. For a missing "
+            "key, get(key, 0) returns 0"
         ),
     ),
     (
@@ -164,11 +162,11 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"list index out of range",
-        lambda _: "the list has fewer entries, and the first one has number 0",
+        lambda _: "the list has fewer entries than that, and the first is number 0",
     ),
     (
         r"string index out of range",
-        lambda _: "the text has fewer letters, and the first one has number 0",
+        lambda _: "the text has fewer letters than that, and the first is number 0",
     ),
     (r"Boolean value of Tensor|truth value of an array", lambda _: ONE_TRUTH),
     (
@@ -204,7 +202,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
         r"cannot access local variable '(\w+)'",
         lambda m: f"`{m[1]}` gets its value in a line that was not reached",
     ),
-    (r"maximum recursion depth", lambda _: "the function calls itself without end"),
+    (r"maximum recursion depth", lambda _: "the function never stops calling itself"),
     (
         r"'float' object cannot be interpreted as an integer|must be integers or slices, not float|"
         r"only integer tensors of a single element|indices must be integers|arrays used as indices",
@@ -220,7 +218,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"'list' object has no attribute '(shape|ndim|T|size|mean|sum)'",
-        lambda _: "this is a list. Make an array of it with np.array or torch.tensor",
+        lambda _: "this is a list. Turn it into an array with np.array or torch.tensor",
     ),
     (
         r"'tuple' object has no attribute 'append'|'tuple' object does not support item assignment",
@@ -259,16 +257,18 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"'[A-Z]\w*' object has no attribute '(\w+)'",
         lambda m: (
-            f"nothing has been put into .{m[1]}. A class does that in __init__, with self.{m[1]} = …"
+            f"nothing has been assigned to .{m[1]}. A class does that in __init__, with self.{m[1]} = …"
         ),
     ),
     (
         r"missing \d+ required positional arguments?: (.*)",
-        lambda m: f"{m[1]} must be given there, too",
+        lambda m: f"the call must also pass {m[1]}",
     ),
     (
         r"not enough values to unpack|too many values to unpack",
-        lambda _: "there are more or fewer names on the left of = than things on the right",
+        lambda _: (
+            "the number of names on the left of = differs from the number of things on the right"
+        ),
     ),
     (
         r"cannot unpack non-iterable (\w+) object",
@@ -280,8 +280,8 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"can't multiply sequence by non-int of type '(?:numpy\.)?float",
         lambda _: (
-            "* repeats a list, a tuple or a string a whole number of times. To multiply number by "
-            "number, use an np.array"
+            "* repeats a list, a tuple or a string a whole number of times. To multiply each "
+            "number in it, use an np.array"
         ),
     ),
     (
@@ -311,7 +311,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"'(int|float)' object is not iterable",
-        lambda _: "no loop can go through a single number. To count up to n, use range(n)",
+        lambda _: "a single number cannot be looped over. To count up to n, use range(n)",
     ),
     (
         r"only integer scalar arrays can be converted to a scalar index|object too deep",
@@ -322,15 +322,15 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"could not broadcast input array from shape \((.*?),?\) into shape \((.*?),?\)",
-        lambda m: f"there is room for the shape ({m[2]}), but what is put there has ({m[1]})",
+        lambda m: f"there is room for shape ({m[2]}), but what you put there has shape ({m[1]})",
     ),
     (
         r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)",
-        lambda m: f"there is room for {m[1]}, but what is put there has {m[2]}",
+        lambda m: f"there is room for {m[1]}, but what you put there has length {m[2]}",
     ),
     (
         r"tuple index out of range",
-        lambda _: "the tuple has fewer entries, and the first one has number 0",
+        lambda _: "the tuple has fewer entries than that, and the first is number 0",
     ),
     (
         r"received an invalid combination of arguments - got \(.*(axis|keepdims)=",
@@ -343,15 +343,15 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"must be Tensor, not numpy\.ndarray|expected Tensor as element|but got numpy\.ndarray",
         lambda _: (
-            "a PyTorch function gets a NumPy array. Use NumPy's own functions, such as np.exp, "
+            "a PyTorch function was given a NumPy array. Use NumPy's own functions, such as np.exp, "
             "np.where or np.matmul"
         ),
     ),
     (
         r"only (?:length-1|0-dimensional) arrays can be converted",
         lambda _: (
-            "float(…) and the functions of math take one number, and this is an array. For arrays there "
-            "are np.exp and np.sin"
+            "float(…) and the functions in math take one number, and this is an array. For arrays, use "
+            "np.exp and np.sin"
         ),
     ),
     (
@@ -370,12 +370,13 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"takes from \d+ to \d+ positional arguments? but (\d+) (?:was|were) given|"
         r"takes (?:\d+|no) (?:positional )?arguments? (?:but|\()\s*(\d+)",
-        lambda _: "it gets more arguments than it takes. Is it the function that you mean?",
+        lambda _: "it is given more arguments than it takes. Is it the function that you mean?",
     ),
     (
         r"Integers to negative integer powers",
         lambda _: (
-            "NumPy's whole numbers have no negative powers. Is a bracket missing, or a decimal point?"
+            "NumPy cannot raise whole numbers to negative powers. Is a bracket missing, or a decimal "
+            "point?"
         ),
     ),
     (
@@ -433,9 +434,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"'(\w+)' object is not iterable|must be an iterable, not (\w+)",
-        lambda m: (
-            f"no loop can go through a {m[1] or m[2]}, but a list, a tuple or an array is fine"
-        ),
+        lambda m: f"a {m[1] or m[2]} cannot be looped over, but a list, a tuple or an array can",
     ),
     (
         r"must be tuple of ints",
@@ -451,7 +450,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"Input dtype must be either a floating point or complex dtype",
         lambda _: (
-            "whole numbers and True or False have no mean in PyTorch. Turn them into decimals "
+            "PyTorch takes no mean of whole numbers, or of True and False. Turn them into decimals "
             "with .float()"
         ),
     ),
@@ -542,14 +541,14 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"[Ee]xpected dtype int\S* for index|Index tensor must have the same number of dimensions",
         lambda _: (
-            "a loss takes the logits first, with one axis more than the ids. Are both in their "
+            "a loss takes the logits first, with one more axis than the ids. Are both in their "
             "place, and do they have all of their axes?"
         ),
     ),
     (
         r"'[<>]=?' not supported between instances of '(list|tuple)' and '(?:int|float)'",
         lambda m: (
-            f"a {m[1]} cannot be compared with a number. An np.array of it can, and so can each entry"
+            f"a {m[1]} cannot be compared with a number. Turn it into an np.array, or compare each entry"
         ),
     ),
     (
@@ -557,7 +556,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
         lambda _: "narrow takes a start and a length, whereas a slice takes a start and an end",
     ),
     (r"division by zero", lambda _: "the divisor is 0"),
-    (r"math range error|math domain error", lambda _: "the result is not finite for this number"),
+    (r"math range error|math domain error", lambda _: "there is no finite result for this number"),
 ]
 
 

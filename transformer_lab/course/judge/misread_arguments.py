@@ -31,7 +31,7 @@ def find_misread_argument(
     given: Sequence[Outcome],
     expected: Sequence[Outcome],
 ) -> str | None:
-    """Return a sentence about the misread argument that explains all results of an answer, or None.
+    """Say which misread argument explains all results of an answer, if one does.
 
     A change that leaves the expected results as they are explains nothing.
     """
@@ -75,7 +75,7 @@ def _is_identical(a: Outcome, b: Outcome) -> bool:
 def find_unread_arguments(
     run_reference: Run, run_answer: Run, case: Case, names: Sequence[str], given: Outcome
 ) -> str | None:
-    """Return a sentence about the arguments that only the reference reads, or None.
+    """Say which arguments only the reference reads, if there are any.
 
     Their values are changed. If that changes the reference's result but not the answer's, the
     answer does not read them.
@@ -100,13 +100,11 @@ def find_unread_arguments(
         return None
     which = " and ".join(idle)
     does, its = ("does", "its") if len(idle) == 1 else ("do", "their")
-    return (
-        f"{which} {does} not affect the result, because other numbers in {its} place give the same"
-    )
+    return f"{which} {does} not affect the result: other numbers in {its} place give the same one"
 
 
 def find_numbers_of_the_page(answer: Callable[..., Any]) -> str | None:
-    """Return a sentence about an answer that reads the notebook's arrays, not its arguments, or None.
+    """Say if an answer reads the notebook's arrays instead of its arguments.
 
     That is what happens if `def attention(q, k, v)` goes on with `Q @ K.T`.
     """
@@ -134,7 +132,7 @@ def find_numbers_of_the_page(answer: Callable[..., Any]) -> str | None:
     return (
         f"it reads {quoted[0]}, which {verb} made elsewhere in the notebook, and never its "
         f"{'argument' if len(idle) == 1 else 'arguments'} {quoted[1]}. Here it is called "
-        "with other numbers, so it needs its arguments"
+        "with other numbers, so it has to use its arguments"
     )
 
 
@@ -142,9 +140,7 @@ def list_changes(case: Case, names: Sequence[str]) -> Iterator[tuple[str, Callab
     """Yield each misreading to try: a sentence, and a change to a case that mimics it."""
     places = [n for n, value in enumerate(case) if _is_numbers(value)]
     for a, b in itertools.combinations(places, 2):
-        words = (
-            f"`{names[a]}` and `{names[b]}` are swapped, because this is right for the other order"
-        )
+        words = f"`{names[a]}` and `{names[b]}` are swapped: this is right for the other order"
         yield words, partial(_swap, a, b)
     for a, b in itertools.permutations(places, 2):
         words = f"`{names[a]}` is used in place of `{names[b]}`, which is never read"
@@ -161,10 +157,10 @@ def _single_changes(value: Any) -> Iterator[tuple[str, Callable[[Any], Any]]]:
             words = f"this is right for a `{{}}` that is {'smaller' if add < 0 else 'larger'} by 1"
             yield words, partial(operator.add, add)
         for number in (0, 1, 2):
-            words = f"this is right for a `{{}}` of {number}, whatever it is, so it is never used"
+            words = f"this would be right if `{{}}` were {number}. Is it used at all?"
             yield words, partial(_constant, number)
         yield "this is right for `{}` squared", lambda x: x * x
-        yield "this is right for the root of `{}`", lambda x: x**0.5
+        yield "this is right for the square root of `{}`", lambda x: x**0.5
         yield "this is right for −`{}`", lambda x: -x
         return
     if _is_float(value):

@@ -28,11 +28,11 @@ from transformer_lab.course.judge.probes.wrong_part import (
 from transformer_lab.course.judge.size_factors import find_size_error
 
 Finder = Callable[[Attempt, int, int], str | None]
-"""A function that gets an attempt and the indices of a case and a result, and looks for a fault."""
+"""A search for a fault in one result, given an attempt and the indices of the case and the result."""
 
 
 def choose_reason(finders: Sequence[Finder], attempt: Attempt, at: int, place: int) -> str | None:
-    """Return the first sentence that also holds in freshly drawn cases, or None.
+    """Return the first sentence that also holds in freshly drawn cases, if there is one.
 
     What is true in one case may be an accident. The sentence is returned only if the same search
     finds the same, apart from numbers, in two cases with other seeds, or in the only such case. It
@@ -71,7 +71,7 @@ def _has_right_shape(attempt: Attempt, at: int, place: int) -> bool | None:
 
 
 def _omit_numbers(text: str | None) -> str | None:
-    """Return a sentence without anything that depends on the sizes of a case."""
+    """Return a sentence with anything that depends on the sizes of a case taken out."""
     if text is None:
         return None
     text = re.sub(r"[−-]?\d[\d.,/]*(e[+-]?\d+)?|one\b", "#", text.replace(" (the last)", ""))
@@ -132,7 +132,7 @@ def _has_enough_entries(x: np.ndarray) -> bool:
 
 
 def _find_common_change(attempt: Attempt, at: int, place: int) -> str | None:
-    """Return a sentence on what is true of the numbers of all cases together, or None."""
+    """Say what is true of the numbers of all cases together, if a probe finds anything."""
     pairs = _list_pairs(attempt, place)
     if len(pairs) < 2 or not all(is_numeric(g) and is_numeric(w) for g, w in pairs):
         return None
@@ -150,7 +150,7 @@ def _list_pairs(attempt: Attempt, place: int) -> list[tuple[np.ndarray, np.ndarr
 
 
 def find_constant_result(attempt: Attempt, at: int, place: int) -> str | None:
-    """Return a sentence if the result is the same in every case although it should not be, or None."""
+    """Say if the result is the same in every case although it should not be."""
     pairs = _list_pairs(attempt, place)
     if len(pairs) < 3:
         return None
@@ -165,7 +165,7 @@ def find_constant_result(attempt: Attempt, at: int, place: int) -> str | None:
 
 
 def find_wrong_index(attempt: Attempt, at: int, place: int) -> str | None:
-    """Return a sentence if the result is an element of an argument, but at the wrong index; or None."""
+    """Say if the result is an element of an argument, but at the wrong index."""
     got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
     if got.ndim or want.ndim or not _is_always_an_element(attempt, place):
         return None
@@ -197,7 +197,7 @@ def _is_always_an_element(attempt: Attempt, place: int) -> bool:
 
 
 def find_argument_in_result(attempt: Attempt, at: int, place: int) -> str | None:
-    """Return a sentence if the result is an argument, or the sum or product of two; otherwise None."""
+    """Say if the result is an argument, or wrong by an added argument or a factor."""
     got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
     if not is_numeric(got) or not is_numeric(want):
         return None
@@ -256,7 +256,7 @@ def says_no_cause(reason: str, got: np.ndarray, want: np.ndarray) -> bool:
 
 
 def find_fault_in_other_results(attempt: Attempt, at: int, place: int) -> str | None:
-    """Return a sentence about what is wrong with a result other than number `place`, or None."""
+    """Say what is wrong with a result other than number `place`, if anything is."""
     for n, name in enumerate(attempt.results):
         got, want = attempt.given[at].results[n], attempt.expected[at].results[n]
         if n == place or is_close(got, want, attempt.tolerance) or got.shape != want.shape:

@@ -35,7 +35,7 @@ def collect_sizes(names: Sequence[str], case: Sequence[Any]) -> dict[str, float]
 
 
 def find_size_error(attempt: Attempt, at: int, place: int) -> str | None:
-    """Return a sentence about the factor or difference by which one result is off, or None.
+    """Say by what factor or difference one result is off, if one explains it.
 
     Only factors and differences made from sizes in the cases are tried. All cases that fail must
     agree, not just case `at`.
@@ -59,7 +59,7 @@ POWERS = {1.0: "{}", 0.5: "√{}", 2.0: "{}²"}
 
 
 def find_size_factor(rows: Rows) -> str | None:
-    """Return a sentence if all results are off by a power of a size, or by (size ± 1)/size, or None.
+    """Say if all results are off by a power of a size or of (size ± 1)/size.
 
     The powers are 1, ½ and 2.
     """
@@ -90,14 +90,14 @@ def find_size_factor(rows: Rows) -> str | None:
 
 
 def compute_ratio(got: np.ndarray, want: np.ndarray) -> float | None:
-    """Return the factor that turns all expected numbers into the given ones, or None."""
+    """Return the factor that turns all expected numbers into the given ones, if there is one."""
     if want.size == 1 and is_numeric(got) and is_numeric(want):
         return float(got.item()) / float(want.item()) if want.item() else None
     return compute_constant_ratio(got, want)
 
 
 def find_size_difference(rows: Rows) -> str | None:
-    """Return a sentence if all results are off by a multiple of a size, or None.
+    """Say if all results are off by the same multiple of a size.
 
     Multiples of a product of two sizes count as well.
     """

@@ -72,7 +72,7 @@ def describe_endless(error: EndlessError) -> str:
 
 
 def find_loop(frame: FrameType, line: int) -> Loop | None:
-    """Return the loop that a frame's line is in, or None: the innermost `while`, or else `for`.
+    """Return the loop around a frame's line, if any: the innermost `while`, or else `for`.
 
     A `for` inside a `while` ends when its sequence is used up, so the `while` is the suspect.
     """

@@ -60,7 +60,7 @@ def list_counterfactuals(
 
 
 class _Replacement(ast.NodeTransformer):
-    """Replaces one node of a syntax tree with another."""
+    """A transformer that replaces one node of a syntax tree with another."""
 
     def __init__(self, old: ast.AST, new: ast.AST):
         self.old, self.new = old, new

@@ -60,9 +60,9 @@ def list_call_variants(node: ast.Call, known: dict[str, str]) -> Iterator[Varian
         )
     if name == "sqrt" and isinstance(inside, ast.BinOp):
         left, right = (ast.Call(node.func, [x], []) for x in (inside.left, inside.right))
-        said = "the root of each part is taken, and not the root of the whole"
+        said = "the root of each part is taken, not the root of the whole"
         yield said, ast.BinOp(left, inside.op, right)
-        said = "only a part is under the root, and not the whole"
+        said = "only a part is under the root, not the whole"
         yield said, ast.BinOp(left, inside.op, inside.right)
         yield said, ast.BinOp(inside.left, inside.op, right)
     if name == "sum" and inside is not None:
@@ -76,7 +76,7 @@ def list_call_variants(node: ast.Call, known: dict[str, str]) -> Iterator[Varian
     for n, keyword in enumerate(node.keywords):
         rest = [*node.keywords[:n], *node.keywords[n + 1 :]]
         if keyword.arg in ("axis", "dim"):
-            said = f"{noun or f'`{name}`'} is taken over everything at once, and not along one axis"
+            said = f"{noun or f'`{name}`'} is taken over everything at once, not along one axis"
             yield said, ast.Call(node.func, node.args, rest)
             for axis in (0, 1, -1, -2):
                 keywords = [*rest, ast.keyword(keyword.arg, ast.Constant(axis))]
@@ -177,7 +177,7 @@ def _list_quantile_variants(node: ast.Call, name: str) -> Iterator[Variant]:
     yield said, _copy_call(node, "percentile" if many == 1 else "quantile")
     for method in ("nearest", "lower", "higher", "weibull", "hazen", "inverted_cdf"):
         keywords = [*node.keywords, ast.keyword("method", ast.Constant(method))]
-        said = f"between two values, {NOUNS[name]} should lie on the straight line, but here it does not"
+        said = f"between two values, {NOUNS[name]} should be interpolated linearly, but is not"
         yield said, ast.Call(node.func, node.args, keywords)
     place = 0 if _find_object(node) else 1
     level = node.args[place] if len(node.args) > place else None

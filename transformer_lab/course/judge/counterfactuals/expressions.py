@@ -194,11 +194,11 @@ def list_constant_variants(asked: float) -> Iterator[Variant]:
     for other in (asked + 1, asked - 1, 2 * asked, asked / 2, -asked, 0, 1, root, 1.96):
         if other != asked:
             new = int(other) if other == int(other) else other
-            yield f"this is what {new:.6g} gives instead of {asked}", ast.Constant(new)
+            yield f"this would be right with {new:.6g} in place of {asked}", ast.Constant(new)
 
 
 def list_argument_variants(node: ast.Name, known: dict[str, str]) -> Iterator[Variant]:
-    """Yield other arguments instead of the right one, its square and its absolute value."""
+    """Yield the mistakes with one argument: another one, its square or its absolute value."""
     name = known[node.id]
     for other in known:
         if other != node.id:

@@ -16,22 +16,22 @@ NOUNS = {
     "min": "the smallest",
     "amin": "the smallest",
     "minimum": "the smaller of the two",
-    "argmax": "the position of the largest",
-    "argmin": "the position of the smallest",
+    "argmax": "the position of the largest number",
+    "argmin": "the position of the smallest number",
     "prod": "the product",
     "var": "the variance",
     "std": "the standard deviation",
     "log": "the natural logarithm",
     "log2": "the logarithm to base 2",
     "log10": "the logarithm to base 10",
-    "log1p": "the logarithm of 1 more",
+    "log1p": "the logarithm of 1 + x",
     "exp": "e to the power",
     "exp2": "2 to the power",
     "sqrt": "the square root",
     "square": "the square",
     "abs": "the absolute value",
-    "any": "whether any is true",
-    "all": "whether all are true",
+    "any": "`any`",
+    "all": "`all`",
     "quantile": "the quantile",
     "percentile": "the percentile",
 }
@@ -39,7 +39,7 @@ NOUNS = {
 
 
 def describe(node: ast.AST, known: dict[str, str]) -> str | None:
-    """Return a short expression of arguments and numbers the way the learner would write it, or None."""
+    """Return an expression as the learner would write it, or None if it is long or has other names."""
     names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
     if not all(name in known or name == "len" for name in names):
         return None

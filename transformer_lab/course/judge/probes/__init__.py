@@ -69,5 +69,5 @@ PLACE_PROBES: Sequence[Probe] = (
 
 
 def run_probes(probes: Sequence[Probe], got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return the sentence of the first probe that finds something, or None."""
+    """Return the sentence of the first probe that finds something, if one does."""
     return next((text for probe in probes if (text := probe(got, want))), None)

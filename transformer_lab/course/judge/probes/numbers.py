@@ -29,7 +29,7 @@ CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def find_nan_or_infinity(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if there is NaN or infinity where a finite number is expected, or None.
+    """Say how many numbers are NaN or infinite where a finite number is expected.
 
     A finite number where NaN or infinity is expected counts as well.
     """
@@ -71,7 +71,7 @@ def describe_count(mask: np.ndarray) -> str:
 
 
 def find_constant_factor(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if all numbers are the expected ones times the same factor, or None."""
+    """Say if all numbers are the expected ones times the same factor."""
     ratio = compute_constant_ratio(got, want)
     if ratio is None:
         return None
@@ -94,7 +94,7 @@ def format_ratio(ratio: float) -> str:
 
 
 def compute_constant_ratio(got: np.ndarray, want: np.ndarray) -> float | None:
-    """Return the factor, other than 1, that turns all expected numbers into the given ones, or None."""
+    """Return the factor, other than 1, that turns all expected numbers into the given ones, if any."""
     if not is_comparable(got, want) or want.size < 2:
         return None
     finite = np.isfinite(want) & np.isfinite(got)
@@ -108,7 +108,7 @@ def compute_constant_ratio(got: np.ndarray, want: np.ndarray) -> float | None:
 
 
 def find_constant_offset(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if all numbers are the expected ones plus one constant, or None."""
+    """Say if all numbers are the expected ones plus one constant."""
     if not is_comparable(got, want) or want.size < 2:
         return None
     finite = np.isfinite(want) & np.isfinite(got)
@@ -125,7 +125,7 @@ def find_constant_offset(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_elementwise_change(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if each number is a function of the expected one, or None.
+    """Say if each number is the same function of the expected one.
 
     Squares, roots, logarithms and rounding are tried, for example.
     """
@@ -143,7 +143,7 @@ def find_elementwise_change(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_wrong_signs(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if all numbers have the right size but some have the wrong sign, or None."""
+    """Say if all numbers have the right size but some have the wrong sign."""
     if not is_comparable(got, want) or is_same(got, want) or want.size < 3:
         return None
     if not is_same(np.abs(got), np.abs(want)):

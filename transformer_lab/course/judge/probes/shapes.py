@@ -14,13 +14,13 @@ REDUCTIONS: dict[str, Callable[..., np.ndarray]] = {
     "the mean": np.mean,
     "the largest": np.max,
     "the smallest": np.min,
-    "the position of the largest": np.argmax,
+    "the position of the largest number": np.argmax,
     "the product": np.prod,
 }
 
 
 def find_transposed_axes(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if the axes are in another order, or None.
+    """Say if the axes are in the wrong order.
 
     It also finds swapped axes of equal length, which the shape does not show.
     """
@@ -37,7 +37,7 @@ def find_transposed_axes(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_lost_axis(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence about how an axis was lost, or None.
+    """Say how an axis was lost, if one was.
 
     It can tell whether only the first entry, the sum, the mean or the maximum of the axis is left.
     """
@@ -48,7 +48,7 @@ def find_lost_axis(got: np.ndarray, want: np.ndarray) -> str | None:
         name = format_axis(axis, want.ndim)
         for n, which in ((0, "first"), (-1, "last")):
             if want.shape[axis] and is_same(got, want.take(n, axis)):
-                return f"this is only the {which} one along {name}, but all of them are needed"
+                return f"this is only the {which} entry along {name}, but all of them are needed"
         if is_numeric(want) and want.size:
             for what, reduce in REDUCTIONS.items():
                 if is_same(got, reduce(want, axis=axis)):
@@ -64,9 +64,9 @@ def find_lost_axis(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_extra_axis(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if the array has one axis too many, or None.
+    """Say if the array has one axis too many.
 
-    It names the axis, and what should have been done along it.
+    The sentence names the axis, and what should have been done along it.
     """
     if got.ndim != want.ndim + 1:
         return None
@@ -89,15 +89,15 @@ def find_extra_axis(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def _is_in_order(short: list[Any], long: list[Any]) -> bool:
-    """Return whether a list is another one with some entries left out."""
+    """Return whether the short list is the long one with some entries left out."""
     rest = iter(long)
     return all(entry in rest for entry in short)
 
 
 def find_wrong_length(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if an axis is too long or too short, or None.
+    """Say if an axis is too long or too short.
 
-    It says which entries are missing, or which should not be there.
+    The sentence says which entries are missing, or which should not be there.
     """
     if got.ndim != want.ndim or got.shape == want.shape:
         return None
@@ -121,18 +121,16 @@ def find_wrong_length(got: np.ndarray, want: np.ndarray) -> str | None:
         return f"{name} has length {a}, {few}: {there} {verb}; the rest is right"
     for step in range(2, 5):
         if b == a * step and is_same(np.repeat(got, step, axis), want):
-            return f"each entry along {name} should be there {step} times in a row"
+            return f"each entry along {name} should occur {step} times in a row"
         if a == b * step and is_same(np.repeat(want, step, axis), got):
-            return (
-                f"each entry along {name} is there {step} times in a row, but should be there once"
-            )
+            return f"each entry along {name} occurs {step} times in a row, but should occur once"
     if want.ndim == 1 and _is_in_order(short.tolist(), long.tolist()):
         return f"it has length {a}, {few}; the others are right"
     return f"{name} has length {a}, {few}"
 
 
 def find_reshape(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if the right numbers, in the right order, have another shape, or None."""
+    """Say if the right numbers, in the right order, have another shape."""
     if got.shape == want.shape or got.size != want.size or want.size < 2:
         return None
     if is_same(got.ravel(), want.ravel()):

@@ -12,7 +12,7 @@ from transformer_lab.course.judge.probes.equality import (
 
 
 def find_wrong_sums(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence about what is wrong with attention weights, or None.
+    """Say what is wrong with attention weights, if anything is.
 
     It finds weights that sum to 1 along the wrong axis, only over the whole array, or not at all.
     It also finds scores before the softmax, and weights with the right sums but wrong values
@@ -32,9 +32,9 @@ def find_wrong_sums(got: np.ndarray, want: np.ndarray) -> str | None:
         return describe_sharpness(got, want, axis)
     for other in range(want.ndim):
         if other != axis and _all_one(got.sum(other)):
-            return f"it sums to 1 along {format_axis(other, want.ndim)}, but it should along {name}"
+            return f"the sums along {format_axis(other, want.ndim)} are 1, not those along {name}"
     if want.ndim > 1 and _all_one(got.sum()) and (got.sum(axis) > TOLERANCE).all():
-        return f"everything together sums to 1, but each sum along {name} should"
+        return f"everything together sums to 1, but each sum along {name} should be 1"
     with np.errstate(all="ignore"):
         if is_same(got / got.sum(axis, keepdims=True), want):
             return f"the sums along {name} are not 1; if you divide by them, the rest is right"
@@ -50,7 +50,7 @@ def find_wrong_sums(got: np.ndarray, want: np.ndarray) -> str | None:
 def contradicts_order(got: np.ndarray, want: np.ndarray) -> bool:
     """Return whether two numbers in some row are ordered differently in `got` and in `want`.
 
-    Equal numbers contradict nothing.
+    Equal numbers fit either order.
     """
     larger = want[..., :, None] > want[..., None, :] + TOLERANCE
     smaller = got[..., :, None] < got[..., None, :] - TOLERANCE
@@ -84,7 +84,7 @@ def _all_one(sums_: np.ndarray) -> bool:
 
 
 def find_row_factors(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if each row is off by a factor or by an added number, or None."""
+    """Say if each row is off by a factor, or by an added number."""
     if not is_comparable(got, want) or want.ndim < 2 or not np.isfinite(want).all():
         return None
     if not np.isfinite(got).all() or is_same(got, want):

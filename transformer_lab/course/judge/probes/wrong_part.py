@@ -8,7 +8,7 @@ from transformer_lab.course.judge.probes.equality import TOLERANCE, is_comparabl
 
 
 def find_wrong_part(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence about the part that is wrong while the rest is right, or None.
+    """Say which part is wrong, if the rest is right and the part is easy to name.
 
     The part is a row, the diagonal or every second entry, for example.
     """
@@ -70,9 +70,9 @@ def _where_in_matrix(got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> st
 
 
 def find_one_sided_errors(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence about how many numbers are wrong, or None.
+    """Say how many numbers are wrong.
 
-    It says whether all of them are too large or too small.
+    If all of them are too large, or all too small, the sentence says so.
     """
     if not is_comparable(got, want) or not want.size:
         return None
@@ -90,7 +90,7 @@ def find_one_sided_errors(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_word_differences(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence about the words that a list of strings lacks or should not have, or None."""
+    """Say which words a list of strings lacks, and which it should not have."""
     if got.dtype.kind != "U" or want.dtype.kind != "U" or want.ndim != 1 or got.ndim != 1:
         return None
     missing = sorted(set(want.tolist()) - set(got.tolist()))

@@ -94,7 +94,7 @@ softmax = Check(
         ),
         Mistake(
             _edit_softmax(("scores.max", "scores.min")),
-            "you subtract the smallest score of the row. It may be -inf, and otherwise the "
+            "you subtract the smallest score of the row. It may be -inf, and if it isn't, the "
             "large scores stay large.",
         ),
         Mistake(
@@ -104,7 +104,7 @@ softmax = Check(
         ),
         Mistake(
             _edit_softmax(("scores.max", "abs(scores).max")),
-            "you subtract the largest absolute value and not the largest score. If all scores are "
+            "you subtract the largest absolute value, not the largest score. If all scores are "
             "far below 0, all exponentials become 0.",
         ),
         Mistake(
@@ -119,7 +119,7 @@ softmax = Check(
         Mistake(
             _edit_softmax(("scores.max(axis=-1, keepdims=True)", "scores.max()")),
             "rows far below the largest score of the whole array come out as 0/0. Subtract each"
-            " row's own maximum and not the array's.",
+            " row's own maximum, not the array's.",
         ),
         Mistake(
             _edit_softmax(("weights.sum(axis=-1,", "weights.sum(axis=0,")),
@@ -132,8 +132,8 @@ softmax = Check(
         ),
         Mistake(
             _edit_softmax((", keepdims=True", "")),
-            "this is right only for a single row of scores. A sum over an axis takes the axis "
-            "away, so the rows no longer fit their sums. With keepdims=True the axis stays, "
+            "this is right only for a single row of scores. A sum over an axis removes the axis, "
+            "so the rows no longer fit their sums. With keepdims=True the axis stays, "
             "with length 1.",
         ),
         Mistake(
@@ -207,7 +207,7 @@ attention = Check(
         ),
         Mistake(
             _edit_attention(("np.sqrt(query.shape[-1])", "2.0")),
-            "you divide by 2, which is √d_k for the queries of this page. Divide by the root of d_k, the "
+            "you divide by 2, which is √d_k for the queries on this page. Divide by the root of d_k, the "
             "length of the last axis of `query`.",
         ),
         Mistake(
@@ -217,7 +217,7 @@ attention = Check(
         ),
         Mistake(
             _edit_attention(("np.sqrt(query.shape[-1])", "query.shape[-1]")),
-            "you divided by d_k and not by √d_k. Take the root.",
+            "you divided by d_k, not by √d_k. Take the root.",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "key.shape[-2]")),
@@ -273,14 +273,14 @@ attention = Check(
             _edit_attention(
                 ("softmax(scores)", "softmax(scores.swapaxes(-2, -1)).swapaxes(-2, -1)")
             ),
-            "the columns sum to 1 and not the rows. Let the softmax run over the keys.",
+            "the columns sum to 1, but the rows should. Let the softmax run over the keys.",
         ),
         Mistake(
             _edit_attention(
                 (" / np.sqrt(query.shape[-1])", ""),
                 ("softmax(scores)", "softmax(scores) / np.sqrt(query.shape[-1])"),
             ),
-            "the rows do not sum to 1. Divide by √d_k before the softmax and not after it.",
+            "the rows do not sum to 1. Divide by √d_k before the softmax, not after it.",
         ),
         Mistake(
             _edit_attention(

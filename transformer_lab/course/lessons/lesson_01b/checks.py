@@ -89,7 +89,7 @@ softmax_backward = Check(
         ),
         Mistake(
             lambda g, w: w * (g + _sum_rows(g * w)),
-            "the weighted average is taken away from dw_k, not added to it.",
+            "the weighted average should be subtracted from dw_k, not added to it.",
         ),
         Mistake(
             lambda g, w: w * (g - (g * w).sum(axis=1, keepdims=True)),
@@ -97,7 +97,7 @@ softmax_backward = Check(
         ),
         Mistake(
             lambda g, w: w * (_sum_rows(g * w) - g),
-            "this is right except for the sign. It's (δ_jk − w_k) and not (w_k − δ_jk).",
+            "this is right except for the sign. It's (δ_jk − w_k), not (w_k − δ_jk).",
         ),
         Mistake(
             _use_one_jacobian,

@@ -187,7 +187,7 @@ MERGE_BY_RESHAPE = ("reference.merge_heads(heads)", "heads.reshape(x.shape)")
 
 
 def _keep_diagonal_blocks(w: np.ndarray, num_heads: int) -> np.ndarray:
-    """Keep only those weights through which a head's columns see the same columns of x."""
+    """Keep only the diagonal blocks of w, so that each head sees only its own columns of x."""
     d = len(w) // num_heads
     return w * np.kron(np.eye(num_heads), np.ones((d, d)))
 

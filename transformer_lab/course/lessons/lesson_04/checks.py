@@ -133,9 +133,9 @@ def _work_out_rotation(k: int, d_model: int, at: tuple) -> Iterator[Step]:
     yield f"its angle, {k} divided by 10000^({2 * pair}/{d_model}), because 2i is {2 * pair}", angle
     yield "its block, cos and sin above −sin and cos", block
     if column // 2 == pair:
-        yield f"the number of row {row} in column {column}", block[row % 2, column % 2]
+        yield f"the number in row {row}, column {column}", block[row % 2, column % 2]
     else:
-        yield f"the number of row {row} in column {column}, outside the block", 0.0
+        yield f"the number in row {row}, column {column}, outside the block", 0.0
 
 
 def _random_turn(chance: RandomValues) -> tuple:

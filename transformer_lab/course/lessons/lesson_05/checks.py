@@ -95,7 +95,7 @@ feed_forward = Check(
         ),
         Mistake(
             lambda x, w1, b1, w2, b2: x + reference.feed_forward(x, w1, b1, w2, b2),
-            "the input is added already, but that is the residual connection's job, one box further on.",
+            "the input is already added, but that is the residual connection's job, one box further on.",
         ),
     ],
 )

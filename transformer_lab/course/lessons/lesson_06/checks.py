@@ -74,7 +74,7 @@ padding_mask = Check(
         ),
         Mistake(
             lambda ids, pad: (ids != pad)[:, None, None, :] & (ids != pad)[:, None, :, None],
-            "queries are hidden as well. Nobody reads what padding gets as a query, so the mask is "
+            "queries are hidden as well. Nobody reads the output of a padding query, so the mask is "
             "(batch, 1, 1, key).",
         ),
     ],

@@ -209,8 +209,8 @@ decoder_layer = Check(
         ),
         Mistake(
             _edit((SELF, f"    asks = x\n{SELF}"), ("cross_attention(x,", "cross_attention(asks,")),
-            "cross-attention asks with the layer's input. It should ask with what the first Add & "
-            "Norm gave.",
+            "cross-attention takes its queries from the layer's input. It should take them from what "
+            "the first Add & Norm gave.",
         ),
         Mistake(
             _edit(("add_norm_2", "add_norm_1"), ("add_norm_3", "add_norm_1")),
@@ -276,8 +276,8 @@ decoder_layer = Check(
         ),
         Mistake(
             _edit(CROSS_IGNORES_NORM),
-            "this is right where the norm comes last. With pre-norm, cross-attention must ask "
-            "with what add_norm_2 hands it and not with the x outside.",
+            "this is right where the norm comes last. With pre-norm, cross-attention must take "
+            "its queries from what add_norm_2 hands it and not from the x outside.",
         ),
         Mistake(
             _edit(
@@ -287,8 +287,8 @@ decoder_layer = Check(
                 ),
                 ("cross_attention(x,", "cross_attention(outside,"),
             ),
-            "both attentions work on the layer's input, but cross-attention should ask with what the "
-            "first Add & Norm gave.",
+            "both attentions work on the layer's input, but cross-attention should take its queries "
+            "from what the first Add & Norm gave.",
         ),
         Mistake(
             _edit(
@@ -304,7 +304,7 @@ decoder_layer = Check(
         ),
         Mistake(
             _edit((LAST, LAST.replace("return", "x =") + LAST)),
-            "the feed-forward network acts twice.",
+            "the feed-forward network is applied twice.",
         ),
         Mistake(
             _edit((SELF, f"    keys = x\n{SELF.replace('x, x, x,', 'x, keys, keys,')}")),

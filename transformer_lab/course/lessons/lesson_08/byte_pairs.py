@@ -105,7 +105,7 @@ count_pairs = Check(
         ),
         Mistake(
             _edit_counting(("counts[pair]", "counts[''.join(pair)]")),
-            "each key is joined to one string, so the border between the two is lost: keep pairs "
+            "each key is joined into one string, so the border between the two is lost: keep pairs "
             "(left, right).",
         ),
         Mistake(

@@ -23,7 +23,7 @@ def _work_out_entropy(counts: Tensor, at: tuple) -> Iterator[Step]:
     yield f"their shares, each count divided by {counts.sum():g}", p
     yield "the natural logarithms of the shares", p.log()
     yield "each share times its logarithm", p * p.log()
-    yield "summed, with the sign turned", -(p * p.log()).sum()
+    yield "summed, with the sign changed", -(p * p.log()).sum()
 
 
 def _compute_mean_log(p: Tensor) -> Tensor:
@@ -58,7 +58,7 @@ unigram_loss = Check(
         ),
         Mistake(
             lambda counts: -_compute_entropy(counts),
-            "the sign is wrong, because a loss is not below 0.",
+            "the sign is wrong, because a loss is never below 0.",
         ),
         Mistake(
             lambda counts: -(counts / counts.sum() * (counts / counts.sum()).log()).sum(),
@@ -101,11 +101,11 @@ unigram_loss = Check(
         ),
         Mistake(
             lambda counts: -(counts / counts.sum()).max().log(),
-            "only the most frequent word enters, but each word should count with its share.",
+            "only the most frequent word counts, but each word should count by its share.",
         ),
         Mistake(
             lambda counts: -(counts[counts > 0] / counts.sum()).min().log(),
-            "only the rarest word enters, but each word should count with its share.",
+            "only the rarest word counts, but each word should count by its share.",
         ),
         Mistake(
             lambda counts: -(counts[counts > 0] / counts.sum() * counts[counts > 0].log()).sum(),
@@ -121,7 +121,7 @@ unigram_loss = Check(
         ),
         Mistake(
             lambda counts: _compute_entropy(counts) * counts.sum(),
-            "this is the sum over the text, but the loss is that of one token.",
+            "this is the sum over the text, but the loss is the mean for one token.",
         ),
         Mistake(
             lambda counts: _compute_entropy(counts).exp(),

@@ -150,7 +150,7 @@ mend_loss = Check(
         Mistake(
             _edit_loss(("logits.log_softmax(dim=-1)", "logits.softmax(dim=-1).log()")),
             "the logarithm is taken of a softmax, but a probability may be too small for a float, and "
-            "the logarithm of 0 is −∞. `log_softmax` takes both in one.",
+            "the logarithm of 0 is −∞. `log_softmax` computes both in one step.",
         ),
     ],
 )
@@ -247,7 +247,7 @@ mend_shift = Check(
         ),
         Mistake(
             lambda target: (target, target[:, 1:]),
-            "one position more is read than is asked for, but nothing comes after eos.",
+            "one more position is read than is asked for, but nothing comes after eos.",
         ),
         Mistake(
             lambda target: (target[:, :-2], target[:, 2:]),

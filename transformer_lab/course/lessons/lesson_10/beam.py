@@ -71,11 +71,13 @@ def _split_pairs(answer: Callable[..., Any], *arguments: Any) -> Any:
         raise UnusableError(f"it returns {describe_kind(found)}, {asked}")
     values = np.array([float(as_array(value)) for value, _ in found])
     if np.isnan(values).any():
-        return values, np.array([], dtype=int)  # they have no order, so the beginnings are random
+        return values, np.array([], dtype=int)  # NaN has no order, so the beginnings are random
     for _, ids in found:
         if not isinstance(ids, tuple) or any(isinstance(i, Tensor | float) for i in ids):
             said = f"(log-probability, {describe_kind(ids)})"
-            raise UnusableError(f"a pair is {said}, but ids should be a tuple of whole numbers")
+            raise UnusableError(
+                f"a pair is {said}, but should be (log-probability, tuple of whole numbers)"
+            )
     rows = [[as_int(i) for i in ids] for _, ids in found]
     if len({len(row) for row in rows}) > 1:
         return values, np.array([" ".join(map(str, row)) for row in rows])
@@ -159,7 +161,7 @@ beam_step = Check(
         ),
         Mistake(
             _edit_step(("[:k]", "[:k][::-1]")),
-            "these are the right ones with the worst first, but the best comes first.",
+            "these are the right ones with the worst first, but the best should come first.",
         ),
         Mistake(
             _edit_step(("(*ids, word)", "(word,)")),

@@ -51,7 +51,7 @@ def _work_out_words(
     words = _write_greedily(next_logits, bos, eos, limit)
     read = [bos, *words[: at[0]]]
     yield f"what next_logits reads before word {at[0]} (counted from 0)", read
-    yield "the logits it returns, from word 0 of the vocabulary on", next_logits(read)
+    yield "the logits it returns, starting with word 0 of the vocabulary", next_logits(read)
     yield "the word with the largest logit, which is written", words[at[0]]
     yield "all words written", words
     yield "why it stops there", f"{eos} is eos" if eos in words else f"the limit is {limit}"
@@ -152,7 +152,7 @@ greedy_words = Check(
         ),
         Mistake(
             _edit_writing(("< limit", "< 10_000")),
-            "the limit is not kept, but a model may never write eos.",
+            "the limit is ignored, but a model may never write eos.",
         ),
     ],
 )

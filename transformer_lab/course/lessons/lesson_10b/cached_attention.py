@@ -57,7 +57,7 @@ WHOLE = (
 
 
 def _step_cases() -> list[tuple]:
-    # (batch, past, d_model, d_k, d_v): no words yet, too.
+    # (batch, past, d_model, d_k, d_v); once there are no words yet.
     shapes = ((1, 2, 3, 5, 2), (2, 3, 5, 7, 11), (3, 0, 7, 2, 5), (5, 11, 2, 3, 7))
     cases = [
         tuple(

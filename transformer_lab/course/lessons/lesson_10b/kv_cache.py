@@ -71,9 +71,8 @@ def _stack_layers(answer: Callable[..., Any], cache: Cache, parents: Tensor) -> 
         for part, one in zip(parts, pair, strict=True):
             if not isinstance(one, Tensor):
                 raise UnusableError(
-                    f"a pair has {describe_kind(one)} in it, but keys and values are tensors, "
-                    "as the next "
-                    "step needs them"
+                    f"a pair has {describe_kind(one)} in it, but keys and values should be tensors, "
+                    "because the next step needs tensors"
                 )
             if part and one.shape != part[0].shape:
                 shapes = f"{tuple(part[0].shape)} and {tuple(one.shape)}"
@@ -174,7 +173,7 @@ reordered = Check(
         ),
         Mistake(
             _edit_reordering((".flatten()", ".flatten().unique()")),
-            "a row that two new beams go on from is there only once, but each needs its own copy.",
+            "a row that two new beams continue is there only once, but each needs its own copy.",
         ),
         Mistake(
             _edit_reordering(("* beams", "* batch")),
@@ -182,7 +181,7 @@ reordered = Check(
         ),
         Mistake(
             _edit_reordering((".flatten()", ".T.flatten()")),
-            "the rows go by beam and then by sentence, but the beams of a sentence lie side by "
+            "the rows are ordered by beam and then by sentence, but the beams of a sentence lie side by "
             "side.",
         ),
         Mistake(

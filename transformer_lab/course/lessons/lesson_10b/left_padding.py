@@ -42,7 +42,7 @@ next_places = Check(
         (torch.tensor([[0, 0, 5], [4, 6, 7]]), 0),
         (torch.tensor([[1, 1, 0, 2, 5], [1, 1, 1, 1, 3], [0, 2, 2, 0, 4]]), 1),
         (torch.tensor([[7, 7, 7, 7, 7, 7, 2], [7, 7, 1, 9, 0, 3, 8]]), 7),
-        # The padding's id is below 0, and of the first sentence no word has been read yet.
+        # The padding's id is below 0, and no word of the first sentence has been read yet.
         (torch.tensor([[-1, -1], [-1, 5], [3, 0], [-1, 2], [4, 4]]), -1),
     ],
     drawn=_random_ids,

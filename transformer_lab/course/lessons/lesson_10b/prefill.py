@@ -28,8 +28,8 @@ def _make_reader(seed: int, vocabulary: int) -> Read:
             isinstance(ids, Tensor) and ids.ndim == 1
         ):
             raise UnusableError(
-                f"read takes a list of words, but it gets {describe_kind(ids)}. For one word, "
-                "give it [word]"
+                f"read takes a list of words, but was given {describe_kind(ids)}. For one word, "
+                "pass [word]"
             )
         seen: tuple[int, ...] = () if cache is None else cache
         rows = []
@@ -182,8 +182,7 @@ continued = Check(
         ),
         Mistake(
             _edit_writing(("logits[-1].argmax()", "logits.argmax()")),
-            "you take the largest logit of all rows, but only the last row speaks of the next "
-            "word.",
+            "you take the largest logit of all rows, but only the last row predicts the next word.",
         ),
         Mistake(
             _edit_writing(("return words", "return [*prompt, *words]")),

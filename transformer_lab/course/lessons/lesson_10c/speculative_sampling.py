@@ -106,7 +106,7 @@ keep_or_redraw = Check(
         Mistake(
             _edit_chances(("(p / q).clamp(max=1)", "(p >= q).to(p.dtype)")),
             "this is all or nothing, but a word that the draft says too often is kept now and "
-            "then, with p/q.",
+            "then, with probability p/q.",
         ),
         Mistake(
             _edit_chances(

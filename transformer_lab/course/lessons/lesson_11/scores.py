@@ -107,8 +107,8 @@ error_rate = Check(
                     "(source, int(weights[:, source].argmax())) for source",
                 ),
             ),
-            "this takes the strongest step for each source word, but that's a column. It's each "
-            "step, a row, that has one link.",
+            "this takes the strongest step for each source word, but that's a column. Each step, "
+            "a row, has one link.",
         ),
         Mistake(
             _edit_error_rate(("2 * ", ""), ("(len(found) + len(gold))", "len(gold)")),

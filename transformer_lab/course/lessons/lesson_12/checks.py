@@ -78,8 +78,8 @@ preference = Check(
         ),
         Mistake(
             lambda w, row, a, b: w[row, :, a] - w[row, :, b],
-            "`row` stands on the first axis here, but that's the axis of the heads. The second is that "
-            "of the queries.",
+            "`row` indexes the first axis here, but that's the axis of the heads. The queries are on "
+            "the second.",
         ),
         Mistake(
             lambda w, row, a, b: (w[:, row, a] - w[:, row, b]).mean(),

@@ -38,7 +38,7 @@ full_turns = Check(
         (300, 22),
         (164, 96),
         (1987, 16),
-    ],  # the last two: near
+    ],  # in the last two, some angle is close to a whole turn
     drawn=_random_last,
     arguments=("last", "d_model"),
     results=("which pairs have turned",),

@@ -50,7 +50,8 @@ _FAR = np.array([[900.0], [0.0], [-900.0]])
 def _random_parts(chance: RandomValues) -> tuple:
     rows, one, other, width = chance.sizes(4)
     above, seed = chance.real(-900, 900), chance.between(9, 999)
-    farther = chance.one_of(0.0, 900.0) * chance.numbers(rows, 1)  # part b is, row by row
+    # How far part b's scores lie above or below part a's, row by row.
+    farther = chance.one_of(0.0, 900.0) * chance.numbers(rows, 1)
     parts = (
         _make_part(rows, n, width, seed + n, above + more)
         for n, more in ((one, 0.0), (other, farther))

@@ -211,7 +211,8 @@ messages = Check(
         ),
         Mistake(
             lambda query, key, value, edges: _send_messages(key, query, value, edges),
-            "query and key are swapped. The node that listens asks, and the senders are asked.",
+            "query and key are swapped. The node that listens has the query, and the senders have "
+            "the keys.",
         ),
         Mistake(
             _edit_messages(("    largest =", "    np.fill_diagonal(there, True)\n    largest =")),

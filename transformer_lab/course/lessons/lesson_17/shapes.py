@@ -41,9 +41,9 @@ def _random_sizes(chance: RandomValues) -> tuple:
 
 _MEANINGS = (
     "the memory, batch × source × d_model, a vector for each source word",
-    "encoder self-attention, batch × heads × source × source, as source words ask source words",
-    "decoder self-attention, batch × heads × target × target, as target words ask target words",
-    "cross-attention, batch × heads × target × source, as target words ask source words",
+    "encoder self-attention, batch × heads × source × source, as source words attend to source words",
+    "decoder self-attention, batch × heads × target × target, as target words attend to target words",
+    "cross-attention, batch × heads × target × source, as target words attend to source words",
     "the logits, batch × target × words, a number for each word of the vocabulary",
 )
 

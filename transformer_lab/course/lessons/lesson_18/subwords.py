@@ -44,10 +44,10 @@ def _random_pieces(chance: RandomValues) -> tuple:
 def _work_out_joining(maps: np.ndarray, words: np.ndarray, at: tuple) -> Iterator[Step]:
     asking, asked = (np.flatnonzero(words == word) for word in at)
     received = maps[np.ix_(asking, asked)].sum(axis=1)
-    yield f"the pieces of word {at[0]}, which ask", asking
-    yield f"the pieces of word {at[1]}, which receive", asked
-    yield "what these receive together, from each piece that asks", received
-    yield "the mean of that over the pieces that ask", received.mean()
+    yield f"the pieces of word {at[0]}, the queries", asking
+    yield f"the pieces of word {at[1]}, the keys", asked
+    yield "what these keys receive together from each query", received
+    yield "the mean of that over the queries", received.mean()
 
 
 join = Check(
