@@ -91,7 +91,7 @@ def measure_engine(rounds: int) -> dict[str, tuple[Times, Times]]:
                         page.ask(LOOPS)
                     for name, (act, _) in ENGINE.items():
                         work = partial(page.ask, f"(() => {{ {act.replace('OTHER', other)}; }})()")
-                        work()  # once more, because the browser compiles what it runs often
+                        work()  # warms up: the browser compiles what it runs often
                         seconds = page.work(work)
                         if turn:
                             found[name][way].append(seconds)

@@ -46,7 +46,7 @@ NOTEBOOKS = ROOT / "notebooks"
 SANITIZE = ROOT / "tools" / "nbval_sanitize.cfg"
 CELL_TIMEOUT = 600  # seconds; this only ends cells that hang
 FOLDED = {"solution", "answers", "drawing"}
-"""Tags of cells that are folded: solutions, definitions that answer exercises, and drawing code."""
+"""Tags of folded cells: solutions, answers to exercises, and code that only draws or prints a table."""
 WIDGET = "application/vnd.jupyter.widget-view+json"
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},

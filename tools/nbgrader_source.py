@@ -93,7 +93,7 @@ def exercises(notebook: NotebookNode) -> Iterator[tuple[NotebookNode, NotebookNo
 
 
 def as_answer(cell: NotebookNode, solution: str) -> None:
-    """Put the solution under the stub, which it overrides, and from where nbgrader removes it."""
+    """Put the solution under the stub, which it overrides; nbgrader removes it for learners."""
     asked = re.search(r"^(?:def|class) (\w+)", cell.source, re.MULTILINE)
     assert asked, cell.source
     region = solution[: solution.index("### END SOLUTION")] + "### END SOLUTION"

@@ -79,7 +79,7 @@ METHODS_TO_SKIP = ("detach", "flatten", "reshape", "clone", "copy", "abs")
 
 
 def mutants(solution: Solution) -> list[Mutant]:
-    """Return all single changes of a solution; if they are few, add multiple ones, up to `LEAST`.
+    """Return all single changes of a solution; if they are few, add combinations, up to `LEAST`.
 
     Those that exploit a regularity come last.
     """
@@ -200,7 +200,7 @@ def _call_changes(node: ast.Call) -> Iterator[tuple[str, Edit]]:
 
 
 def _exchange(a: str, b: str) -> Edit:
-    """Return an edit that reads one argument where the other was read."""
+    """Return an edit that exchanges two argument names."""
 
     def edit(tree: ast.AST, place: int) -> None:
         function = node_at(tree, place)

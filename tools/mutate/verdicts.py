@@ -42,7 +42,7 @@ def verdict_on(mutant: Mutant) -> Verdict:
         return line
 
     def counted(answer: Any) -> Any:
-        """Count the lines of a function too; Python stops counting once the counter has raised."""
+        """Return an answer whose lines are counted; Python stops counting once the counter raises."""
         if isinstance(answer, type):
             sys.settrace(line)
             return answer
