@@ -1,1 +1,1 @@
-"""This package side by side with its peers: speed, memory, imports. Run by hand: `make bench`."""
+"""Comparisons of this package with its peers in speed, memory and imports: `make bench` runs them."""

@@ -1,4 +1,4 @@
-"""python -m benchmarks: measure side by side, by turns, and write RESULTS.md."""
+"""python -m benchmarks: measure this package and its peers in turn, and write RESULTS.md."""
 
 import argparse
 import warnings
@@ -26,16 +26,16 @@ BY_DEFAULT = SECTIONS[:3]
 
 
 def main() -> None:
-    """Run the sections that are asked for."""
+    """Run the chosen sections."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
         "--only",
         nargs="+",
         choices=SECTIONS,
         default=BY_DEFAULT,
-        help="sections to run (world, real-text and large take long, record, lab, site and "
-        "playground need a browser, the first of them npm too, and first-minutes installs everything "
-        "anew: they are not among the default ones)",
+        help="sections to run. By default, these are left out: world, real-text and large, which "
+        "take long; record, lab, site and playground, which need a browser, and record npm too; and "
+        "first-minutes, which installs everything again",
     )
     parser.add_argument("--rounds", type=int, default=3, help="rounds of each comparison")
     parser.add_argument("--threads", type=int, default=2, help="threads for every candidate")
@@ -44,7 +44,7 @@ def main() -> None:
     logging.set_verbosity_error()
     warnings.filterwarnings("ignore", message="The PyTorch API of nested tensors")
 
-    # Pages multiply no matrices here.
+    # No matrices are multiplied for the pages.
     sections = (
         {}
         if set(chosen.only) <= {"record", "lab", "site", "playground", "first-minutes"}

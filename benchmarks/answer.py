@@ -1,4 +1,4 @@
-"""What a process that decodes does: it answers how long it took, or how much memory."""
+"""What a decoding process does: it says how long decoding took, or how much memory it needed."""
 
 import sys
 import time
@@ -9,7 +9,7 @@ from benchmarks.memory import print_peak
 
 
 def time_or_peak(what: str, decode: Callable[[int], object], length: Sequence[str]) -> None:
-    """For each length that is read, print the seconds; or the peak for the one that is given."""
+    """Print the seconds for each length that is read, or the peak memory for the length given."""
     if what == "peak":
         decode(2)
         print_peak(partial(decode, int(length[0])))

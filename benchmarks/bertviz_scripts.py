@@ -1,4 +1,4 @@
-"""The scripts that BertViz's pages ask a CDN for, fetched once from npm and kept."""
+"""The scripts that BertViz's pages ask a CDN for, fetched once from npm and then kept."""
 
 import re
 import shutil
@@ -19,7 +19,7 @@ PACKAGES = {
 
 
 def load_bertviz_scripts() -> dict[str, bytes]:
-    """Each address with what it answers.
+    """Return the content of each script by its address.
 
     Raises:
         RuntimeError: If npm is missing, or cannot fetch a package.
@@ -30,13 +30,13 @@ def load_bertviz_scripts() -> dict[str, bytes]:
 
 
 def read_from_npm(package: str, file: str, folder: Path) -> bytes:
-    """One file of an npm package such as `d3@5.7.0`."""
+    """Return one file of an npm package such as `d3@5.7.0`."""
     archive = folder / f"{package.replace('@', '-')}.tgz"
     if not archive.exists():
         npm = shutil.which("npm")
         if npm is None:
             raise RuntimeError(
-                f"npm is missing: BertViz needs {package} to draw at all; apt-get install npm"
+                f"npm is missing: BertViz cannot draw without {package}; apt-get install npm"
             )
         command = [npm, "pack", "--silent", "--pack-destination", str(folder), package]
         done = subprocess.run(command, capture_output=True, text=True)  # noqa: S603
@@ -49,8 +49,8 @@ def read_from_npm(package: str, file: str, folder: Path) -> bytes:
 
 
 def check_addresses(page: str, served: Iterable[str]) -> None:
-    """A RuntimeError if a page asks for what is not served: another version of BertViz came out."""
+    """Raise a RuntimeError if a page asks for anything else: there is a new version of BertViz."""
     known = {address for s in served for address in (s, s.removesuffix(".js"))}
     unknown = set(re.findall(rf"{CDN}[^'\"]+", page)) - known
     if unknown:
-        raise RuntimeError(f"BertViz asks for {sorted(unknown)}; there is {sorted(known)}")
+        raise RuntimeError(f"BertViz asks for {sorted(unknown)}; expected only {sorted(known)}")

@@ -1,4 +1,4 @@
-"""Pages in Chromium, without a network: when they are drawn, and what an interaction costs them."""
+"""Pages in Chromium without a network: when they are drawn, and what an interaction costs."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,12 +20,12 @@ class OpenPage:
         self.browser = browser
         self.page = page
         self.devtools = page.context.new_cdp_session(page)
-        # Processor time: what other programs take meanwhile is not the page's work.
+        # In processor time, so that the work of other programs is not counted as the page's.
         self.devtools.send("Performance.enable", {"timeDomain": "threadTicks"})
         self.seconds_to_drawn = page.evaluate("drawn") / 1000
 
     def ask(self, expression: str) -> Any:
-        """The value of an expression in the page; a RuntimeError with its message if it fails."""
+        """Return the value of an expression in the page; raise a RuntimeError if it fails."""
         asked = {"expression": expression, "awaitPromise": True, "returnByValue": True}
         answer = self.devtools.send("Runtime.evaluate", asked)
         if "exceptionDetails" in answer:
@@ -33,17 +33,16 @@ class OpenPage:
         return answer["result"].get("value")
 
     def metric(self, name: str) -> float:
-        """One of Chromium's own counts for this page."""
+        """Return one of Chromium's own counts for this page."""
         found = self.devtools.send("Performance.getMetrics")["metrics"]
         return next(metric["value"] for metric in found if metric["name"] == name)
 
     def work(self, act: Callable[[], object]) -> float:
-        """Seconds of main-thread work of one interaction.
+        """Return the seconds of main-thread work that one interaction takes.
 
-        Chromium counts the processor time of the tasks of a page's main thread (TaskDuration: script,
-        style, layout and painting); this is what it counts from the event to the beginning of the
-        second frame after it. What two frames take without an event, the median of three, is
-        subtracted.
+        Chromium counts the processor time of the tasks on a page's main thread (TaskDuration: script,
+        style, layout and painting). This is its count from the event to the beginning of the second
+        frame after it, minus what two frames take without an event (the median of three).
         """
 
         def counted(act: Callable[[], object]) -> float:
@@ -56,10 +55,10 @@ class OpenPage:
         return max(0.0, counted(act) - idle)
 
     def megabytes(self) -> tuple[float, float]:
-        """After garbage collection: the script's heap, and the memory of the page's process.
+        """Return the size of the script's heap and of the page's process, after garbage collection.
 
-        An SVG's elements are not in the script's heap but in the process; that is counted as its
-        anonymous resident memory, which is Linux's word, and 0 elsewhere.
+        An SVG's elements are not in the script's heap but elsewhere in the process, whose size is its
+        anonymous resident memory (a term of Linux), or 0 on other systems.
         """
         self.devtools.send("HeapProfiler.collectGarbage")
         heap = self.metric("JSHeapUsedSize") / MEGA
@@ -69,7 +68,7 @@ class OpenPage:
 
 
 def resident_megabytes(process: int) -> float:
-    """The anonymous resident memory of a process, in megabytes; 0 outside Linux."""
+    """Return the anonymous resident memory of a process in megabytes, or 0 outside Linux."""
     status = Path(f"/proc/{process}/status")
     if status.exists():
         for line in status.read_text(encoding="utf-8").splitlines():
@@ -80,7 +79,7 @@ def resident_megabytes(process: int) -> float:
 
 @contextmanager
 def open_page(browser: Browser, path: Path, served: Mapping[str, bytes]) -> Iterator[OpenPage]:
-    """Open a file in a new page and wait until it is drawn.
+    """Open a file in a new page, and wait until it is drawn.
 
     Requests are answered from `served` or blocked.
     """

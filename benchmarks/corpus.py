@@ -11,12 +11,12 @@ from transformer_lab.data.tokenizer import BPETokenizer
 from transformer_lab.data.world import grammar
 
 LONGEST = 64
-"""Tokens a side; longer sentences are left out for all alike."""
+"""The most tokens on a side; longer sentences are left out for all candidates."""
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Pairs of sentences, and the words that say in the report what they are."""
+    """Pairs of sentences, and a name for them in the report."""
 
     name: str
     train: list[SentencePair]
@@ -24,19 +24,19 @@ class Corpus:
 
 
 def open_corpus() -> Corpus:
-    """Debian's French; where it cannot be had, the bilingual world."""
+    """Return Debian's French or, if it is not available, the bilingual world."""
     try:
         splits = corpora.debian("fr")
         name = "Debian's package descriptions, English to French"
         return Corpus(name, list(splits.train), list(splits.validation))
     except (corpora.CorpusUnavailable, ValueError) as reason:
         world = grammar.world(train=40_000, seed=0)
-        name = f"the bilingual world, as Debian's French is not to be had here ({reason})"
+        name = f"the bilingual world, because Debian's French is not available ({reason})"
         return Corpus(name, list(world.train), list(world.validation))
 
 
 def encode_corpus(corpus: Corpus, vocab_size: int) -> tuple[list[Example], list[Example]]:
-    """Training examples in a random order and validation examples, in pieces of one vocabulary."""
+    """Return training examples in random order and validation examples, with a shared vocabulary."""
     pairs = corpus.train[:20_000]
     texts = [*(p.source for p in pairs), *(p.target for p in pairs)]
     tokenizer = BPETokenizer.train(texts, vocab_size)
@@ -48,19 +48,19 @@ def encode_corpus(corpus: Corpus, vocab_size: int) -> tuple[list[Example], list[
 
 
 def real_tokens(examples: Sequence[Example]) -> int:
-    """Source tokens, and target tokens that are predicted; no padding."""
+    """Count the source tokens and the predicted target tokens, without padding."""
     return sum(len(e.source) + len(e.target) - 1 for e in examples)
 
 
 def fixed_batches(examples: Sequence[Example], sentences: int) -> list[list[Example]]:
-    """An ordinary loop's batches: so many sentences each, in the order they come."""
+    """Return an ordinary loop's batches: this many sentences each, in the order they come."""
     return [list(examples[at : at + sentences]) for at in range(0, len(examples), sentences)]
 
 
 def find_token_budget(examples: Sequence[Example], steps: int) -> int:
-    """The token budget at which these examples make about so many buckets.
+    """Return the token budget at which these examples fill about this many buckets.
 
-    So both ways take equally many steps of Adam, of equally many real tokens on average.
+    With it, both ways take equally many steps of Adam, with equally many real tokens on average.
     """
     budgets = range(LONGEST, 16_384, 64)
     return min(budgets, key=lambda b: abs(len(buckets(examples, b, seed=0)) - steps))

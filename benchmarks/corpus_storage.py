@@ -1,10 +1,10 @@
-"""Flat files beside Arrow for the same corpus: time and peak memory of storing it and training from it.
+"""Flat files against Arrow: time and peak memory for storing a corpus and training from it.
 
     python -m benchmarks.corpus_storage [PAIRS] [ROUNDS]
 
-Both sides read the same file with the same reader, cut it with the same tokenizer, and give the same
-batches in the same order, which is checked. Each measurement has a process of its own. Seconds are the
-processor's, of all threads, so that a machine that others use slows neither side.
+Both sides read the same file with the same reader, split it with the same tokenizer, and give the
+same batches in the same order, which is checked. Each measurement has a process of its own. Seconds are
+processor time, summed over all threads, so that other users of the machine slow down neither side.
 """
 
 import hashlib
@@ -58,7 +58,7 @@ class ArrowExamples:
         return len(self.rows)
 
     def sketches(self, places: range) -> list[ExampleLengths]:
-        """The lengths of the examples at these places."""
+        """Return the lengths of the examples at these places."""
         lengths = self.lengths[places.start : places.stop : places.step].tolist()
         return [
             ExampleLengths(place, range(source), range(target))
@@ -66,13 +66,13 @@ class ArrowExamples:
         ]
 
     def read(self, places: Iterable[int]) -> list[Example]:
-        """The examples at these places."""
+        """Return the examples at these places."""
         found = self.rows[list(places)]
         return list(map(Example, found["source"], found["target"]))
 
 
 def store_in_arrow(path: Path, folder: Path) -> Any:
-    """The pairs of a file in the cache of `datasets`."""
+    """Store the pairs of a file in the cache of `datasets`, and return them."""
 
     def rows() -> Iterator[dict[str, str]]:
         yield from ({"source": p.source, "target": p.target} for p in iterate_pairs(path) if p)
@@ -82,7 +82,7 @@ def store_in_arrow(path: Path, folder: Path) -> Any:
 
 
 def encode_in_arrow(pairs: Any, tokenizer: BPETokenizer) -> ArrowExamples:
-    """The ids of these pairs, two bytes each, in the same cache."""
+    """Store the ids of these pairs in the same cache, two bytes each, and return them."""
 
     def encode(rows: dict[str, list[str]]) -> dict[str, list[Any]]:
         texts = list(map(Pair, rows["source"], rows["target"]))
@@ -109,14 +109,14 @@ def encode_in_arrow(pairs: Any, tokenizer: BPETokenizer) -> ArrowExamples:
 
 
 def store_in_files(path: Path, folder: Path) -> StoredPairs:
-    """The pairs of a file in flat files."""
+    """Store the pairs of a file in flat files, and return them."""
     folder.mkdir()
     seal_folder(folder, pairs=write_pairs(folder, filter(None, iterate_pairs(path))))
     return StoredPairs(folder)
 
 
 def encode_in_files(pairs: StoredPairs, tokenizer: BPETokenizer) -> Any:
-    """The ids of these pairs in flat files."""
+    """Store the ids of these pairs in flat files, and return them."""
     return store_examples(pairs, (tokenizer, tokenizer), LONGEST, BOS_ID, EOS_ID)
 
 
@@ -124,7 +124,7 @@ SIDES = {"files": (store_in_files, encode_in_files), "arrow": (store_in_arrow, e
 
 
 def measure_here(side: str, path: Path, folder: Path) -> dict[str, Any]:
-    """Store a corpus and read batches of it: the seconds, the peak in megabytes, and their sum."""
+    """Store a corpus and read batches of it; return seconds, megabytes and a checksum."""
     datasets.disable_progress_bars()
     tokenizer = load_tokenizer(path.with_suffix(".json"))
     assert isinstance(tokenizer, BPETokenizer)
@@ -155,7 +155,7 @@ def measure_here(side: str, path: Path, folder: Path) -> dict[str, Any]:
 
 
 def measure_in_process(side: str, path: Path) -> dict[str, Any]:
-    """What `measure_here` finds in a process of its own, with an empty cache."""
+    """Return the result of `measure_here` in a process of its own, with an empty cache."""
     with tempfile.TemporaryDirectory() as name:
         command = [sys.executable, "-m", "benchmarks.corpus_storage", side, str(path)]
         done = subprocess.run(  # noqa: S603
@@ -167,7 +167,7 @@ def measure_in_process(side: str, path: Path) -> dict[str, Any]:
 
 
 def section(count: int = PAIRS, rounds: int = ROUNDS) -> str:
-    """A table: medians of the rounds, in which both sides take turns."""
+    """Return a table with the medians of the rounds, in which both sides take turns."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "pairs.tsv"
         write_corpus(path, count)

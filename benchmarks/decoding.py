@@ -1,8 +1,8 @@
-"""Decoding: new tokens a second, when every sentence has to run to the same length.
+"""Decoding: new tokens per second, if every sentence has to reach the same length.
 
-Each candidate lives in a process of its own, which loads no library that it does not need. The threads
-of a library stay awake for a while after their work, in wait for more of it, and two libraries in one
-process disturb each other.
+Each candidate has a process of its own, which loads no library that it does not need. The threads of
+a library stay awake for a while after their work, waiting for more, so two libraries in one process
+would disturb each other.
 """
 
 import json
@@ -34,16 +34,16 @@ SIZES = {"small": SMALL, "large": LARGE}
 LENGTHS = (40, 128)
 SENTENCES = 32
 BEAM = 4
-NEVER = -1e4  # the logit of eos, on all sides alike: nobody stops early
+NEVER = -1e4  # the logit of eos for all candidates, so that none stops early
 ENGINES = Path(tempfile.gettempdir()) / f"engines-{os.getpid()}"
-AWAKE = 0.3  # seconds after which the threads of the one before sleep
+AWAKE = 0.3  # seconds until the threads of the previous candidate are asleep
 
 Decode = Callable[[int], object]
-"""Decodes the sentences to a length in new tokens."""
+"""A function that decodes the sentences until they have this many new tokens."""
 
 
 def draw_sources(size: Size) -> Tensor:
-    """Random sentences of 10 to 25 tokens and their eos, padded."""
+    """Draw random sentences of 10 to 25 tokens plus eos, padded."""
     generator = torch.Generator().manual_seed(0)
     ids = torch.randint(4, size.vocab, (SENTENCES, 26), generator=generator)
     lengths = torch.randint(10, 26, (SENTENCES,), generator=generator)
@@ -54,9 +54,9 @@ def draw_sources(size: Size) -> Tensor:
 
 
 def make_decoder(name: str, size: Size) -> Decode:
-    """One of those that are compared, with a model of its own.
+    """Return one of the compared decoders, with a model of its own.
 
-    Same seed, same weights where it can.
+    The seed is the same for all, and so are the weights where that is possible.
     """
     torch.manual_seed(0)
     source = draw_sources(size)
@@ -87,7 +87,7 @@ def make_decoder(name: str, size: Size) -> Decode:
 
 
 def make_endless_model(size: Size) -> Transformer:
-    """Our model, which never ends a sentence; the same at each call."""
+    """Return our model so that it never ends a sentence; it is the same at each call."""
     torch.manual_seed(0)
     model = make_ours(size).eval()
     with torch.no_grad():
@@ -96,7 +96,7 @@ def make_endless_model(size: Size) -> Transformer:
 
 
 def write_for_ctranslate2(size: Size, folder: Path) -> None:
-    """Our model as CTranslate2 reads it, in float32, and what it is to translate."""
+    """Write our model for CTranslate2, in float32, and the sentences to translate."""
     words = [str(i) for i in range(size.vocab)]
     build_spec(make_endless_model(size), words, words).save(str(folder))
     tokens = [[str(i) for i in row if i != PAD_ID] for row in draw_sources(size).tolist()]
@@ -104,7 +104,7 @@ def write_for_ctranslate2(size: Size, folder: Path) -> None:
 
 
 def build_command(what: str, name: str, size: str, *length: str) -> list[str]:
-    """What starts a process that decodes as `name` does."""
+    """Return the command that starts a process that decodes as `name` does."""
     threads = str(torch.get_num_threads())
     if name.startswith("CTranslate2"):
         beams = str(BEAM if "beam" in name else 1)
@@ -117,7 +117,7 @@ def build_command(what: str, name: str, size: str, *length: str) -> list[str]:
 
 
 class DecoderProcess:
-    """A decoder in a process of its own, which decodes when it is asked and says how long it took."""
+    """A decoder in a process of its own, which decodes on request and says how long it took."""
 
     def __init__(self, name: str, size: str):
         self.process = subprocess.Popen(  # noqa: S603
@@ -129,7 +129,7 @@ class DecoderProcess:
         self.started = self.seconds_of(LENGTHS[0])
 
     def seconds_of(self, length: int) -> float:
-        """Decode to this length, when nobody else's threads are awake any more."""
+        """Decode to this length, once the threads of all others are asleep; return the seconds."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         time.sleep(AWAKE)
@@ -138,7 +138,7 @@ class DecoderProcess:
         return float(self.process.stdout.readline())
 
     def close(self) -> None:
-        """Let it go."""
+        """End the process."""
         self.process.communicate()
 
 
@@ -149,7 +149,7 @@ COMPILED = "ours, compiled, greedy"
 
 
 def time_rounds(names: tuple[str, ...], size: str, rounds: int) -> dict[int, dict[str, Times]]:
-    """For each length the seconds of each candidate, by turns."""
+    """Return the seconds of each candidate at each length; the candidates take turns."""
     asked = {name: DecoderProcess(name, size) for name in names}
     times = {}
     for length in LENGTHS:
@@ -164,14 +164,14 @@ def time_rounds(names: tuple[str, ...], size: str, rounds: int) -> dict[int, dic
 
 
 def section(rounds: int) -> str:
-    """Rates, memory and the promises about them."""
+    """Return the section: rates, memory and the targets for them."""
     rounds = max(rounds, 5)
     parts, targets = [], []
     try:
         for name, size in SIZES.items():
             (ENGINES / name).mkdir(parents=True)
             write_for_ctranslate2(size, ENGINES / name)
-            # Without a cache and in `generate` the larger one takes minutes and tells nothing new.
+            # Uncached and in `generate`, the larger size takes minutes and shows nothing new.
             names = (UNCACHED, *GREEDY, *BEAMS) if name == "small" else (*GREEDY[1:], *BEAMS[1:])
             times = time_rounds(names, name, rounds)
             parts.append(f"**{size.name}**\n")
@@ -192,7 +192,7 @@ def section(rounds: int) -> str:
 
 
 def format_rates(times: dict[str, Times], size: str, length: int) -> str:
-    """One table: tokens a second, and memory."""
+    """Return a table of tokens per second and memory."""
     tokens = SENTENCES * length
     slowest = times.get(UNCACHED)
     rows = [
@@ -208,7 +208,7 @@ def format_rates(times: dict[str, Times], size: str, length: int) -> str:
 
 
 def list_targets(times: dict[int, dict[str, Times]], size: str) -> list[Target]:
-    """What ours was to reach, at one size."""
+    """Return the targets for our package at one size."""
     mine = {name: make_decoder(name, SIZES[size]) for name in (GREEDY[-1], BEAMS[-1])}
     share = {name: measure_product_share(partial(run, LENGTHS[0])) for name, run in mine.items()}
     wanted = [
@@ -230,9 +230,9 @@ def list_targets(times: dict[int, dict[str, Times]], size: str) -> list[Target]:
 
 
 def measure_compiled(rounds: int) -> str:
-    """The decoder's layers through `torch.compile`, where there is a compiler.
+    """Measure the decoder's layers compiled by `torch.compile`, if there is a compiler.
 
-    Apart from the rest.
+    This is separate from the other measurements.
     """
     if not shutil.which("g++"):
         return "`torch.compile` was not tried: there is no g++.\n"

@@ -2,7 +2,7 @@
 
     python -m benchmarks.engine answer|peak FOLDER BEAMS WORKERS [LENGTH] THREADS
 
-`benchmarks.decoding` writes the folder: the model, and sources.json with the tokens of each sentence.
+`benchmarks.decoding` writes the folder: the model, and sources.json with each sentence's tokens.
 """
 
 import json
@@ -16,7 +16,7 @@ from benchmarks.answer import time_or_peak
 
 
 def main() -> None:
-    """Decode as often as it is asked, or once for the peak of memory."""
+    """Decode as often as requested, or once to measure the peak memory."""
     what, folder, beams, workers, *length, threads = sys.argv[1:]
     count = int(workers)
     engine = ctranslate2.Translator(

@@ -1,6 +1,6 @@
-"""python -m benchmarks.exported RUN: what a run's model loses on its way to CTranslate2.
+"""python -m benchmarks.exported RUN: what a run's model loses when it is exported to CTranslate2.
 
-It is exported in float32 and in int8, and each translates the run's test sentences.
+It is exported in float32 and in int8, and both exports translate the run's test sentences.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def translate_exported(folder: Path, texts: list[str], beam: int) -> list[str]:
-    """What CTranslate2 writes on two cores; each text is cut where ours are, at its length + 50."""
+    """Return what CTranslate2 writes on two cores; as with ours, the limit is a text's length + 50."""
     engine = ctranslate2.Translator(str(folder), intra_threads=2)
     source, target = (Tokenizer.from_file(str(folder / name)) for name in (SOURCE, TARGET))
     source.encode_special_tokens = True  # "<pad>" in a text is a word
@@ -68,7 +68,7 @@ def translate_exported(folder: Path, texts: list[str], beam: int) -> list[str]:
 def format_row(
     name: str, found: list[list[str]], ours: list[list[str]], references: list[str]
 ) -> list[str]:
-    """How many texts are those that we write, and the scores."""
+    """Return a table row: the number of texts that equal ours, and the scores."""
     same = [
         sum(a == b for a, b in zip(*both, strict=True)) for both in zip(found, ours, strict=True)
     ]

@@ -38,14 +38,14 @@ PICTURES = ("image/png", "image/svg+xml", "text/html")
 
 
 def run_statement(statement: str) -> tuple[float, float]:
-    """Seconds of a new interpreter that runs a statement, and the megabytes that it has at most."""
+    """Run a statement in a new interpreter; return its seconds and its peak in megabytes."""
     start = time.perf_counter()
     megabytes = peak_megabytes(sys.executable, "-c", TELL_PEAK + statement)
     return time.perf_counter() - start, megabytes
 
 
 def make_environment(folder: Path) -> tuple[float, float]:
-    """Seconds of `make` in a fresh clone until all is installed, and its megabytes on the disk."""
+    """Run `make` in a fresh clone until all is installed; return its seconds and megabytes on disk."""
     clone = folder / "clone"
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)  # noqa: S603, S607
     start = time.perf_counter()
@@ -56,7 +56,7 @@ def make_environment(folder: Path) -> tuple[float, float]:
 
 
 def start_jupyter(folder: Path) -> tuple[float, float]:
-    """Seconds until JupyterLab answers a browser, and the megabytes of its process by then."""
+    """Return the seconds until JupyterLab answers a browser, and its process's megabytes by then."""
     start = time.perf_counter()
     command = [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", "--port=0"]
     log = folder / "jupyter.log"
@@ -77,12 +77,12 @@ def start_jupyter(folder: Path) -> tuple[float, float]:
 
 
 def is_picture(output: dict[str, Any]) -> bool:
-    """Whether a cell's output shows more than text."""
+    """Return whether a cell's output shows more than text."""
     return any(kind in output.get("data", {}) for kind in PICTURES)
 
 
 def open_lesson() -> dict[str, tuple[float, float]]:
-    """Seconds and megabytes of a kernel that runs lesson 00, by how far it has come."""
+    """Run lesson 00 in a kernel; return seconds and megabytes at each stage."""
     notebook = nbformat.read(ROOT / "notebooks" / LESSON, as_version=4)
     client = NotebookClient(
         notebook, timeout=600, resources={"metadata": {"path": str(ROOT / "notebooks")}}
@@ -110,7 +110,7 @@ def open_lesson() -> dict[str, tuple[float, float]]:
 
 
 def measure_round(folder: Path) -> dict[str, tuple[float, float]]:
-    """Seconds and megabytes of all but the environment, once."""
+    """Measure seconds and megabytes of everything but the environment once."""
     return {
         **{name: run_statement(statement) for name, statement in STATEMENTS.items()},
         "JupyterLab, until it answers": start_jupyter(folder),
@@ -119,7 +119,7 @@ def measure_round(folder: Path) -> dict[str, tuple[float, float]]:
 
 
 def section(rounds: int) -> str:
-    """One table; everything but the environment, which is made once, `rounds` times."""
+    """Return the table; the environment is made once, and all else is measured `rounds` times."""
     with tempfile.TemporaryDirectory() as folder:
         seconds, size = make_environment(Path(folder))
         rounds_of = [measure_round(Path(folder)) for _ in range(rounds)]
@@ -134,7 +134,7 @@ def section(rounds: int) -> str:
         times, memory = zip(*(one[name] for one in rounds_of), strict=True)
         rows.append((name, f"{median(times):.1f} s", f"{max(memory):.0f} MB"))
     words = (
-        "What a newcomer waits for, from a fresh clone on. A package index that is near makes the "
-        f"first line shorter. Median seconds, and the most memory. {describe_run(rounds)}\n"
+        "What a newcomer waits for, starting with a fresh clone. The first line is shorter if the "
+        f"package index is close. Median seconds, and the most memory. {describe_run(rounds)}\n"
     )
     return "\n".join([words, table(["", "time", "memory"], rows)])

@@ -11,14 +11,14 @@ MODULES = ("torch", "transformer_lab", "transformer_lab.translator")
 
 
 def import_in_process(module: str) -> None:
-    """One interpreter that imports the module and ends."""
+    """Import the module in an interpreter of its own."""
     subprocess.run([sys.executable, "-c", f"import {module}"], check=True)  # noqa: S603
 
 
 def section(rounds: int) -> str:
-    """Times of the imports, by turns; the interpreter's own start is within all of them."""
+    """Return the times of the imports, taken in turn; all include the start of an interpreter."""
     for module in MODULES:
-        import_in_process(module)  # the first one reads from the disk and compiles
+        import_in_process(module)  # the first import reads from the disk and compiles
     rounds = max(rounds, 5)
     runs = {module: lambda _, module=module: import_in_process(module) for module in MODULES}
     times = interleave(runs, rounds)

@@ -23,7 +23,7 @@ from transformer_lab.translator import Translator
 
 FRAME = '<!doctype html>\n<meta charset="utf-8">\n<title>CircuitsVis</title>\n<body>\n{}\n</body>\n'
 SETTLED = "new Promise((done) => setTimeout(done, 500))"
-"""What an act leaves for later, such as the address, is written before the next one begins."""
+"""Waits until what an act postpones is written, such as the address, before the next one begins."""
 SCORED = """(async () => {
     document.querySelector('.more').open = true;
     const list = document.querySelector('.all-heads select');
@@ -59,7 +59,7 @@ ENGINE = {
         1000,
     ),
 }
-"""What the engine does alone, without a picture, and at most how many milliseconds it may take."""
+"""What the engine does alone, without a picture, and the most milliseconds that it may take."""
 ACTS = {
     "edit: the other sentence is translated": "transformerLab.state.translate(OTHER)",
     "mute of a head": "document.querySelector(\"[data-control='mute']\").click()",
@@ -72,14 +72,14 @@ ACTS = {
 
 @contextmanager
 def lab_file() -> Iterator[Path]:
-    """The lab with the shipped model in a file, which goes away again."""
+    """Write the lab with the shipped model into a file that is removed afterwards."""
     with tempfile.TemporaryDirectory() as folder:
         page = lab(Translator.load(device="cpu"), **famous_guide())
         yield page.to_html(Path(folder) / "lab.html")
 
 
 def measure_engine(rounds: int) -> dict[str, tuple[Times, Times]]:
-    """Seconds of the engine alone for each of `ENGINE`: with its kernel, and with plain loops."""
+    """Time the engine alone for each of `ENGINE`, with its kernel and with plain loops."""
     other = repr(famous_guide()["sentences"][1])
     found: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in ENGINE}
     with lab_file() as path, launch_chromium() as browser:
@@ -91,7 +91,7 @@ def measure_engine(rounds: int) -> dict[str, tuple[Times, Times]]:
                         page.ask(LOOPS)
                     for name, (act, _) in ENGINE.items():
                         work = partial(page.ask, f"(() => {{ {act.replace('OTHER', other)}; }})()")
-                        work()  # the browser compiles what it runs often
+                        work()  # warms up: the browser compiles what it runs often
                         seconds = page.work(work)
                         if turn:
                             found[name][way].append(seconds)
@@ -99,7 +99,7 @@ def measure_engine(rounds: int) -> dict[str, tuple[Times, Times]]:
 
 
 def measure(rounds: int) -> tuple[int, list[float], dict[str, Times]]:
-    """Bytes of the page, seconds to its first answer, and seconds of work of each act."""
+    """Return the page's bytes, the seconds to its first answer, and each act's seconds of work."""
     other = famous_guide()["sentences"][1]
     who = f"#head={NOUN_FINDER}&row=10&key=5"
     drawn: list[float] = []
@@ -122,14 +122,14 @@ def measure(rounds: int) -> tuple[int, list[float], dict[str, Times]]:
 
 
 def measure_circuitsvis(rounds: int) -> tuple[int, list[float], Times]:
-    """The same for the encoder's heads in CircuitsVis: of the acts it has but another head."""
+    """Return the same for the encoder's heads in CircuitsVis, whose only act is another head."""
     record = Translator.load(device="cpu").attend(famous_guide()["sentences"][0])
     heads = np.concatenate(record.encoder)
     page_of = attention_heads(attention=heads, tokens=list(record.source_tokens))
     drawn, work = [], []
     with tempfile.TemporaryDirectory() as folder, launch_chromium() as browser:
         path = Path(folder) / "circuitsvis.html"
-        # As it does where no network is: its script stands in the page.
+        # As without a network: the script is in the page itself.
         path.write_text(FRAME.format(page_of.local_src), encoding="utf-8")
         for turn in range(rounds + 1):
             with open_page(browser, path, {}) as page:
@@ -149,18 +149,18 @@ def measure_circuitsvis(rounds: int) -> tuple[int, list[float], Times]:
 
 
 def check_canvases(otherwise: str, found: Locator, count: int) -> None:
-    """A RuntimeError if a page does not hold what is timed."""
+    """Raise a RuntimeError if a page does not show what is to be timed."""
     if found.count() != count:
         raise RuntimeError(f"{otherwise}: it has {found.count()} canvases; expected {count}")
 
 
 def format_milliseconds(times: Times) -> str:
-    """Median and, in brackets, the fastest."""
+    """Return the median and, in brackets, the fastest."""
     return f"{1000 * times.median:,.1f} ({1000 * times.best:,.1f}) ms"
 
 
 def section(rounds: int) -> str:
-    """The lab with the shipped model and a sentence of twelve tokens."""
+    """Return the section on the lab with the shipped model and a sentence of twelve tokens."""
     size, drawn, work = measure(max(rounds, 5))
     other_size, other_drawn, other_head = measure_circuitsvis(max(rounds, 5))
     rows = [

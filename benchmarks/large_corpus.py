@@ -1,7 +1,7 @@
-"""A corpus that does not fit into memory: what preparing it takes, a second start, and the memory.
+"""A corpus that does not fit into memory: the cost of preparing it and of a second start, and memory.
 
 The pairs are made of Debian's package descriptions and the bilingual world: several in a row, with a
-number among them, until a side has about 25 words. They are as many different sentences as asked for.
+number among them, until a side has about 25 words. There are as many different pairs as asked for.
 """
 
 import json
@@ -35,7 +35,7 @@ WORDS = 25
 
 
 def write_corpus(path: Path, count: int) -> None:
-    """Write so many different pairs, the same ones each time."""
+    """Write `count` different pairs, the same ones each time."""
     rng = random.Random(0)
     pool = [row.pair for row in corpora.debian_rows("fr")]
     pool += [Pair(p.source, p.target) for p in grammar.world(train=20_000, seed=0).train]
@@ -49,7 +49,7 @@ def write_corpus(path: Path, count: int) -> None:
 
 
 def start_run(corpus: Path, out: Path, steps: int, processes: int = 1) -> list[dict[str, Any]]:
-    """What `large_start` prints, a line for each process."""
+    """Start a run and return what `large_start` prints, one entry for each process."""
     module = ["benchmarks.large_start", str(corpus), str(out), str(steps), str(time.time())]
     command = [sys.executable, "-m", *module]
     if processes > 1:
@@ -62,7 +62,7 @@ def start_run(corpus: Path, out: Path, steps: int, processes: int = 1) -> list[d
 
 
 def measure_corpus(count: int, folder: Path) -> dict[str, Any]:
-    """All that is measured with so many pairs."""
+    """Measure everything with `count` pairs."""
     path = folder / f"{count}.tsv"
     write_corpus(path, count)
     (cold,) = start_run(path, folder / "none", 0)
@@ -74,7 +74,7 @@ def measure_corpus(count: int, folder: Path) -> dict[str, Any]:
 
 
 def measure_reading(folder: Path) -> str:
-    """How fast one core makes batches of stored ids, and how fast Arrow gives the same ids."""
+    """Measure how fast one core makes batches of stored ids, and how fast Arrow reads the same ids."""
     path = folder / "reading.tsv"
     write_corpus(path, READ)
     splits = find_corpus(str(path)).splits()
@@ -84,7 +84,7 @@ def measure_reading(folder: Path) -> str:
     rows = []
     for tokens in (1_024, 25_000):
         batches = (batch for _, _, batch in StoredBatches(examples, tokens).iterate_from(0, 0))
-        next(batches)  # here the pool is put in order
+        next(batches)  # the pool is sorted here
         start, real, made = time.perf_counter(), 0, 0
         while time.perf_counter() - start < SECONDS:
             real += int((next(batches).target != PAD_ID).sum())
@@ -113,7 +113,7 @@ def measure_reading(folder: Path) -> str:
 
 
 def section() -> str:
-    """The section of RESULTS.md."""
+    """Return the section for RESULTS.md."""
     rows, found = [], {}
     with tempfile.TemporaryDirectory() as name:
         os.environ["XDG_CACHE_HOME"] = name
@@ -149,7 +149,7 @@ def section() -> str:
     both = sum(p["memory"]["Pss"] for p in large["two"]) / pss
     first = large["one"]["first_step"][0]
     shared = (
-        "Each has weights, gradients and Adam's state of its own; corpus and libraries are shared."
+        "Each has its own weights, gradients and Adam state; they share the corpus and libraries."
     )
     targets = [
         Target("peak memory of training on 5 M pairs, GB", many / 1000, 1.5, at_most=True),

@@ -1,4 +1,4 @@
-"""One start of a run on a corpus that is stored: how long until its first step, and its memory.
+"""One start of a run on a stored corpus: how long it takes to the first step, and its memory.
 
     python -m benchmarks.large_start CORPUS OUT STEPS LAUNCHED
 
@@ -25,7 +25,7 @@ PRESET = "small"
 
 
 def time_preparing(corpus: str) -> dict[str, Any]:
-    """The seconds of each part of preparing a corpus, and how many pairs it has."""
+    """Return the seconds of each part of preparing a corpus, and its number of pairs."""
     preset, seconds, before = PRESETS[PRESET], {}, time.perf_counter()
 
     def lap(name: str) -> None:
@@ -47,7 +47,7 @@ def time_preparing(corpus: str) -> dict[str, Any]:
 
 
 def measure_memory() -> dict[str, float]:
-    """Megabytes: the peak, what is here now, what is this process's alone, and its fair share."""
+    """Return megabytes: the peak, the current size, the private part, and the fair share."""
     rollup = Path("/proc/self/smaps_rollup").read_text(encoding="utf-8").splitlines()
     share = next(int(line.split()[1]) for line in rollup if line.startswith("Pss:"))
     now = {name: read_kilobytes(name) for name in ("VmHWM", "VmRSS", "RssAnon")} | {"Pss": share}
@@ -55,7 +55,7 @@ def measure_memory() -> dict[str, float]:
 
 
 def main() -> None:
-    """Prepare where that is asked for (0 steps), else train so many, and print what was measured."""
+    """Prepare the corpus if STEPS is 0, else train for STEPS steps; print what was measured."""
     corpus, out, steps, launched = sys.argv[1:]
     if steps == "0":
         print(json.dumps(time_preparing(corpus) | {"memory": measure_memory()}))

@@ -1,4 +1,4 @@
-"""What it ran on: the processor, and how fast it multiplies matrices."""
+"""The machine of the measurements: its processor, and how fast it multiplies matrices."""
 
 import os
 import platform
@@ -17,7 +17,7 @@ TORCH = torch.__version__.partition("+")[0]
 
 
 def read_cpu_info() -> dict[str, str]:
-    """The fields of Linux's description of the first processor; empty elsewhere."""
+    """Return the fields of Linux's description of the first processor, none on other systems."""
     path = Path("/proc/cpuinfo")
     if not path.exists():
         return {}
@@ -27,7 +27,7 @@ def read_cpu_info() -> dict[str, str]:
 
 
 def describe_machine() -> str:
-    """A table of the machine, without its name."""
+    """Return a table that describes the machine, without its name."""
     info = read_cpu_info()
     flags = info.get("flags", "").split()
     rows = [
@@ -42,7 +42,7 @@ def describe_machine() -> str:
 
 
 def describe_run(rounds: int) -> str:
-    """One line about a section's run: processor, threads, torch version, rounds and load."""
+    """Return one line about a section's run: processor, threads, torch version, rounds and load."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
     name = read_cpu_info().get("model name") or platform.machine()
     return (
@@ -54,7 +54,7 @@ def describe_run(rounds: int) -> str:
 def measure_peak_flops(
     dtype: torch.dtype, rounds: int = 5, device: torch.device | str = "cpu", side: int = SIDE
 ) -> float:
-    """The FLOP/s of a large square matrix product, the fastest of some rounds."""
+    """Return the FLOP/s of a large square matrix product in the fastest of some rounds."""
     a, b = (torch.randn(side, side, device=device).to(dtype) for _ in range(2))
 
     def product(_: int) -> None:
@@ -66,7 +66,7 @@ def measure_peak_flops(
 
 
 def section() -> str:
-    """The machine and its ceilings."""
+    """Return the section on the machine and its ceilings."""
     line = (
         f"Product of two {SIDE:,} × {SIDE:,} matrices, fastest of 5: "
         f"{measure_peak_flops(torch.float32) / 1e9:.0f} GFLOP/s in float32"

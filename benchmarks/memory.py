@@ -19,16 +19,16 @@ def peak_megabytes(*command: str) -> float:
 def reset_peak() -> None:
     """Reset the kernel's count of peak memory.
 
-    Where that is not possible, the peak includes the imports.
+    If that is not possible, the peak includes the imports.
     """
     if CLEAR.exists():
         CLEAR.write_text("5")
 
 
 def read_kilobytes(field: str) -> int:
-    """A field of this process's memory in kilobytes, such as VmRSS.
+    """Return a field of this process's memory in kilobytes, such as VmRSS.
 
-    Outside Linux always the peak.
+    Outside Linux, this is always the peak.
     """
     if STATUS.exists():
         return read_status("self", field)
@@ -37,7 +37,7 @@ def read_kilobytes(field: str) -> int:
 
 
 def read_status(process: int | str, field: str) -> int:
-    """A field of `/proc/PROCESS/status` in kilobytes; a ValueError if there is no such field."""
+    """Return a field of `/proc/PROCESS/status` in kilobytes; a missing one raises a ValueError."""
     for line in Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines():
         if line.startswith(field):
             return int(line.split()[1])
@@ -45,7 +45,7 @@ def read_status(process: int | str, field: str) -> int:
 
 
 def print_peak(work: Callable[[], object]) -> None:
-    """Work, and print how many megabytes it adds at most to what this process has now."""
+    """Call `work`, and print how many megabytes it adds at its peak to what this process has now."""
     reset_peak()
     before = read_kilobytes("VmRSS")
     work()

@@ -1,14 +1,14 @@
-"""How long a page stands still: the longest task of its main thread, as Chromium's trace has it."""
+"""How long a page stands still: its main thread's longest task, according to Chromium's trace."""
 
 import json
 from typing import Any
 
 TRACED = ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"]
-"""Categories of a trace; the last has whole tasks, with what promises do after the browser's part."""
+"""Categories of a trace; the last has whole tasks, including what promises do after them."""
 
 
 def find_longest_task(trace: bytes, place: str | None = None) -> tuple[float, float]:
-    """Milliseconds of the longest task, in processor time and by the clock.
+    """Return the milliseconds of the longest task, in processor time and by the clock.
 
     The clock also runs while the task waits for a free core; processor time is what the task takes on a
     machine that nobody else uses.

@@ -1,4 +1,4 @@
-"""The three models that are compared, of one size, with random weights."""
+"""The three models to compare, all of one size and with random weights."""
 
 import math
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ MAX_LENGTH = 512
 
 @dataclass(frozen=True)
 class Size:
-    """What all three have in common. One vocabulary for both sides, unless `target_vocab` is given."""
+    """The sizes that all three share; both sides have one vocabulary unless `target_vocab` is given."""
 
     d_model: int
     num_layers: int
@@ -30,7 +30,7 @@ class Size:
 
     @property
     def name(self) -> str:
-        """For the tables."""
+        """The name in the tables."""
         return f"d_model {self.d_model}, {self.num_layers} layers, {self.vocab:,} words"
 
 
@@ -39,7 +39,7 @@ LARGE = Size(d_model=256, num_layers=3, num_heads=8, d_ff=1_024, vocab=8_000)
 
 
 def make_ours(size: Size) -> Transformer:
-    """The package's Transformer of this size, with random weights."""
+    """Return the package's Transformer of this size, with random weights."""
     return Transformer(
         TransformerConfig(
             source_vocab_size=size.vocab,
@@ -57,9 +57,9 @@ def make_ours(size: Size) -> Transformer:
 
 
 class TutorialTransformer(nn.Module):
-    """`nn.Transformer` with what tutorials put around it: embeddings · √d_model, sinusoids, output.
+    """`nn.Transformer` with what tutorials add to it: embeddings × √d_model, sinusoids, output.
 
-    Its embeddings are tied as ours are, so that Adam has as many weights to move.
+    Its embeddings are tied as ours are, so that Adam has as many weights to update.
     """
 
     def __init__(self, size: Size):
@@ -89,12 +89,12 @@ class TutorialTransformer(nn.Module):
         self.output.weight = self.target_embedding.weight
 
     def embed(self, embedding: nn.Embedding, ids: Tensor) -> Tensor:
-        """Look the ids up, scale, add positions, drop."""
+        """Look up the ids, scale the embeddings, add positions and apply dropout."""
         x = embedding(ids) * math.sqrt(self.d_model) + self.positions[: ids.size(1)]
         return self.dropout(x)
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
-        """Logits (batch, target, vocabulary) from ids; masks as nn.Transformer wants them."""
+        """Return logits (batch, target, vocabulary) from ids, with masks in nn.Transformer's form."""
         steps = target.size(1)
         future = torch.ones(steps, steps, dtype=torch.bool, device=target.device).triu(diagonal=1)
         padding = source == PAD_ID
@@ -111,9 +111,9 @@ class TutorialTransformer(nn.Module):
 
     @torch.inference_mode()
     def greedy(self, source: Tensor, max_new_tokens: int) -> Tensor:
-        """The loop of tutorials: encode once, then decode all words so far for each new word.
+        """Run the loop of tutorials: encode once, then decode all words so far for each new word.
 
-        It stops when every sentence has its eos. The output projection sees the last word alone.
+        It stops when every sentence has its eos. The output projection gets only the last word.
         """
         padding = source == PAD_ID
         embedded = self.embed(self.source_embedding, source)
@@ -136,7 +136,7 @@ class TutorialTransformer(nn.Module):
 
 
 def make_marian(size: Size) -> MarianMTModel:
-    """MarianMT with PyTorch's fused attention, which is what the library chooses by itself."""
+    """Return MarianMT with PyTorch's fused attention, which the library chooses by default."""
     config = MarianConfig(
         vocab_size=size.vocab,
         decoder_vocab_size=size.target_vocab or size.vocab,
@@ -164,19 +164,19 @@ def make_marian(size: Size) -> MarianMTModel:
 
 
 def marian_logits(model: MarianMTModel, source: Tensor, target: Tensor) -> Tensor:
-    """Logits of one parallel pass."""
+    """Return the logits of one parallel pass."""
     mask = (source != PAD_ID).long()
     out = model(input_ids=source, attention_mask=mask, decoder_input_ids=target, use_cache=False)
     return out.logits
 
 
 def count_trainable(model: nn.Module) -> int:
-    """How many numbers Adam moves."""
+    """Count the numbers that Adam updates."""
     return sum(p.numel() for p in model.parameters() if p.requires_grad)
 
 
 def check_sizes(size: Size) -> dict[str, int]:
-    """Trainable parameters of the three; an AssertionError if a difference is not explained.
+    """Count the trainable parameters of the three; an unexplained difference is an AssertionError.
 
     nn.Transformer ends encoder and decoder with a LayerNorm that the paper does not have.
     Marian's output bias is a constant.

@@ -1,4 +1,4 @@
-"""The playground in a browser: a training step beside PyTorch's, and how soon each task is learned."""
+"""The playground in a browser: its training step against PyTorch's, and how soon it learns each task."""
 
 import time
 from statistics import median
@@ -18,7 +18,7 @@ from transformer_lab.studies.in_the_playground.guided_experiments import ENOUGH,
 
 STEPS = 120
 BATCH, LENGTH, VOCABULARY = 32, 10, 30
-"""Nine letters and their end, of an alphabet with four special tokens."""
+"""Nine letters and eos, from an alphabet with four special tokens."""
 NINE = {"task": "reverse", "options": {"shortest": 9, "longest": 9}}
 SIZES = {
     "32 wide, 1 + 1 layers": (32, 1),
@@ -62,7 +62,7 @@ WATCHED = {
 
 
 def measure_torch_step(width: int, layers: int) -> float:
-    """Seconds a step of the same model in PyTorch, eager, on one thread."""
+    """Return the seconds per step of the same model in eager PyTorch on one thread."""
     config = TransformerConfig(
         source_vocab_size=VOCABULARY,
         target_vocab_size=VOCABULARY,
@@ -89,7 +89,7 @@ def measure_torch_step(width: int, layers: int) -> float:
 
 
 def measure_steps(page: Page, rounds: int) -> dict[str, tuple[Times, Times]]:
-    """Seconds a step in the page and in PyTorch, by turns, for each of `SIZES`."""
+    """Return the seconds per step in the page and in PyTorch, in turn, for each of `SIZES`."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     found: dict[str, tuple[list[float], list[float]]] = {name: ([], []) for name in SIZES}
@@ -103,7 +103,7 @@ def measure_steps(page: Page, rounds: int) -> dict[str, tuple[Times, Times]]:
 
 
 def measure_tasks(page: Page) -> dict[str, list[dict[str, Any]]]:
-    """What `learn` says of each task, seed by seed."""
+    """Return what `learn` reports for each task, seed by seed."""
     return {
         name: [page.evaluate(LEARN, {**given, "seed": seed}) for seed in SEEDS]
         for name, given in TASKS.items()
@@ -111,7 +111,7 @@ def measure_tasks(page: Page) -> dict[str, list[dict[str, Any]]]:
 
 
 def measure_first_step(page: Page, rounds: int) -> dict[str, float]:
-    """Seconds from the start of a run until its first step is on the page, by task."""
+    """Return the seconds from the start of a run until the page shows its first step, by task."""
     return {
         task: median(page.evaluate(FIRST_STEP, {"task": task}) for _ in range(rounds))
         for task in ("reverse", "world")
@@ -119,7 +119,7 @@ def measure_first_step(page: Page, rounds: int) -> dict[str, float]:
 
 
 def measure_longest_tasks(page: Page) -> dict[str, tuple[float, float]]:
-    """The page's longest task while it trains and draws, as `find_longest_task` measures it."""
+    """Return the page's longest task while it trains and draws, as `find_longest_task` does."""
     browser = page.context.browser
     assert browser
     found = {}
@@ -133,12 +133,12 @@ def measure_longest_tasks(page: Page) -> dict[str, tuple[float, float]]:
 
 
 def find_when_learned(run: dict[str, Any]) -> float | None:
-    """Seconds of training until 98% of the unseen examples were right; None if that never was."""
+    """Return the seconds of training until 98% of unseen examples were right; None stands for never."""
     return next((seconds for _, seconds, written in run["moments"] if written >= ENOUGH), None)
 
 
 def section(rounds: int) -> str:
-    """The part of RESULTS.md on the playground."""
+    """Return the section of RESULTS.md on the playground."""
     with open_playground() as page:
         longest = measure_longest_tasks(page)
         first = measure_first_step(page, rounds)
@@ -189,7 +189,7 @@ def make_targets(
     first: dict[str, float],
     longest: dict[str, tuple[float, float]],
 ) -> list[Target]:
-    """What was promised, beside what was measured."""
+    """Return the targets, with what was measured."""
     ours, theirs = steps["64 wide, 1 + 1 layers"]
     soon = [find_when_learned(run) or float("inf") for run in tasks["reverse, nine letters"]]
     targets = [
@@ -201,7 +201,7 @@ def make_targets(
             first["world"],
             0.5,
             at_most=True,
-            reason="Its 20,000 sentences are written first, because the vocabulary is counted from them.",
+            reason="Its 20,000 sentences are written first, because the vocabulary is built from them.",
         ),
         *(
             Target(f"{name}: longest task, processor time, in ms", work, 50, at_most=True)

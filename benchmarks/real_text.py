@@ -1,4 +1,4 @@
-"""Debian's French: the BLEU that an ordinary loop of `nn.Transformer` reaches in so many minutes."""
+"""Debian's French: the BLEU that an ordinary `nn.Transformer` loop reaches in some minutes."""
 
 import random
 import time
@@ -23,15 +23,15 @@ from transformer_lab.training.schedule import inverse_sqrt_rate
 
 SMALL = PRESETS["small"]
 LONGEST = 128
-"""New tokens; what has not ended by then is cut there."""
+"""The most new tokens; a longer translation is cut there."""
 
 
 def train_ordinary_loop(minutes: float) -> tuple[int, int, Scores]:
-    """Train `nn.Transformer` as tutorials do; steps, real tokens, and the scores of the test set.
+    """Train `nn.Transformer` as tutorials do; return steps, real tokens, and test scores.
 
-    Shuffled batches of `SENTENCES` sentences, padded, float32, plain Adam, the sizes, the highest
-    rate and the warm-up of the preset small, and then 1/√step; the norm behind the sub-layer, which
-    is the module's default. Decoding is greedy.
+    It trains with plain Adam in float32 on shuffled, padded batches of `SENTENCES` sentences. The
+    sizes, the highest rate and the warm-up are those of the preset small; then the rate falls as
+    1/√step. The norm comes after the sub-layer, the module's default. Decoding is greedy.
     """
     corpus = find_corpus("debian:fr")
     splits = corpus.splits()
@@ -67,7 +67,7 @@ def train_ordinary_loop(minutes: float) -> tuple[int, int, Scores]:
 def score_greedy(
     model: TutorialTransformer, pairs: Sequence[SentencePair], tokenizer: Tokenizer
 ) -> Scores:
-    """The scores of the model's greedy translations."""
+    """Return the scores of the model's greedy translations."""
     model.eval()
     examples = encode_pairs(pairs, tokenizer, tokenizer)
     texts = {}
@@ -81,7 +81,7 @@ def score_greedy(
 
 
 def section(minutes: float = 20.0) -> str:
-    """The ordinary loop, run now, beside the stored run of ours."""
+    """Run the ordinary loop, and return its scores beside those of our stored run."""
     steps, tokens, scores = train_ordinary_loop(minutes)
     ours = store.load("debian_french")
     rows = [

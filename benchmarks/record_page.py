@@ -1,4 +1,4 @@
-"""The lab on a record beside BertViz, in one browser: size, time to drawn, interactions, memory."""
+"""The lab on a record against BertViz, in one browser: size, drawing time, interactions, memory."""
 
 import tempfile
 import time
@@ -28,33 +28,33 @@ LENGTHS = (12, 40, 100)
 LONG = 512
 FRAME = '<!doctype html>\n<meta charset="utf-8">\n<title>BertViz</title>\n<body>\n{}\n</body>\n'
 HOVERED = (2, 5, 8, 11)
-"""Tokens that the pointer goes to, one after the other; rows and columns of our map."""
+"""The tokens that the pointer visits one after the other; they are rows and columns of our map."""
 
 
 @dataclass(frozen=True)
 class Candidate:
     """One way to look at a record, and how its page is used.
 
-    The rest are expressions in the page.
+    The fields after `build` are expressions in the page.
     """
 
     name: str
     build: Callable[[AttentionRecord, Path], object]
     """Write the page of the encoder's heads, which can change to the other two kinds."""
     whole: str
-    """Whether all of it is drawn, for `n` tokens."""
+    """Whether everything is drawn, for `n` tokens."""
     change_head: str
     change_kind: str
     places: str
-    """Where the tokens that are hovered are: a list of (x, y)."""
+    """The positions of the tokens to hover over: a list of (x, y)."""
     marked: str
-    """Whether the hover of token `i` shows."""
+    """Whether the page shows that the pointer is over token `i`."""
     deeper: str = ""
-    """What draws all heads small; where they are drawn from the beginning, nothing."""
+    """Draws all heads small; empty if they are drawn from the beginning."""
 
 
 def select_option(select: str, value: int | str) -> str:
-    """The expression that chooses another option of a list, as a reader does."""
+    """Return the expression that chooses another option of a list, as a reader does."""
     return (
         f"(document.querySelector('{select}').value = {value!r}, "
         f"document.querySelector('{select}').dispatchEvent(new Event('change')), true)"
@@ -62,7 +62,7 @@ def select_option(select: str, value: int | str) -> str:
 
 
 def list_middles(tokens: str) -> str:
-    """The expression for the middles of some of these elements."""
+    """Return the expression for the centres of the `HOVERED` ones among these elements."""
     return (
         f"{list(HOVERED)}.map((i) => {tokens}[i].getBoundingClientRect())"
         ".map((box) => [box.x + box.width / 2, box.y + box.height / 2])"
@@ -77,7 +77,7 @@ OURS = Candidate(
     " || document.querySelector('.cells canvas').width === n)",
     change_head=select_option('[data-control="heads"]', "e1.2"),
     change_kind=select_option('[data-control="heads"]', "d1.2"),
-    # Large maps are a picture, and small ones a table.
+    # Large maps are pictures, and small ones are tables.
     places=f"""(() => {{
         document.querySelector('.weight-map').scrollIntoView();
         const place = (x, y, width, height) => [x + width / 2, y + height / 2];
@@ -97,7 +97,7 @@ MODEL_VIEW = Candidate(
     "BertViz, model view",
     lambda record, path: path.write_text(FRAME.format(model_view(record).data), encoding="utf-8"),
     whole=f"document.querySelectorAll('line').length === {LAYERS * HEADS} * n * n",
-    # The place that a drawing's click is heard at is the last of its elements.
+    # The last element of a drawing is the one that reacts to a click.
     change_head="document.querySelector('#attn_background_0_1').parentNode.lastChild"
     ".dispatchEvent(new MouseEvent('click'))",
     change_kind=select_option("#filter", 1),
@@ -118,7 +118,7 @@ CANDIDATES = (OURS, MODEL_VIEW, HEAD_VIEW)
 
 @dataclass
 class Measurement:
-    """What was seen of one candidate at one length; times in seconds, one a round."""
+    """The measurements of one candidate at one length, with times in seconds, one for each round."""
 
     payload: int = 0
     said: str = ""
@@ -126,16 +126,16 @@ class Measurement:
     memory: list[tuple[float, float]] = field(default_factory=list)
 
     def note(self, what: str, seconds: float) -> None:
-        """Keep one round's time."""
+        """Add one round's time."""
         self.times.setdefault(what, []).append(seconds)
 
     def of(self, what: str) -> Times:
-        """All rounds of one thing."""
+        """Return the times of one thing in all rounds."""
         return Times(self.times[what])
 
 
 def draw_record(tokens: int) -> AttentionRecord:
-    """48 heads of each kind: rows are softmaxes of 2 × standard normal scores, the decoder's causal."""
+    """Draw 48 heads of each kind: softmaxes of 2 × standard normal scores, causal in the decoder."""
     draw = np.random.default_rng(0)
     earlier = np.tril(np.ones((tokens, tokens), dtype=bool))
 
@@ -162,7 +162,7 @@ def measure_page(
     served: dict[str, bytes],
     seen: Measurement,
 ) -> None:
-    """Build a candidate's page, open it, use it, and note what it took."""
+    """Build a candidate's page, open it and use it; note the time of each step."""
     path = folder / "page.html"
     start = time.perf_counter()
     candidate.build(record, path)
@@ -191,7 +191,7 @@ def measure_page(
 
 
 def check_page(candidate: Candidate, otherwise: str, holds: bool) -> None:
-    """A RuntimeError if a page does not do what is timed."""
+    """Raise a RuntimeError if a page does not do what is to be timed."""
     if not holds:
         raise RuntimeError(f"{candidate.name} {otherwise}")
 
@@ -203,7 +203,7 @@ def measure_candidates(
     rounds: int,
     served: dict[str, bytes],
 ) -> dict[str, Measurement]:
-    """All candidates by turns, round by round, on one record."""
+    """Measure all candidates on one record; they take turns in each round."""
     record = draw_record(tokens)
     found = {candidate.name: Measurement() for candidate in candidates}
     with tempfile.TemporaryDirectory() as folder:
@@ -215,7 +215,7 @@ def measure_candidates(
 
 
 def format_row(tokens: int, name: str, seen: Measurement) -> list[str]:
-    """One line of the table: medians and, in brackets, the fastest round."""
+    """Return one line of the table: medians and, in brackets, the fastest round."""
 
     def milliseconds(what: str) -> str:
         times = seen.of(what)
@@ -239,7 +239,7 @@ def format_row(tokens: int, name: str, seen: Measurement) -> list[str]:
 
 
 def time_empty_page(browser: Browser, rounds: int) -> float:
-    """How long an empty drawing takes until it is drawn: of any page's time, what cannot be saved."""
+    """Return how long it takes to draw an empty drawing, which no page can avoid."""
     seconds = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "page.html"
@@ -251,13 +251,13 @@ def time_empty_page(browser: Browser, rounds: int) -> float:
 
 
 def list_targets(found: dict[str, Measurement], nothing: float) -> list[Target]:
-    """What was promised at 100 tokens, beside BertViz's model view, which shows all heads too."""
+    """Return the targets at 100 tokens, against BertViz's model view, which shows all heads too."""
     ours, model = found[OURS.name], found[MODEL_VIEW.name]
     drawn = median_ratio(model.of("drawn"), ours.of("drawn"))
     reason = f"A page with an empty drawing takes {1000 * nothing:.0f} ms."
     return [
         Target("BertViz's payload to ours", model.payload / ours.payload, 30),
-        Target("BertViz's time to drawn to ours", drawn, 20, reason=reason),
+        Target("BertViz's drawing time to ours", drawn, 20, reason=reason),
         *(
             Target(f"ours, {words}, in ms", 1000 * ours.of(what).median, limit, True, why)
             for what, words, limit, why in (
@@ -270,7 +270,7 @@ def list_targets(found: dict[str, Measurement], nothing: float) -> list[Target]:
 
 
 def section(rounds: int) -> str:
-    """All lengths beside BertViz, and a long record that is shown alone."""
+    """Return the section: all lengths against BertViz, and a long record in the lab alone."""
     rounds = max(rounds, 5)
     served = load_bertviz_scripts()
     with launch_chromium() as browser:
@@ -301,7 +301,7 @@ def section(rounds: int) -> str:
     words = f"""\
 {LAYERS * HEADS} heads ({LAYERS} layers × {HEADS}) of each of three kinds, with random weights: \
 softmaxes of 2 × standard normal scores, the decoder's causal. BertViz {version("bertviz")}, its \
-scripts from npm (RequireJS 2.3.6, D3 5.7.0; jQuery 2.1.0, for npm has no 2.0.0) served locally; \
+scripts from npm (RequireJS 2.3.6, D3 5.7.0; jQuery 2.1.0, because npm has no 2.0.0) served locally; \
 Chromium {chromium_version}, without a GPU. {describe_run(rounds)}
 
 Payload: the HTML, with everything but BertViz's scripts. Build: from the record to the file, in \
@@ -315,7 +315,7 @@ garbage collection: the script's heap, and the anonymous resident memory of the 
 where an SVG's elements are. Medians of the rounds and, in brackets, the fastest.
 """
     long_words = f"""\
-At {LONG} tokens the lab says: “{long.said}” BertViz was not run there: its page would have \
+At {LONG} tokens the lab says: “{long.said}” BertViz was not run there: its page would need \
 {would_be:.1f} GB and its model view {LAYERS * HEADS * LONG**2 / 1e6:.1f} million lines.
 """
     at = f"At {LENGTHS[-1]} tokens, to BertViz's model view:\n"

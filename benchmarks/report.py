@@ -1,4 +1,4 @@
-"""RESULTS.md: one part for each section of the benchmark; a section that is not run again stays."""
+"""RESULTS.md, with one part for each section of the benchmark; a section that is not run again stays."""
 
 import re
 from collections.abc import Sequence
@@ -10,8 +10,8 @@ from transformer_lab.storage.files import write_atomically
 RESULTS = Path(__file__).parent / "RESULTS.md"
 TITLE = """# Side by side with the peers
 
-Written by `make bench`, not by hand. Candidates run by turns in one process,
-round by round. Rates are in thousand tokens a second, from the median round and, in
+Written by `make bench`, not by hand. Candidates take turns in one process,
+round by round. Rates are in thousands of tokens per second, from the median round and, in
 brackets, the fastest. A ratio compares two candidates round by round; it is the median over the
 rounds.
 """
@@ -19,9 +19,9 @@ rounds.
 
 @dataclass(frozen=True)
 class Target:
-    """A ratio or a limit that was promised, and what was measured.
+    """A target for a ratio or a limit, and what was measured.
 
-    `reason` says why it is missed.
+    `reason` says why the target was missed.
     """
 
     what: str
@@ -32,18 +32,18 @@ class Target:
 
     @property
     def met(self) -> bool:
-        """Whether the promise is kept."""
+        """Whether the target is met."""
         return self.measured <= self.wanted if self.at_most else self.measured >= self.wanted
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table."""
+    """Return a Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
 def target_table(targets: Sequence[Target], what: str = "ratio") -> str:
-    """Each promise beside the measurement."""
+    """Return a table of targets and measurements."""
     rows = []
     for target in targets:
         verdict = "met" if target.met else f"**not met**. {target.reason}".strip()
@@ -53,7 +53,7 @@ def target_table(targets: Sequence[Target], what: str = "ratio") -> str:
 
 
 def write_sections(sections: dict[str, str], path: Path = RESULTS, title: str = TITLE) -> None:
-    """Replace these sections of the file, each by its heading, and keep the others."""
+    """Replace the sections of the file that have these headings, and keep the others."""
     old = path.read_text(encoding="utf-8") if path.exists() else ""
     found = re.findall(r"^## (.+)\n((?:(?!## ).*\n?)*)", old, re.MULTILINE)
     whole = {heading: body.strip() for heading, body in found} | sections

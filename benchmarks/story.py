@@ -1,7 +1,7 @@
 """The website in a browser: when its first page is painted, and how long a page stands still.
 
-A page stands still while one task of its main thread runs. Processor time says what the task takes on a
-machine that nobody else uses; the longest of the rounds is told beside the median.
+A page stands still while one task of its main thread runs. Processor time is what the task takes on a
+machine that nobody else uses. The slowest round is given beside the median.
 """
 
 import subprocess
@@ -29,7 +29,7 @@ PAGES = (
     "notebooks/11_explore_the_heads.html",
     "notebooks/15_what_attention_costs.html",
 )
-SETTLED = 3000  # milliseconds until a page has set its formulas and unpacked its model
+SETTLED = 3000  # milliseconds in which a page sets its formulas and unpacks its model
 PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
 
 
@@ -41,7 +41,7 @@ def build_site(folder: Path) -> None:
 
 
 def measure(browser: Browser, address: str) -> tuple[float, float, float]:
-    """Milliseconds to the first paint, and the longest task in processor time and by the clock."""
+    """Return milliseconds: the first paint, and the longest task in processor time and by the clock."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
     browser.start_tracing(page=page, categories=TRACED)
@@ -54,7 +54,7 @@ def measure(browser: Browser, address: str) -> tuple[float, float, float]:
 
 
 def section(rounds: int) -> str:
-    """The pages of the website, from a folder, in a browser without a network."""
+    """Return the section on the website's pages, opened from a folder without a network."""
     found: dict[str, list[tuple[float, float, float]]] = {name: [] for name in PAGES}
     with tempfile.TemporaryDirectory() as folder, launch_chromium() as browser:
         build_site(Path(folder))

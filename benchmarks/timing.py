@@ -1,4 +1,4 @@
-"""Interleaved rounds: what is compared runs by turns, so that a busy minute slows all alike."""
+"""Interleaved rounds: the candidates take turns, so that a busy minute slows all of them."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -12,23 +12,23 @@ PRODUCTS = ("aten::mm", "aten::addmm", "aten::bmm", "aten::_scaled_dot_product_f
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds of one candidate, one entry a round."""
+    """The seconds of one candidate, one entry per round."""
 
     seconds: list[float]
 
     @property
     def median(self) -> float:
-        """The middle round: what a user may expect."""
+        """The median round: what a user can expect."""
         return median(self.seconds)
 
     @property
     def best(self) -> float:
-        """The fastest round: what the machine can do when nobody else asks for it."""
+        """The fastest round: what the machine can do when nobody else uses it."""
         return min(self.seconds)
 
 
 def interleave(candidates: Mapping[str, Callable[[int], object]], rounds: int) -> dict[str, Times]:
-    """Call every candidate once a round, with the number of the round, and time each call."""
+    """Call every candidate once per round, with the round's number, and time each call."""
     seconds: dict[str, list[float]] = {name: [] for name in candidates}
     for number in range(rounds):
         for name, run in candidates.items():
@@ -39,17 +39,17 @@ def interleave(candidates: Mapping[str, Callable[[int], object]], rounds: int) -
 
 
 def median_ratio(slow: Times, fast: Times) -> float:
-    """How many times as fast: the median over the rounds of slow / fast, round by round.
+    """Return how many times as fast `fast` is: the median of slow / fast over the rounds.
 
-    The two of a pair ran right after each other, so that what slows one slows the other.
+    In each round, the two ran right after each other, so that what slows one slows the other.
     """
     return median(s / f for s, f in zip(slow.seconds, fast.seconds, strict=True))
 
 
 def measure_product_share(run: Callable[[], object]) -> float:
-    """The share of a run's time, from 0 to 1, that is spent in matrix products and fused attention.
+    """Return the share of a run's time, from 0 to 1, spent in matrix products and fused attention.
 
-    All sides have to compute them: it is what cannot be avoided.
+    All candidates have to compute these, so this time cannot be avoided.
     """
     with profile(activities=[ProfilerActivity.CPU]) as recorded:
         run()
@@ -59,8 +59,8 @@ def measure_product_share(run: Callable[[], object]) -> float:
 
 
 def explain_miss(reached: float, share: float) -> str:
-    """The sentence that stands beside a missed target: how far matrix products alone would allow."""
+    """Return the sentence for a missed target: the ratio that matrix products alone would allow."""
     return (
-        f"Matrix products are {share:.0%} of our time; with nothing else the ratio would be "
+        f"Matrix products take {share:.0%} of our time; with nothing else, the ratio would be "
         f"{reached / share:.1f}."
     )

@@ -1,4 +1,4 @@
-"""Training: real tokens a second, at equal tokens, and the share of the machine that is used."""
+"""Training: real tokens per second on the same tokens, and the share of the machine that is used."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -40,22 +40,22 @@ from transformer_lab.config.device import has_bfloat16
 from transformer_lab.data.batching import PAD_ID, Batch, Example, buckets, collate, padding_share
 from transformer_lab.training.trainer import Trainer
 
-SENTENCES = 64  # in a batch of an ordinary loop
-STEPS = 5  # of an ordinary loop in one round
+SENTENCES = 64  # sentences in an ordinary loop's batch
+STEPS = 5  # steps of an ordinary loop in one round
 RATE = 1e-3
 SMOOTHING = 0.1
 CLIP = 1.0
 
 
 def count_attention_flops(query: Any, key: Any, value: Any, *_: object, **__: object) -> int:
-    """Multiplications and additions of fused attention, from the shapes."""
+    """Count the multiplications and additions of fused attention from the shapes."""
     return int(sdpa_flop_count(query, key, value))
 
 
 def count_attention_backward_flops(
     d_out: Any, query: Any, key: Any, value: Any, *_: object, **__: object
 ) -> int:
-    """The same of its backward pass."""
+    """Count those of its backward pass."""
     return int(sdpa_backward_flop_count(d_out, query, key, value))
 
 
@@ -63,22 +63,22 @@ ATTENTION = {
     torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: count_attention_flops,
     torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: count_attention_backward_flops,
 }
-"""torch counts the products of a GPU's fused attention; on a CPU it has to be told."""
+"""Functions that count fused attention on a CPU; torch only knows how to count it on a GPU."""
 
 
 def list_precisions() -> tuple[Precision, ...]:
-    """bf16 only where the processor multiplies it: emulated, one section takes longer than all others."""
+    """Return the precisions, with bf16 only if the processor multiplies it: emulation takes too long."""
     return ("fp32", "bf16") if has_bfloat16(torch.device("cpu")) else ("fp32",)
 
 
 def measure_ceilings() -> dict[str, float]:
-    """The most FLOP/s in each of them."""
+    """Measure the most FLOP/s in each precision."""
     dtypes = {"fp32": torch.float32, "bf16": torch.bfloat16}
     return {precision: measure_peak_flops(dtypes[precision]) for precision in list_precisions()}
 
 
 class Ours:
-    """The course's Trainer, step by step: fused Adam, averaged weights, the loss in slices."""
+    """The course's Trainer, step by step, with fused Adam, averaged weights and the loss in slices."""
 
     def __init__(self, size: Size, precision: Precision, device: str = "cpu"):
         config = TrainingConfig(
@@ -93,12 +93,12 @@ class Ours:
         return self.trainer.step(batch, rate)[0]
 
     def logits(self, batch: Batch) -> Tensor:
-        """For the loss at the end."""
+        """Return the logits for the loss at the end."""
         return self.model(batch.source, batch.target_input)
 
 
 class Ordinary:
-    """A tutorial's loop around any model that gives logits."""
+    """A tutorial's loop around any model that returns logits."""
 
     def __init__(
         self,
@@ -139,7 +139,7 @@ class Ordinary:
         return loss.detach()
 
     def logits(self, batch: Batch) -> Tensor:
-        """Of one parallel pass."""
+        """Return the logits of one parallel pass."""
         return self.forward(self.model, batch.source, batch.target_input)
 
 
@@ -147,26 +147,26 @@ Loop = Ours | Ordinary
 
 
 class Candidate:
-    """A loop and its way of making batches; it remembers its losses."""
+    """A loop and its way of making batches; it keeps its losses."""
 
     def __init__(self, loop: Loop, groups: Callable[[list[Example]], list[list[Example]]]):
         self.loop, self.groups = loop, groups
         self.losses: list[float] = []
 
     def run(self, groups: Sequence[list[Example]]) -> None:
-        """One step for each group; padding it is a part of the work."""
+        """Take one step on each group; padding the groups is part of the work."""
         losses = [self.loop.step(collate(group), RATE) for group in groups]
         self.losses += torch.stack(losses).tolist()
 
     def count(self, groups: Sequence[list[Example]]) -> float:
-        """The multiplications and additions of `run` in matrix products, padding included."""
+        """Count the multiplications and additions in the matrix products of `run`, padding included."""
         with FlopCounterMode(display=False, custom_mapping=ATTENTION) as counter:
             self.run(groups)
         return float(counter.get_total_flops())
 
     @torch.no_grad()
     def loss(self, examples: Sequence[Example]) -> float:
-        """The cross-entropy of held-out target tokens in nats, without smoothing, in float32."""
+        """Return the cross-entropy of held-out target tokens in nats, unsmoothed, in float32."""
         self.loop.model.eval()
         total, tokens = 0.0, 0
         for group in buckets(examples, 4_096):
@@ -180,7 +180,7 @@ class Candidate:
 
 
 def make_candidates(size: Size, precision: Precision, budget: int) -> dict[str, Candidate]:
-    """All that are compared at one size and precision, each from the same seed."""
+    """Return all candidates at one size and precision, each with the same seed."""
 
     def padded(examples: list[Example]) -> list[list[Example]]:
         return fixed_batches(examples, SENTENCES)
@@ -212,14 +212,14 @@ def make_candidates(size: Size, precision: Precision, budget: int) -> dict[str, 
 def measure_size(
     size: Size, corpus: Corpus, rounds: int
 ) -> tuple[str, dict[str, Times], dict[str, float]]:
-    """All candidates in every precision by turns.
+    """Measure all candidates in every precision; they take turns.
 
-    Returns the table, the times, and the share of matrix products in the time of our own ones;
-    the keys are precision and name.
+    It returns the table, the times, and the share of our own candidates' time that matrix products
+    take; the keys are precision and name.
     """
     check_sizes(size)
     train, validation = encode_corpus(corpus, size.vocab)
-    parts = rounds + 1  # the first one warms up, and is where the products are counted
+    parts = rounds + 1  # the first one warms up, and its products are counted
     pool = train[: parts * STEPS * SENTENCES]
     budget = find_token_budget(pool, parts * STEPS)
     everyone = {
@@ -227,7 +227,7 @@ def measure_size(
         for precision in list_precisions()
         for name, candidate in make_candidates(size, precision, budget).items()
     }
-    # All train on the whole pool, each in its own batches; every round takes some of them.
+    # All train on the whole pool, each in its own batches; every round uses some of these.
     groups = {name: candidate.groups(pool) for name, candidate in everyone.items()}
     pieces = {name: [g[part::parts] for part in range(parts)] for name, g in groups.items()}
     tokens = {name: [sum(map(real_tokens, p)) for p in own] for name, own in pieces.items()}
@@ -239,7 +239,7 @@ def measure_size(
     }
     times = interleave(runs, rounds)
     peak = {precision: max(peak[precision], one) for precision, one in measure_ceilings().items()}
-    # Seconds a token: the rounds differ a little in length.
+    # In seconds per token, because the rounds differ a little in length.
     scaled = {
         name: Times([s / n for s, n in zip(t.seconds, tokens[name][1:], strict=True)])
         for name, t in times.items()
@@ -281,7 +281,7 @@ def measure_size(
 
 
 def section(rounds: int) -> str:
-    """Both sizes and the promises about them."""
+    """Return the section: both sizes and their targets."""
     corpus = open_corpus()
     parts, targets = [], []
     for size in (SMALL, LARGE):
@@ -298,7 +298,7 @@ def section(rounds: int) -> str:
             what = f"d_model {size.d_model}: {what}, to `nn.Transformer`'s loop in fp32"
             reason = explain_miss(reached, shares[name])
             targets.append(Target(what, reached, goal, reason=reason))
-    about = f"Corpus: {corpus.name}, up to {LONGEST} tokens a side. {describe_run(rounds)}\n"
+    about = f"Corpus: {corpus.name}, up to {LONGEST} tokens per side. {describe_run(rounds)}\n"
     if "bf16" not in list_precisions():
         about += "bf16 is left out: this processor does not multiply it.\n"
     return "\n".join([about, *parts, target_table(targets)])

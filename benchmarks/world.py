@@ -1,4 +1,4 @@
-"""Time to 98 % exact match on the bilingual world, with the same sentences in the same order."""
+"""Time to 98% exact match on the bilingual world, with the same sentences in the same order."""
 
 import random
 import time
@@ -23,9 +23,9 @@ from transformer_lab.training.schedule import linear_rate
 from transformer_lab.training.trainer import Trainer
 
 GOAL = 0.98
-CAP = 240.0  # seconds of training for each
+CAP = 240.0  # seconds of training for each candidate
 LOOK_EVERY = 200  # steps
-CHUNK = 6_000  # sentences that all see before any sees the next ones
+CHUNK = 6_000  # sentences that all candidates see before any of them sees the next ones
 SENTENCES = 500  # of the validation split, translated greedily at each look
 LONGEST = 40  # new tokens
 TINY = PRESETS["tiny"].training
@@ -41,12 +41,12 @@ class Run:
 
 
 def cut_at_eos(ids: list[int]) -> list[int]:
-    """The words before eos."""
+    """Return the ids before eos."""
     return ids[: ids.index(EOS_ID)] if EOS_ID in ids else ids
 
 
 def make_ours_run(size: Size) -> Run:
-    """Our Trainer with the recipe of `train`; it translates with its averaged weights."""
+    """Return our Trainer with the recipe of `train`; it translates with averaged weights."""
     torch.manual_seed(0)
     model = make_ours(size)
     config = TrainingConfig(**{**TINY.to_dict(), "device": "cpu", "save_every": None})
@@ -71,7 +71,7 @@ def make_ordinary_run(
     sentences: int,
     decode: Callable[[Tensor], Tensor],
 ) -> Run:
-    """A tutorial's loop with padded batches of so many sentences."""
+    """Return a tutorial's loop with padded batches of this many sentences."""
     loop = Ordinary(model, forward, "fp32", fused, TINY.label_smoothing, TINY.weight_decay)
 
     def translate(source: Tensor) -> list[list[int]]:
@@ -86,7 +86,7 @@ def make_ordinary_run(
 
 
 def exact_match(run: Run, examples: list[Example]) -> float:
-    """The share of sentences that are translated word for word."""
+    """Return the share of translations that equal the reference word for word."""
     right = 0
     for group in buckets(examples, 4_096):
         batch = collate(group)
@@ -98,7 +98,7 @@ def exact_match(run: Run, examples: list[Example]) -> float:
 
 
 def time_to_goal(run: Run, train: list[Example], validation: list[Example]) -> list[str]:
-    """A row of the table: seconds of training, steps, real tokens and the share that was reached."""
+    """Return a table row: seconds of training, steps, real tokens and the share that was reached."""
     seconds, steps, tokens, share = 0.0, 0, 0, 0.0
     at = 0
     total = TINY.max_steps
@@ -122,7 +122,7 @@ def time_to_goal(run: Run, train: list[Example], validation: list[Example]) -> l
 
 
 def section() -> str:
-    """Each candidate once, one after the other."""
+    """Run each candidate once, one after the other, and return the section."""
     corpus = find_corpus("world")
     world = corpus.splits()
     source, target = corpus.tokenizers(world.train, PRESETS["tiny"].vocab_size)
@@ -130,7 +130,7 @@ def section() -> str:
     validation = encode_pairs(world.validation[:SENTENCES], source, target)
     random.Random(0).shuffle(train)
     size = Size(128, 2, 4, 256, source.vocab_size, target.vocab_size, dropout=0.0)
-    # As many sentences a step as our buckets have on average: as many steps for the same data.
+    # As many sentences per step as our buckets have on average, so the steps are equally many.
     chunk = train[:CHUNK]
     sentences = round(CHUNK / len(buckets(chunk, TINY.batch_tokens)))
 
@@ -165,11 +165,11 @@ def section() -> str:
     rows = [[name, *time_to_goal(make(), train, validation)] for name, make in makers.items()]
     about = (
         f"d_model 128, 2 layers, feed-forward 256, no dropout, float32. The same {len(train):,} "
-        f"pairs in the same order, in chunks of {CHUNK:,}; {sentences} sentences a step in ordinary "
+        f"pairs in the same order, in chunks of {CHUNK:,}; {sentences} sentences per step in ordinary "
         f"batches, and as many on average in our buckets; rate and weight decay of `train`. "
-        f"Every {LOOK_EVERY} steps {SENTENCES} held-out sentences are translated greedily, which is "
-        f"not counted in the time. At most {CAP:.0f} s and {TINY.max_steps:,} steps each. Ours "
-        f"translates with its averaged weights, which its step pays for. {describe_run(1)}\n"
+        f"Every {LOOK_EVERY} steps, {SENTENCES} held-out sentences are translated greedily, which "
+        f"is not counted in the time. At most {CAP:.0f} s and {TINY.max_steps:,} steps each. Ours "
+        f"translates with its averaged weights; the time for averaging counts. {describe_run(1)}\n"
     )
     head = ["", "training until 98 %", "steps", "real tokens", "exact match there"]
     return "\n".join([about, table(head, rows)])

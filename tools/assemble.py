@@ -2,8 +2,8 @@
 
     python -m tools.assemble
 
-`lab/page/engine/product.wat` multiplies matrices for all that computes in the page, and
-`lab/page/learning/kernel.wat` does the rest of training. A test assembles them once more and compares.
+`lab/page/engine/product.wat` multiplies matrices for everything that the page computes, and
+`lab/page/learning/kernel.wat` does the rest of training. A test assembles both again and compares.
 """
 
 import base64
@@ -16,11 +16,11 @@ SOURCES = (PAGE / "engine" / "product.wat", PAGE / "learning" / "kernel.wat")
 HEADER = 8
 """The bytes before the first section."""
 CUSTOM = 0
-"""The kind of a section that a program runs without, such as the names of its variables."""
+"""The kind of section that a program does not need, such as the names of its variables."""
 
 
 def assemble(source: str) -> bytes:
-    """Return the WebAssembly module of a source text, without the names that the source has."""
+    """Return the WebAssembly module of a source text, without the names in the source."""
     module = bytes(wasmtime.wat2wasm(source))
     kept, place = module[:HEADER], HEADER
     while place < len(module):
@@ -32,7 +32,7 @@ def assemble(source: str) -> bytes:
 
 
 def read_number(module: bytes, place: int) -> tuple[int, int]:
-    """Read a number as WebAssembly writes it (LEB128): the number, and the place after it."""
+    """Read a number as WebAssembly writes it (LEB128); return it and the place after it."""
     value = shift = 0
     while True:
         byte = module[place]
@@ -44,12 +44,12 @@ def read_number(module: bytes, place: int) -> tuple[int, int]:
 
 
 def bytes_file(source: Path) -> Path:
-    """Return the file of the bytes of a source: product_bytes.js for product.wat."""
+    """Return the file for the bytes of a source: product_bytes.js for product.wat."""
     return source.with_name(f"{source.stem}_bytes.js")
 
 
 def javascript(source: Path, module: bytes) -> str:
-    """Return the JavaScript file that holds the module of a source."""
+    """Return the JavaScript file that holds a source's module."""
     return (
         f"// Written by `python -m tools.assemble` from {source.name}, not by hand.\n\n"
         f'export const {source.stem.upper()} = "{base64.b64encode(module).decode()}";\n'

@@ -1,4 +1,4 @@
-"""The Chromium that tools, benchmarks and tests drive, which the system has: nothing is downloaded."""
+"""The system's Chromium, which tools, benchmarks and tests drive; nothing is downloaded."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,10 +20,12 @@ ARGUMENTS = (
 
 @contextmanager
 def launch_chromium() -> Iterator[Browser]:
-    """Start the browser that doctor finds; a RuntimeError without one."""
+    """Start the browser that doctor finds; raise a RuntimeError if there is none."""
     path = find_browser()
     if path is None:
-        raise RuntimeError("no browser: apt-get install chromium, or set CHROMIUM to one's path")
+        raise RuntimeError(
+            "no browser: apt-get install chromium, or set CHROMIUM to a browser's path"
+        )
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
         yield browser

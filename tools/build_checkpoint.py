@@ -1,17 +1,18 @@
 """Train the translator that comes with the package, and keep a few snapshots of its training.
 
-Writes transformer_lab/pretrained/tiny: half-precision weights of the finished
-model (under 2 MB) and of the steps in SNAPSHOTS, for looking at how heads form.
+It writes transformer_lab/pretrained/tiny: half-precision weights of the finished
+model (under 2 MB) and of the steps in SNAPSHOTS, to show how heads form.
 
-The website's lab compares it with a second training run, on the same sentences from another seed:
+The website's lab compares it with a second training run on the same sentences with another seed:
 
     python tools/build_checkpoint.py --seed 8 --out docs/models/seed_8
 
 That folder has no snapshots.
 
-The recipe is that of `transformer-lab train`. All of its seeds translate (lesson 09); they differ in
-how many heads share the work of choosing a pronoun. SEED is one in which a single encoder head does
-most of it, so that a beginner has one head to find. Lesson 12 says what the others look like.
+The recipe is that of `transformer-lab train`. With any seed, it translates (lesson 09), but the
+seeds differ in how many heads share the work of choosing a pronoun. SEED is one in which a single
+encoder head does most of it, so that a beginner has one head to find. Lesson 12 says what the
+others look like.
 """
 
 import argparse
@@ -43,7 +44,7 @@ finds the noun that a pronoun stands for, which makes it easy to study. In many 
 share that work. So it is not evidence of how often such a head forms. For that, see the other seeds in
 lesson 12.
 """
-"""What the card of the shipped model says of SEED."""
+"""What the shipped model's card says about SEED."""
 ANOTHER = """
 ## What it is for
 
@@ -51,20 +52,20 @@ It shows which heads form again in another training run, and which do not. It le
 sentences as the translator that comes with the package. Only the numbers it began with and the order
 of the batches differ. It was not chosen for its heads.
 """
-"""What the card of a model of another seed says."""
+"""What the card of a model with another seed says."""
 
 
 def main() -> None:
-    """Train, save beside the old model, and put the new one in its place when all went well."""
+    """Train, save beside the old model, and replace that one if all went well."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, default=SEED, help="of weights and batches")
-    parser.add_argument("--out", type=Path, default=PRETRAINED, help="the folder that is written")
+    parser.add_argument("--seed", type=int, default=SEED, help="seed of weights and batches")
+    parser.add_argument("--out", type=Path, default=PRETRAINED, help="folder to write to")
     options = parser.parse_args()
     out = options.out.resolve()
     if out.exists() and not holds_translator(out):
-        parser.error(f"--out is {out}; expected a new folder, or one of a translator to replace")
+        parser.error(f"--out is {out}; expected a new folder, or that of a translator to replace")
     ships = out == PRETRAINED.resolve()
-    torch.set_num_threads(1)  # two threads add in another order
+    torch.set_num_threads(1)  # two threads would add in another order
     building = out.with_name(f"{out.name}-building")
     shutil.rmtree(building, ignore_errors=True)
 
@@ -77,14 +78,14 @@ def main() -> None:
 
     def keep(report: StepReport) -> None:
         if ships and report.step in SNAPSHOTS:
-            with trainer.ema_weights():  # as the finished model is
+            with trainer.ema_weights():  # with averaged weights, as for the finished model
                 path = building / f"step_{report.step:05}.safetensors"
                 save_weights(translator.model, path, HALF)
 
     trainer.on_step = keep
     trainer.train()
     translator.about |= {
-        "seed": 0,  # of the sentences; "training" has that of weights and batches
+        "seed": 0,  # for the sentences; "training" has the seed of weights and batches
         "preset": "tiny",
         "steps": trainer.progress.step,
         "training": training.to_dict(),
@@ -105,11 +106,11 @@ HALF = torch.float16
 
 
 def show(translator: Translator, splits: Any) -> Evaluation:
-    """Print what the model scores in half precision; an exit if that is not enough to ship."""
+    """Print the model's scores in half precision; exit if they are too low to ship it."""
     evaluation = evaluate(translator, splits.test)
     if evaluation.exact_match < WANTED:
         raise SystemExit(
-            f"exact match {evaluation.exact_match:.3f}; expected {WANTED}: kept the old"
+            f"exact match {evaluation.exact_match:.3f}; expected {WANTED}; the old model was kept"
         )
     print(f"exact match {evaluation.exact_match:.3f}, BLEU {evaluation.bleu:.1f}")
     for name, share in evaluation.by_construction.items():
@@ -118,7 +119,7 @@ def show(translator: Translator, splits: Any) -> Evaluation:
 
 
 def print_sizes(folder: Path) -> None:
-    """Print what the package will carry."""
+    """Print the sizes of the files that the package will contain."""
     for path in sorted(folder.iterdir()):
         print(f"{path.stat().st_size / 1e6:7.3f} MB  {path.name}")
 

@@ -1,16 +1,16 @@
-"""Run the notebooks and write them back as they are committed: executed, and the same each time.
+"""Run the notebooks and write them back as they are committed: executed, and identical each time.
 
     python -m tools.build_notebooks                  all of them
-    python -m tools.build_notebooks 03 11_explore    those whose names begin so, with their evidence
-    python -m tools.build_notebooks evidence/09      the evidence alone
-    python -m tools.build_notebooks --rerun 03       run it although none of its code has changed
+    python -m tools.build_notebooks 03 11_explore    those whose names begin like this, and their evidence
+    python -m tools.build_notebooks evidence/09      only the evidence
+    python -m tools.build_notebooks --rerun 03       run it even if none of its code has changed
     python -m tools.build_notebooks --measure        renew the outputs of cells tagged `measures`
 
-A notebook runs only if its code has changed since its outputs were stored, and only the outputs from
-the first changed cell on are replaced. So a sentence costs nothing, and trained numbers don't move
-because somebody mended a comma. A record whose head scores are not those of today is built anew.
-When the package has changed otherwise, say --rerun, because the builder can't know which outputs that
-touches.
+A notebook runs only if its code has changed since its outputs were stored, and only the outputs of
+the first changed cell and those after it are replaced. So changing a sentence costs nothing, and trained
+numbers don't change because somebody mended a comma. A record with outdated head scores is rebuilt.
+If the package has changed otherwise, use --rerun, because the builder can't know which outputs are
+affected.
 
 Nothing is written unless every cell of every notebook asked for has run.
 """
@@ -44,13 +44,13 @@ from transformer_lab.storage.files import write_atomically
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
 SANITIZE = ROOT / "tools" / "nbval_sanitize.cfg"
-CELL_TIMEOUT = 600  # seconds; hanging is the only thing it is for
+CELL_TIMEOUT = 600  # seconds; this only ends cells that hang
 FOLDED = {"solution", "answers", "drawing"}
-"""Tags: a solution, a definition that answers an exercise, and what only draws or prints a table."""
+"""Tags of folded cells: solutions, answers to exercises, and code that only draws or prints a table."""
 WIDGET = "application/vnd.jupyter.widget-view+json"
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-    # What nbconvert asks: without it a script would be text, and code would have no colours.
+    # For nbconvert: without this, a script would be text, and code would have no colours.
     "language_info": {
         "codemirror_mode": {"name": "ipython", "version": 3},
         "file_extension": ".py",
@@ -73,7 +73,7 @@ if importlib.util.find_spec("transformer_lab") is None:
 
 
 CODE = "code_that_ran"
-"""Of a notebook's metadata: the sum of each code cell as it was when the outputs were stored."""
+"""The key in a notebook's metadata for the hash of each code cell when its outputs were stored."""
 
 
 class BuildError(Exception):
@@ -81,57 +81,57 @@ class BuildError(Exception):
 
 
 def project() -> dict[str, Any]:
-    """What pyproject.toml says of the project; every tool asks here."""
+    """Return what pyproject.toml says about the project; every tool asks here."""
     return dict(tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"])
 
 
 def repository() -> str:
-    """The address of the course."""
+    """Return the address of the course."""
     return str(project()["urls"]["Repository"])
 
 
 def tag() -> str:
-    """The tag of this version: a page on Colab installs the package that it was written with."""
+    """Return this version's tag: a page on Colab installs the package that it was written with."""
     return f"v{project()['version']}"
 
 
 def setup_cell() -> str:
-    """The source of every notebook's first cell."""
+    """Return the source of every notebook's first cell."""
     return SETUP.format(repository=repository(), tag=tag())
 
 
 def lessons() -> list[Path]:
-    """The notebooks with a key, in order: every tool and every test asks here."""
+    """Return the notebooks with a key, in order; every tool and every test asks here."""
     return find_lessons(NOTEBOOKS)
 
 
 def evidence() -> list[Path]:
-    """The notebooks with the evidence: each belongs to the lesson of the same name."""
+    """Return the notebooks with the evidence; each belongs to the lesson of the same name."""
     return sorted((NOTEBOOKS / EVIDENCE).glob("*.ipynb"))
 
 
 def every_notebook() -> list[Path]:
-    """All that are built and tested: lessons, what has no key, and the evidence."""
+    """Return all notebooks that are built and tested: lessons, those without a key, and evidence."""
     return [*sorted(NOTEBOOKS.glob("*.ipynb")), *evidence()]
 
 
 def page_name(path: Path) -> str:
-    """What tells a notebook from all others, such as "09_training" or "evidence/09_training"."""
+    """Return a notebook's unique name, such as "09_training" or "evidence/09_training"."""
     return path.relative_to(NOTEBOOKS).with_suffix("").as_posix()
 
 
 def read(path: Path) -> NotebookNode:
-    """A notebook as it lies on disk; `nbformat.read` would give missing ids at random."""
+    """Read a notebook as it is on disk; `nbformat.read` would add random ids where they are missing."""
     return nbformat.v4.reads_json(path.read_text(encoding="utf-8"))
 
 
 def build(path: Path, *, measure: bool = False, rerun: bool = False) -> str:
-    """The text of a notebook, run as far as its code has changed, and normalised.
+    """Return the text of a notebook, run if its code has changed, and normalised.
 
-    The file itself stays as it is. With `measure` or `rerun` it runs in any case.
+    The file itself stays as it is. With `measure` or `rerun`, it runs in any case.
 
     Raises:
-        BuildError: For the first cell that fails.
+        BuildError: If a cell fails; the message is about the first such cell.
     """
     stored = read(path)
     stamp(stored, path.stem)
@@ -148,31 +148,31 @@ def build(path: Path, *, measure: bool = False, rerun: bool = False) -> str:
             keep_unchanged(stored, fresh)
         if not measure:
             keep_measured(stored, fresh)
-        take_stills(fresh)  # of the drawings that are new: stored ones have theirs
+        take_stills(fresh)  # of new drawings; stored ones have theirs already
         stored = fresh
     stored.metadata[CODE] = sums
     return written(normalise(stored, path.stem))
 
 
 def code_sums(notebook: NotebookNode) -> list[str]:
-    """A sum of each code cell but the first, which sets the notebook up, in order."""
+    """Return the hash of each code cell in order, except the first, which sets the notebook up."""
     return [code_sum(cell) for cell in notebook.cells if is_run(cell)]
 
 
 def is_run(cell: NotebookNode) -> bool:
-    """Whether this is code of the lesson, and not the cell that sets the notebook up."""
+    """Return whether this is code of the lesson, not the cell that sets the notebook up."""
     return bool(cell.cell_type == "code" and cell.source != setup_cell())
 
 
 def code_sum(cell: NotebookNode) -> str:
-    """A short sum of a cell's code."""
+    """Return a short hash of a cell's code."""
     return hashlib.sha256(cell.source.strip("\n").encode()).hexdigest()[:8]
 
 
 def keep_unchanged(stored: NotebookNode, fresh: NotebookNode) -> None:
-    """Put the stored outputs back of each cell that has no changed code in or above it.
+    """Restore the stored outputs of each cell that has no changed code in or above it.
 
-    A record with head scores of another day is new: they come from a table of the package.
+    A record with outdated head scores counts as changed; the scores come from a table in the package.
     """
     ran = iter(stored.metadata.get(CODE, ()))
     for old, new in zip(stored.cells, fresh.cells, strict=True):
@@ -185,7 +185,7 @@ def keep_unchanged(stored: NotebookNode, fresh: NotebookNode) -> None:
 
 
 def stamp(notebook: NotebookNode, name: str) -> None:
-    """Begin with the setup cell as it is today, and give cells without an id one."""
+    """Put the current setup cell first, and give an id to each cell that lacks one."""
     cells = notebook.cells
     if not cells or cells[0].cell_type != "code" or "TRANSFORMER_LAB_SRC" not in cells[0].source:
         cells.insert(0, nbformat.v4.new_code_cell(id="setup"))
@@ -196,8 +196,8 @@ def stamp(notebook: NotebookNode, name: str) -> None:
 def execute(notebook: NotebookNode, path: Path) -> None:
     """Run all cells in a fresh kernel of this environment, in the notebook's folder.
 
-    With one thread, as the tests run them: sums of floats depend on their number. A learner's
-    progress is neither written nor read.
+    They run with one thread, as in the tests, because sums of floats depend on the number of threads.
+    A learner's progress is neither written nor read.
     """
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     notebook.nbformat, notebook.nbformat_minor = 4, 5
@@ -209,7 +209,7 @@ def execute(notebook: NotebookNode, path: Path) -> None:
         kernel_name="python3",
         resources={"metadata": {"path": str(path.parent)}},
         store_widget_state=False,
-        extra_arguments=["--log-level=ERROR"],  # it warns of its unencrypted local connection
+        extra_arguments=["--log-level=ERROR"],  # or it warns about its unencrypted local connection
     )
     try:
         client.execute(env=os.environ | {STORE_FRAMES: "1", SWITCH: "off"})
@@ -218,7 +218,7 @@ def execute(notebook: NotebookNode, path: Path) -> None:
 
 
 def failed_cell(notebook: NotebookNode) -> str:
-    """The cell that a run stopped at: the last that has begun."""
+    """Return the cell at which a run stopped: the last one that has begun."""
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     begun = [n for n, cell in enumerate(code) if "execution" in cell.metadata]
     number = begun[-1] if begun else 0
@@ -226,7 +226,7 @@ def failed_cell(notebook: NotebookNode) -> str:
 
 
 def keep_measured(stored: NotebookNode, fresh: NotebookNode) -> None:
-    """Put the stored outputs of cells tagged `measures` back, where there are some."""
+    """Restore the stored outputs of cells tagged `measures`, if they have any."""
     outputs = {cell.id: cell.outputs for cell in stored.cells if cell.cell_type == "code"}
     for cell in fresh.cells:
         if "measures" in cell.metadata.get("tags", ()) and outputs[cell.id]:
@@ -234,9 +234,9 @@ def keep_measured(stored: NotebookNode, fresh: NotebookNode) -> None:
 
 
 def normalise(notebook: NotebookNode, name: str) -> NotebookNode:
-    """The notebook with nothing left that depends on when, where or in which editor it ran.
+    """Return the notebook without anything that depends on when, where or in which editor it ran.
 
-    `name` is the file's, without its ending; ids of cells that lack one follow from it.
+    `name` is the file's name without its ending; missing ids of cells are derived from it.
     """
     notebook = copy.deepcopy(notebook)
     notebook.nbformat, notebook.nbformat_minor = 4, 5
@@ -260,7 +260,7 @@ def normalise(notebook: NotebookNode, name: str) -> NotebookNode:
 
 
 def give_ids(notebook: NotebookNode, name: str) -> None:
-    """Cells keep their ids; one without, or with another's, gets one from the file's name and place."""
+    """Give cells with no id, or another's, one made from the file's name and their position."""
     taken: set[str] = set()
     missing = []
     for place, cell in enumerate(notebook.cells):
@@ -280,7 +280,7 @@ def give_ids(notebook: NotebookNode, name: str) -> None:
 
 
 def cell_metadata(cell: NotebookNode) -> dict[str, Any]:
-    """The tags and slides, and what follows: answers are folded, measured outputs not compared."""
+    """Return tags, slides and what follows from them: folded answers, outputs that are not compared."""
     tags = list(dict.fromkeys(cell.metadata.get("tags", ())))
     if "measures" in tags and "nbval-ignore-output" not in tags:
         tags.append("nbval-ignore-output")
@@ -293,7 +293,7 @@ def cell_metadata(cell: NotebookNode) -> dict[str, Any]:
 
 
 def normal_outputs(outputs: Sequence[NotebookNode], count: int | None) -> list[NotebookNode]:
-    """Streams merged and read as a terminal shows them, widgets gone, what is left sanitised."""
+    """Merge streams as a terminal shows them, drop widgets, and sanitise the rest."""
     kept: list[NotebookNode] = []
     for output in outputs:
         output = copy.deepcopy(output)
@@ -313,7 +313,7 @@ def normal_outputs(outputs: Sequence[NotebookNode], count: int | None) -> list[N
             if WIDGET in output.data:
                 del output.data[WIDGET]
                 if set(output.data) <= {"text/plain"}:
-                    continue  # the name of a widget is no picture of it
+                    continue  # a widget's name is not a picture of it
             if "text/plain" in output.data:
                 output.data["text/plain"] = plain(output.data["text/plain"])
             output.metadata = nbformat.from_dict(
@@ -327,12 +327,12 @@ def normal_outputs(outputs: Sequence[NotebookNode], count: int | None) -> list[N
 
 
 def picture_alone(html: str) -> str:
-    """A page without its script and data: one notebook holds the weights, and no other needs to."""
+    """Return a page without its script and data: only one notebook needs to hold the weights."""
     return re.sub(r"</div>\n<style>.*", "</div>", html, flags=re.DOTALL)
 
 
 def plain(text: str) -> str:
-    """Text without terminal colours, addresses and rates."""
+    """Return a text without terminal colours, addresses and rates."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", text)
     for pattern, replacement in sanitize_rules():
         text = pattern.sub(replacement, text)
@@ -340,7 +340,7 @@ def plain(text: str) -> str:
 
 
 def sanitize_rules() -> list[tuple[re.Pattern[str], str]]:
-    """The rules that nbval has too, but for those about pictures and pages: they are kept."""
+    """Return nbval's rules, except those about pictures and pages, which are kept."""
     rules = configparser.RawConfigParser()
     rules.read(SANITIZE, encoding="utf-8")
     return [
@@ -351,28 +351,26 @@ def sanitize_rules() -> list[tuple[re.Pattern[str], str]]:
 
 
 def written(notebook: NotebookNode) -> str:
-    """The notebook as it is written to disk."""
+    """Return the notebook as it is written to disk."""
     return nbformat.writes(notebook).rstrip("\n") + "\n"
 
 
 def is_named(path: Path, name: str) -> bool:
-    """Whether a notebook's name begins so, in its folder or, as in evidence/09, with its folder."""
+    """Return whether a notebook's name begins with `name`, which may include its folder: evidence/09."""
     name = name.rpartition("notebooks/")[2]
     return any(f"{one}.ipynb".startswith(name) for one in (page_name(path), path.stem))
 
 
 def find_named(names: Sequence[str]) -> list[Path]:
-    """The notebooks that one of the names stands for; all of them if there are no names."""
+    """Return the notebooks that the names stand for, or all of them if there are no names."""
     return [path for path in every_notebook() if any(is_named(path, n) for n in names or [""])]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Build all notebooks or those named; 1 and one message if a cell fails."""
+    """Build all notebooks or those named; return 1 and print one message if a cell fails."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("names", nargs="*", help="beginnings of file names (default: all)")
-    parser.add_argument(
-        "--rerun", action="store_true", help="run them although no code has changed"
-    )
+    parser.add_argument("--rerun", action="store_true", help="run them even if no code has changed")
     parser.add_argument("--measure", action="store_true", help="renew stored times and memory")
     options = parser.parse_args(arguments)
     for name in options.names:

@@ -1,4 +1,4 @@
-"""A copy of this checkout, for whatever may leave files in it."""
+"""A copy of this checkout, for commands that may leave files in it."""
 
 import shutil
 from pathlib import Path
@@ -7,7 +7,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def copy_of_checkout(folder: Path) -> Path:
-    """This checkout in a new folder, without what git ignores and what begins with a dot."""
+    """Copy this checkout to a new folder, except what git ignores and names that begin with a dot."""
     ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").split()
     anywhere = shutil.ignore_patterns(".*", *(n.strip("/") for n in ignored if n[0] != "/"))
     at_the_root = shutil.ignore_patterns(*(n.strip("/") for n in ignored if n[0] == "/"))

@@ -1,7 +1,7 @@
 """Write into the stored notebooks how many cases each check has: `python -m tools.count_cases`.
 
-A check that was given another case prints another number than the stored page. Nothing else of the page
-changes, so only these lines are edited; twice gives the same bytes.
+If a check gets another case, it prints a number that differs from the stored page. Nothing else on the
+page changes, so only these lines are edited; a second call changes nothing.
 """
 
 import json
@@ -13,7 +13,7 @@ from transformer_lab.course.lessons import lesson, lesson_numbers
 
 
 def main() -> None:
-    """Edit the line `Right: … (N cases).` under each solution, where N is another one now."""
+    """Edit the line `Right: … (N cases).` under each solution for which N has changed."""
     for number in lesson_numbers():
         (path,) = NOTEBOOKS.glob(f"{number}_*.ipynb")
         text = path.read_text("utf-8")
@@ -24,7 +24,7 @@ def main() -> None:
 
 
 def with_counts(number: str, text: str) -> str:
-    """The text of a notebook with the number of cases that each of its checks has now."""
+    """Return a notebook's text with the number of cases that each of its checks has now."""
     for check in vars(lesson(number).check).values():
         said = json.dumps(f"Right: {check.verified} (", ensure_ascii=False)[1:-1]
         line = re.compile(re.escape(said) + r"\d+ cases\)\.")

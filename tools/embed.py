@@ -1,9 +1,9 @@
-"""Put today's script and style into the pages that notebooks hold: `python -m tools.embed`.
+"""Put the current script and style into the pages that notebooks hold: `python -m tools.embed`.
 
-A stored page is a picture, data, and the script that draws them. When the script changes alone, this
-is enough; `make notebooks`, which runs all cells, makes the three anew. The pictures of drawings whose
-script has changed are taken again, and with `--train` those of playgrounds, too, whose models then
-learn once more. A quiz has folded answers for a picture: they are written from its data.
+A stored page is a picture, data, and the script that draws them. If only the script has changed, this
+is enough; `make notebooks`, which runs all cells, makes all three again. The pictures of drawings whose
+script has changed are taken again. With `--train`, so are those of playgrounds, whose models then train
+once more. Instead of a picture, a quiz has folded answers, which are written from its data.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from transformer_lab.storage.files import write_atomically
 
 
 def quiz_page(_: str, data: str) -> str:
-    """A quiz of these packed data, as `Quiz.page` writes it today."""
+    """Return the page of a quiz with these packed data, as `Quiz.page` writes it today."""
     return drawing.fragment("quiz", quiz.static_html(json.loads(data)), data)
 
 
@@ -33,12 +33,12 @@ KINDS |= {"quiz": quiz_page, "playground": playground_page.fragment}
 
 
 def with_todays_script(html: str) -> str:
-    """A cell's HTML output, in which each page has its own picture and data and today's script."""
+    """Return a cell's HTML output with the current script in each page; pictures and data stay."""
     return STORED.sub(lambda found: KINDS[found[1]](found[2], found[3]), html)
 
 
 def embed(notebook: NotebookNode, *, train: bool = False) -> int:
-    """Do so in all outputs of a notebook; how many were not of today."""
+    """Update all outputs of a notebook; return how many were outdated."""
     count = 0
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
@@ -55,10 +55,10 @@ def embed(notebook: NotebookNode, *, train: bool = False) -> int:
 
 
 def main() -> None:
-    """Write each notebook that holds a page which is not of today."""
+    """Write each notebook that holds an outdated page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument(
-        "--train", action="store_true", help="take the pictures of playgrounds again, too"
+        "--train", action="store_true", help="also take the pictures of playgrounds again"
     )
     options = parser.parse_args()
     for path in every_notebook():

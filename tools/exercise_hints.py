@@ -1,6 +1,6 @@
-"""Put what `hints.toml` says of an exercise around its stub: the line above it, the folded hints below.
+"""Put an exercise's guide from `hints.toml` around its stub: a line above it, folded hints below.
 
-The builder does it for every lesson, so that the page and `check.NAME.hint(1)` say the same.
+The builder does this for every lesson, so that the page and `check.NAME.hint(1)` say the same.
 """
 
 import re
@@ -17,7 +17,7 @@ HINTS = "hints"
 
 
 def place_hints(notebook: NotebookNode, number: str) -> None:
-    """Write or renew the guides of a lesson's exercises, in place; other notebooks stay as they are."""
+    """Write or renew the guides of a lesson's exercises in place; leave other notebooks alone."""
     if number not in lesson_numbers():
         return
     checks = lesson(number).check
@@ -37,13 +37,13 @@ def place_hints(notebook: NotebookNode, number: str) -> None:
 
 
 def find_check_name(cells: list[NotebookNode]) -> str:
-    """Return the name of the check that the first of these cells is asked by."""
+    """Return the name of the first check that these cells call."""
     calls = (re.match(r"check\.(\w+)\(", cell.source) for cell in cells if cell.cell_type == "code")
     return next(call.group(1) for call in calls if call)
 
 
 def write_above(placed: list[NotebookNode], stub: str, line: str) -> None:
-    """Let the text above a stub end with this line; if there's code above it, the line is a cell."""
+    """End the text above a stub with this line; if there is code above it, the line gets a cell."""
     if placed[-1].cell_type == "markdown":
         placed[-1].source = f"{ABOVE.sub('', placed[-1].source)}\n\n{line}".lstrip("\n")
     else:
@@ -51,5 +51,5 @@ def write_above(placed: list[NotebookNode], stub: str, line: str) -> None:
 
 
 def make_cell(source: str, name: str, tags: list[str]) -> NotebookNode:
-    """A markdown cell with a name and tags."""
+    """Return a Markdown cell with a name and tags."""
     return new_markdown_cell(source, id=name, metadata={"tags": tags} if tags else {})

@@ -1,7 +1,7 @@
 """python -m tools.house: write the plan of the package into CONTRIBUTING.md.
 
-The list is docs/house.toml. A test compares them, so that the plan that people read is the one that
-is kept. What a room is for is the first line of its own docstring.
+The list is docs/house.toml. A test compares them, so that the plan that people read is the real one.
+A room's purpose is the first line of its own docstring.
 """
 
 import ast
@@ -16,7 +16,7 @@ SHOWN_IN = ROOT / "CONTRIBUTING.md"
 
 
 def purpose(room: str) -> str:
-    """What a room is for: the first line of its docstring."""
+    """Return a room's purpose, the first line of its docstring."""
     path = PACKAGE / room / "__init__.py"
     path = path if path.is_file() else PACKAGE / f"{room}.py"
     docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
@@ -24,7 +24,7 @@ def purpose(room: str) -> str:
 
 
 def plan() -> str:
-    """The rooms, floor by floor, each with its purpose, as a table in Markdown."""
+    """Return the rooms, floor by floor, each with its purpose, as a Markdown table."""
     house = tomllib.loads((ROOT / "docs" / "house.toml").read_text(encoding="utf-8"))
     rows = ["| floor | room | what it is |", "|---|---|---|"]
     for number, rooms in enumerate(house["floors"]):

@@ -1,6 +1,6 @@
-"""A notebook as nbgrader's source: answer cells with their solutions, checks that count points.
+"""A notebook as nbgrader's source: answer cells with their solutions, and checks that give points.
 
-nbgrader makes what learners get from it: it takes the solutions and the hidden tests out, and puts
+From it, nbgrader makes what learners get: it removes the solutions and the hidden tests, and puts
 the hidden tests back when it grades.
 """
 
@@ -17,17 +17,17 @@ from tools.build_notebooks import METADATA
 from transformer_lab.course.keys import KEY, lesson_key
 
 CONFIG = """\
-# Written by `make student ARGS=--nbgrader`. This folder holds the solutions: not for learners.
+# Written by `make student ARGS=--nbgrader`. This folder holds the solutions, so it is not for learners.
 import os
 
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-os.environ["TRANSFORMER_LAB_PROGRESS"] = "off"  # what is graded is nobody's progress
+os.environ["TRANSFORMER_LAB_PROGRESS"] = "off"  # grading is not a learner's progress
 c = get_config()  # noqa: F821
 
 
 class FromRelease(NbGraderPreprocessor):
-    # A notebook from elsewhere, such as the student edition, would get 0 points without a word.
+    # A notebook from elsewhere, such as the student edition, would silently get 0 points.
     def preprocess(self, nb, resources):
         if not any("nbgrader" in cell.metadata for cell in nb.cells):
             raise ValueError(
@@ -40,7 +40,7 @@ class FromRelease(NbGraderPreprocessor):
 
 c.Autograde.sanitize_preprocessors.prepend([FromRelease])
 c.CourseDirectory.course_id = "transformer_lab"
-# The stub stands above the solution; where the solution was, nothing has to be said.
+# The stub is above the solution, so nothing is needed in the place of the solution.
 c.ClearSolutions.code_stub = {"python": "# Your lines go where raise stands."}
 c.Execute.timeout = 600  # seconds for a cell: some of them train
 """
@@ -60,14 +60,14 @@ def source_edition(
     assignments: Container[str],
     repository: str,
 ) -> NotebookNode:
-    """The notebook for nbgrader's `source` folder.
+    """Return the notebook for nbgrader's `source` folder.
 
     Args:
         notebook: A lesson as it is committed.
-        hidden: The same as learners get it: what stays around the exercises.
+        hidden: The same notebook as learners get it: what stays around the exercises.
         name: The file's name without its ending.
         assignments: The names of all lessons that are assignments.
-        repository: Where links go that lead to something else.
+        repository: The address to which all other links lead.
     """
     edition = copy.deepcopy(hidden)
     cells = {cell.id: cell for cell in edition.cells}
@@ -85,7 +85,7 @@ def source_edition(
 
 
 def exercises(notebook: NotebookNode) -> Iterator[tuple[NotebookNode, NotebookNode, NotebookNode]]:
-    """Stub, check and solution of each exercise of a lesson: code cells that follow each other."""
+    """Yield the stub, check and solution of each exercise, three successive code cells of a lesson."""
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     for place, cell in enumerate(code):
         if "exercise" in cell.metadata.get("tags", ()):
@@ -93,7 +93,7 @@ def exercises(notebook: NotebookNode) -> Iterator[tuple[NotebookNode, NotebookNo
 
 
 def as_answer(cell: NotebookNode, solution: str) -> None:
-    """Put the solution under the stub, where it takes its place, and nbgrader takes it out."""
+    """Put the solution under the stub, which it overrides; nbgrader removes it for learners."""
     asked = re.search(r"^(?:def|class) (\w+)", cell.source, re.MULTILINE)
     assert asked, cell.source
     region = solution[: solution.index("### END SOLUTION")] + "### END SOLUTION"
@@ -102,7 +102,7 @@ def as_answer(cell: NotebookNode, solution: str) -> None:
 
 
 def as_test(cell: NotebookNode, module: str) -> None:
-    """Let the check count a point: learners see the same line, grading one that may fail."""
+    """Let the check give a point: learners see the same line, and grading runs one that may fail."""
     line = cell.source
     asked = re.fullmatch(r"check\.(\w+)\((\w+)\)", line)
     assert asked, line
@@ -112,7 +112,7 @@ def as_test(cell: NotebookNode, module: str) -> None:
 
 
 def facts(grade_id: str, *, solution: bool) -> dict[str, Any]:
-    """What nbgrader keeps of a cell: either an answer, or a test that is not to be edited."""
+    """Return what nbgrader stores about a cell, an answer or a test that must not be edited."""
     return {
         "grade": not solution,
         "grade_id": grade_id,
@@ -124,7 +124,7 @@ def facts(grade_id: str, *, solution: bool) -> dict[str, Any]:
 
 
 def moved_links(text: str, assignments: Container[str], repository: str) -> str:
-    """Links of a notebook that lies in a folder of its own name, as the other assignments do."""
+    """Adapt the links of a notebook in a folder of its own name, like those of all assignments."""
 
     def moved(link: re.Match[str]) -> str:
         name = link.group(1)

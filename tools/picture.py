@@ -32,8 +32,8 @@ POINTER = """at => {
 def main() -> None:
     """Write `lab-still-….webp` and `lab-….webp`, which moves, in a light and in a dark theme.
 
-    The still picture shows what becomes of "il" without the head that finds the noun; the moving one
-    how a visitor gets there, and what "wide" does instead of "tired".
+    The still picture shows what becomes of "il" without the head that finds the noun. The moving one
+    shows how a visitor gets there, and what changes if "wide" replaces "tired".
     """
     translator = Translator.load(device="cpu")
     record = translator.attend(TIRED)
@@ -72,7 +72,7 @@ def open_page_of(tab: Page, file: Path) -> None:
 
 
 def visit(tab: Page, il: int) -> Iterator[tuple[Image.Image, int]]:
-    """Use the lab as a visitor would; yield what is seen, and for how many milliseconds."""
+    """Use the lab as a visitor would; yield each picture and how many milliseconds it is seen."""
     written = tab.locator(f"[data-control='step {il}']")
     mute = tab.locator("[data-control=mute]")
     yield photograph(tab), 2000

@@ -1,11 +1,11 @@
 """Run the quick tests of what you have changed.
 
-`make quick` runs it. *Changed* is what differs from the last commit that you share with `main`, and new
-files that git does not ignore; on `main` itself, where nothing differs, what the last commit changed.
-The tests are those of each test file that you changed, and of each that imports a changed module. Only
-direct imports count, because nearly every test reaches `config` in some way; `make test` has them all.
-For a changed file that is no Python, such as `transformer_lab/lab/page/elements.js`, the tests of its
-room run, here those of `tests/lab`.
+`make quick` runs it. *Changed* is what differs from the last commit that you share with `main`, plus
+new files that git does not ignore. On `main` itself, it is what the last commit changed.
+The tests are those in each test file that you changed, and in each that imports a changed module. Only
+direct imports count, because nearly every test reaches `config` in some way; `make test` runs them all.
+For a changed file that is not Python, such as `transformer_lab/lab/page/elements.js`, the tests of its
+room run, here those in `tests/lab`.
 """
 
 import ast
@@ -18,21 +18,21 @@ ROOT = Path(__file__).resolve().parents[1]
 LEFT_OUT = ("lint", "notebooks", "browser", "gpu")
 """Folders of tests that take long, or that `make lint` runs."""
 PYTEST = ["-n", "2", "--dist", "loadfile", "-q", "-m", "not slow and not thorough"]
-# Without the check of every argument's shape, which takes half of the time: `make test` has it.
+# Without checking every argument's shape, which takes half of the time; `make test` does it.
 PYTEST += ["-o", "addopts=-p no:nbval --import-mode=importlib --strict-markers"]
 NO_TESTS = 5
-"""pytest's exit status when every test of the files was left out."""
+"""pytest's exit status if every test in the files was left out."""
 
 
 def git(*arguments: str) -> list[str]:
-    """The lines that a git command prints; none if it fails."""
+    """Return the lines that a git command prints, or none if it fails."""
     command = ["git", *arguments]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     return [] if done.returncode else done.stdout.splitlines()
 
 
 def changed_files() -> set[str]:
-    """The files that were changed, by their paths from the root of the repository."""
+    """Return the paths of the changed files, from the root of the repository."""
     shared = git("merge-base", "HEAD", "main") or git("merge-base", "HEAD", "origin/main")
     differs = git("diff", "--name-only", *(shared or ["HEAD"]))
     differs += git("ls-files", "--others", "--exclude-standard")
@@ -40,12 +40,12 @@ def changed_files() -> set[str]:
 
 
 def module_of(path: str) -> str:
-    """The name under which a Python file is imported."""
+    """Return the name under which a Python file is imported."""
     return ".".join(PurePosixPath(path).with_suffix("").parts).removesuffix(".__init__")
 
 
 def imports_of(source: str) -> Iterator[str]:
-    """The full name of each module that a file imports, and of each thing that it imports from one."""
+    """Yield the full name of each module that a file imports, and of each thing imported from one."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -55,7 +55,7 @@ def imports_of(source: str) -> Iterator[str]:
 
 
 def chosen_tests(changed: Iterable[str], sources: dict[str, str]) -> list[str]:
-    """The test files to run, in order.
+    """Return the test files to run, in order.
 
     Args:
         changed: The paths of the files that were changed.
@@ -82,7 +82,7 @@ def chosen_tests(changed: Iterable[str], sources: dict[str, str]) -> list[str]:
 
 
 def main() -> int:
-    """Run the tests, with what else is given as arguments for pytest; returns its exit status."""
+    """Run the tests, with all arguments passed on to pytest, and return its exit status."""
     sources = {
         path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
         for path in (ROOT / "tests").rglob("*.py")

@@ -1,9 +1,9 @@
-"""Write the repository's address and the links to Colab where they stand: `python -m tools.stamp`.
+"""Write the repository's address and the links to Colab into documents: `python -m tools.stamp`.
 
-The address is that of pyproject.toml, and no other file has it by hand: after a fork changes it
-there, this changes the documents in `FILES`, and `make notebooks` the notebooks. So does a new
-version: links and notebooks name its tag, so that a page on Colab and the package it installs are
-of one time.
+The address is the one in pyproject.toml, and no other file has it by hand. If a fork changes it
+there, this tool changes the documents in `FILES`, and `make notebooks` the notebooks. A new version
+needs the same, because links and notebooks name its tag, so that a page on Colab installs the
+package that belongs to it.
 """
 
 import re
@@ -22,7 +22,7 @@ COLAB = re.compile(
 
 
 def stamped(text: str, address: str) -> str:
-    """The text with this repository's address, also where it is opened in Colab."""
+    """Return the text with this repository's address, including in links to Colab."""
     colab = address.replace("https://github.com", "https://colab.research.google.com/github")
     text = ADDRESS.sub(address, text)
     return COLAB.sub(f"{colab}/blob/{tag()}/", text)

@@ -1,8 +1,8 @@
 """Take the still pictures of drawings from the page itself, in Chromium.
 
 GitHub, paper and untrusted notebooks run no script, so the builder and `tools.embed` put a picture
-where a drawing waits with words alone. A drawing says which of its steps the picture shows. A playground
-learns first, and its picture shows what came of it.
+where a drawing has only words so far. A drawing says which of its steps the picture shows. A playground
+trains first, and its picture shows the result.
 """
 
 import html
@@ -24,7 +24,7 @@ from transformer_lab.lab import playground_page
 from transformer_lab.lab.page import drawing
 
 WIDTH = 740
-"""CSS pixels: a notebook's column, and a sheet of paper."""
+"""The width of a notebook's column and of a sheet of paper, in CSS pixels."""
 WITHOUT_CONTROLS = """
 .steps, .switches, .controls, .ways, .rows, .place { display: none !important }
 """
@@ -35,9 +35,9 @@ AFTER_TRAINING = """
 .tl-playground .runs { grid: none / auto-flow minmax(0, 1fr) !important }
 """
 LONGEST = 600_000
-"""Milliseconds that a playground may take to learn."""
+"""The most milliseconds that a playground may take to learn."""
 SECONDS = re.compile(r" and [\d.]+ seconds")
-"""What differs between two training runs in a playground."""
+"""The text that differs between two training runs in a playground."""
 WAITING = re.compile(r'<p data-step="(-?\d+)">(.*?)</p>', re.DOTALL)
 """What `drawing.words_alone` writes: the step to photograph, and the words."""
 
@@ -46,9 +46,9 @@ def take_stills(
     notebook: NotebookNode,
     launch: Callable[[], AbstractContextManager[Browser]] = launch_chromium,
 ) -> int:
-    """Put a picture into each drawing of a notebook that waits for one; how many there were.
+    """Put a picture into each drawing of a notebook that waits for one, and return their number.
 
-    `launch` opens the browser, and only if there is such a drawing.
+    `launch` opens the browser; it is called only if there is such a drawing.
 
     Raises:
         RuntimeError: If there is no browser.
@@ -68,7 +68,7 @@ def take_stills(
 
 
 def with_still(browser: Browser, stored: re.Match[str]) -> str:
-    """The page of a drawing, with a picture if it waits for one."""
+    """Return the page of a drawing, with a picture if it waits for one."""
     kind, seen, data = stored.groups()
     waiting = WAITING.fullmatch(seen)
     if not waiting:
@@ -83,7 +83,7 @@ def with_still(browser: Browser, stored: re.Match[str]) -> str:
 
 
 def photograph(browser: Browser, kind: str, data: str, step: int) -> Image.Image:
-    """The picture of a drawing of these data at a step, without its controls."""
+    """Return the picture of a drawing of these data at a step, without its controls."""
     tab = open_tab(browser, drawing.fragment(kind, "", data))
     count = tab.locator("button[data-control^='step ']").count()
     tab.locator(f"button[data-control='step {step % count}']").click()
@@ -91,7 +91,7 @@ def photograph(browser: Browser, kind: str, data: str, step: int) -> Image.Image
 
 
 def train_and_photograph(browser: Browser, data: str) -> tuple[Image.Image, str]:
-    """The picture of a playground of these data after training, without its controls; its alt text."""
+    """Train the playground of these data; return its picture without controls, and an alt text."""
     tab = open_tab(browser, playground_page.fragment("", data))
     tab.locator("button[data-control='train']").click()
     running = tab.locator("button[data-control='pause']")
@@ -107,7 +107,7 @@ def train_and_photograph(browser: Browser, data: str) -> tuple[Image.Image, str]
 
 
 def open_tab(browser: Browser, fragment: str) -> Page:
-    """A tab as wide as a notebook's column that shows a fragment."""
+    """Open a tab as wide as a notebook's column that shows a fragment."""
     tab = browser.new_page(
         viewport={"width": WIDTH, "height": 100},
         device_scale_factor=PIXEL_RATIO,
@@ -120,7 +120,7 @@ def open_tab(browser: Browser, fragment: str) -> Page:
 
 
 def close_tab(tab: Page, style: str) -> Image.Image:
-    """The picture of all that a tab shows in a style, with nothing pointed at; the tab is gone."""
+    """Photograph everything that a tab shows in a style, with nothing pointed at, and close it."""
     tab.mouse.move(0, 0)
     tab.evaluate("document.activeElement.blur()")
     tab.add_style_tag(content=style)
@@ -130,5 +130,5 @@ def close_tab(tab: Page, style: str) -> Image.Image:
 
 
 def without_still(html: str) -> str:
-    """A drawing's page with words in the place of its picture, so that another is taken."""
+    """Return a drawing's page with words in place of its picture, so that a new one is taken."""
     return re.sub(r'<img data-step="(-?\d+)" alt="(.*?)"[^>]*>', r'<p data-step="\1">\2</p>', html)

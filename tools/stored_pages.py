@@ -8,4 +8,4 @@ STORED = re.compile(
     r'<script type="module">.*?</script>',
     re.DOTALL,
 )
-"""Its kind, what is seen where no script runs, and its data."""
+"""The groups are its kind, what is seen where no script runs, and its data."""

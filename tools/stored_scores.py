@@ -1,4 +1,4 @@
-"""Whether stored records show the head scores of today; if not, the builder runs their notebook."""
+"""Whether stored records show the current head scores; if not, the builder runs their notebook."""
 
 import json
 
@@ -11,7 +11,7 @@ FIELDS = ("name", "label", "best", "means")
 
 
 def shows_old_scores(cell: NotebookNode) -> bool:
-    """Whether an output of this cell has a record with other scores than `SCORES` gives today."""
+    """Return whether this cell has a record whose scores differ from what `SCORES` gives now."""
     pages = [output.get("data", {}).get("text/html", "") for output in cell.get("outputs", ())]
     return any(
         stored_scores(record, kind) != todays_scores(record, kind)
@@ -24,11 +24,11 @@ def shows_old_scores(cell: NotebookNode) -> bool:
 
 
 def stored_scores(record: dict, kind: str) -> list[tuple[str, ...]]:
-    """The scores that a stored record shows for a kind of attention, without their numbers."""
+    """Return the scores that a stored record shows for a kind of attention, without their values."""
     return [tuple(score[field] for field in FIELDS) for score in record["scores"][kind]]
 
 
 def todays_scores(record: dict, kind: str) -> list[tuple[str, ...]]:
-    """The scores that this record would show today."""
+    """Return the scores that the record would show now, without their values."""
     given = [s for s in SCORES if kind in s.kinds and (not s.needs or record[s.needs])]
     return [tuple(getattr(score, field) for field in FIELDS) for score in given]

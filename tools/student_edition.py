@@ -1,11 +1,11 @@
-"""Write the course for learners: the notebooks without solutions, with all checks.
+"""Write the course for learners: the notebooks without solutions, but with all checks.
 
     python -m tools.student_edition                  the folder `student`
-    python -m tools.student_edition --no-outputs     every output removed
-    python -m tools.student_edition --definitions    the package's definitions stay where they stand
+    python -m tools.student_edition --no-outputs     without any outputs
+    python -m tools.student_edition --definitions    keep the package's definitions where they are
     python -m tools.student_edition --nbgrader       the folder `grading`: nbgrader's source
 
-The last one holds the solutions, as nbgrader wants it, and is not for learners.
+The last one holds the solutions, because nbgrader needs them, and is not for learners.
 """
 
 import argparse
@@ -44,16 +44,18 @@ DEFINITION = "*The package's definition is folded below.*"
 
 
 class EditionError(Exception):
-    """A folder that is not ours to write to; the message says what to do."""
+    """An error about a folder that is not ours to write to; the message says what to do."""
 
 
 def without_answers(notebook: NotebookNode, *, definitions: bool) -> NotebookNode:
-    """The notebook without solution cells, and without the definitions that answer an exercise.
+    """Return the notebook without solution cells, and without definitions that answer an exercise.
 
-    Nor does it say what the teacher's slides show: their titles answer what a page asks.
+    What the teacher's slides show is also removed, because their titles answer what a page asks.
     """
     notebook = copy.deepcopy(notebook)
-    notebook.metadata.pop(CODE, None)  # it is the builder's, and speaks of the cells that go
+    notebook.metadata.pop(
+        CODE, None
+    )  # it is for the builder, and has hashes of cells that are removed
     cells = [cell for cell in notebook.cells if not is_solution(cell)]
     for cell in cells:
         if cell.metadata.pop("slides", None):
@@ -70,24 +72,24 @@ def without_answers(notebook: NotebookNode, *, definitions: bool) -> NotebookNod
 
 
 def tagged(cell: NotebookNode, tag: str) -> bool:
-    """Whether a cell has a tag."""
+    """Return whether a cell has a tag."""
     return tag in cell.metadata.get("tags", ())
 
 
 def is_solution(cell: NotebookNode) -> bool:
-    """Whether a cell is a solution, or the line that announces one."""
+    """Return whether a cell is a solution, or the line that announces one."""
     return tagged(cell, "solution") or SOLUTION.fullmatch(cell.source.strip()) is not None
 
 
 def claimed(source: str) -> tuple[str, str]:
-    """The module and the name of the definition that a cell shows."""
+    """Return the module and the name of the definition that a cell shows."""
     claim = CLAIM.match(source)
     assert claim, source
     return claim.group(1).rstrip("."), claim.group(2)
 
 
 def imported(module: str, name: str) -> str:
-    """What stands in place of a definition: the name is the same, its lines are out of sight."""
+    """Return what replaces a definition: an import of the name, which hides its lines."""
     return (
         "# The package's definition is left out here, because it answers the exercise.\n"
         f"# Once the check says Right, run {name}?? in a cell of its own to compare it with yours.\n"
@@ -96,7 +98,7 @@ def imported(module: str, name: str) -> str:
 
 
 def student_edition(*, outputs: bool = True, definitions: bool = False) -> dict[str, str]:
-    """The files of the student edition: path in its folder → text."""
+    """Return the files of the student edition: path in its folder → text."""
     files, table = {}, []
     for path in every_notebook():
         edition = without_answers(read(path), definitions=definitions)
@@ -109,7 +111,7 @@ def student_edition(*, outputs: bool = True, definitions: bool = False) -> dict[
         if path not in evidence():
             number = f"{key} " if (key := lesson_key(path)) else ""
             table.append(f"- {number}[{title(edition)}](notebooks/{path.name}){minutes(edition)}")
-    # The other pages of docs are the website's, or for instructors.
+    # The other pages of docs are for the website, or for instructors.
     for name in ("LICENSE", "LICENSE-TEXT", "constraints.txt", "docs/findings.md"):
         files[name] = (ROOT / name).read_text(encoding="utf-8")
     own_task = (ROOT / "docs" / "own_task.md").read_text(encoding="utf-8")
@@ -122,7 +124,7 @@ def student_edition(*, outputs: bool = True, definitions: bool = False) -> dict[
 
 
 def grading_edition(*, definitions: bool = False) -> dict[str, str]:
-    """The files of nbgrader's course folder: one assignment for each lesson with exercises."""
+    """Return the files of nbgrader's course folder: one assignment per lesson with exercises."""
     files = {"nbgrader_config.py": CONFIG}
     asking = {path.stem: path for path in lessons() if any(exercises(read(path)))}
     for name, path in asking.items():
@@ -134,46 +136,48 @@ def grading_edition(*, definitions: bool = False) -> dict[str, str]:
 
 
 def link_to_repository(text: str, where: str) -> str:
-    """Return a page of docs whose links lead to the repository, but for those to notebooks."""
+    """Return a page of docs whose links lead to the repository, except those to notebooks."""
     text = re.sub(r"\]\(\.\./(?!notebooks/)", f"]({where}/blob/main/", text)
     return re.sub(r"\]\((?!https://|#|\.\./)", f"]({where}/blob/main/docs/", text)
 
 
 def title(notebook: NotebookNode) -> str:
-    """The first heading of a notebook."""
+    """Return the first heading of a notebook."""
     texts = (cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     return next(text.removeprefix("# ").split("\n")[0] for text in texts if text[:2] == "# ")
 
 
 def minutes(notebook: NotebookNode) -> str:
-    """What a lesson says of its time, for a list of lessons; nothing where it says nothing."""
+    """Return the time that a lesson states, for a list of lessons, or nothing."""
     text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     said = re.search(r"\*\*Time\*\*: (\d+) minutes", text)
     return f", {said.group(1)} minutes" if said else ""
 
 
 def digest(content: bytes) -> str:
-    """A short name for what a file holds."""
+    """Return the SHA-256 of a file's contents."""
     return hashlib.sha256(content).hexdigest()
 
 
 def write_edition(folder: Path, files: Mapping[str, str]) -> None:
-    """Write the files, and take away those that an earlier call wrote and this one does not.
+    """Write the files, and remove those that an earlier call wrote and this one does not.
 
-    Files that this did not write stay as they are.
+    All other files in the folder stay as they are.
 
     Raises:
-        EditionError: If the folder was not written by this, or one of its files was edited since.
+        EditionError: If this tool did not write the folder, or if one of its files was edited since.
     """
     new = {path: text.encode() for path, text in files.items()}
     manifest = folder / MANIFEST
     if not manifest.exists() and folder.exists() and (folder.is_file() or any(folder.iterdir())):
-        raise EditionError(f"{folder} exists and was not written by this; choose another --out")
+        raise EditionError(
+            f"{folder} exists and was not written by this tool; choose another --out"
+        )
     old = json.loads(manifest.read_text(encoding="utf-8")) if manifest.exists() else {}
     for path in sorted({*old, *new}):
         if (folder / path).exists():
             there = digest((folder / path).read_bytes())
-            # What a run that was interrupted has written already is no edit.
+            # What an interrupted run has already written does not count as an edit.
             if there not in (old.get(path), digest(new.get(path, b""))):
                 raise EditionError(
                     f"{folder / path} was edited since it was written; nothing was changed. "
@@ -189,7 +193,7 @@ def write_edition(folder: Path, files: Mapping[str, str]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write an edition; 1 and one message if the folder is somebody else's."""
+    """Write an edition; return 1 and print one message if the folder is somebody else's."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--out", type=Path, help="the folder (default: student, or grading)")
     parser.add_argument("--no-outputs", action="store_true", help="remove every saved output")

@@ -2,8 +2,8 @@
 
     python -m tools.world_words
 
-The tables are those of `data/world`. The page has its rules in JavaScript, but no list of words of
-its own. A test writes the file once more and compares.
+The tables are those in `data/world`. The page has its rules in JavaScript, but no list of words of
+its own. A test writes the file again and compares.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The parts of documents that tools write: what stands between two marks, and nothing else."""
+"""The parts of documents that tools write: only what is between two marks."""
 
 import os
 import platform
@@ -11,17 +11,17 @@ DOCUMENTS = Path(__file__).parents[1] / "docs"
 
 
 def put(document: Path, name: str, text: str) -> None:
-    """Write a text between the marks of this name; a ValueError if the document has none."""
+    """Write a text between the marks of this name; raise a ValueError if the document has none."""
     begin, end = f"<!-- {name}: written by a tool -->\n", f"<!-- end of {name} -->"
     before, found, rest = document.read_text("utf-8").partition(begin)
     _, closed, after = rest.partition(end)
     if not (found and closed):
-        raise ValueError(f"{document.name} has no part {name!r}; expected its two marks")
+        raise ValueError(f"{document.name} has no part {name!r}; expected the two marks around it")
     write_atomically(document, f"{before}{begin}\n{text.strip()}\n\n{end}{after}".encode())
 
 
 def machine() -> str:
-    """What it was measured on, without a name that only its owner knows."""
+    """Return a description of this machine, without a name that only its owner knows."""
     wide = " with AVX-512" if "avx512f" in read_cpu_info().get("flags", "").split() else ""
     try:
         system = platform.freedesktop_os_release()["PRETTY_NAME"]

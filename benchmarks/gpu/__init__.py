@@ -1,1 +1,1 @@
-"""What the package does on a GPU: one command that needs nothing but this folder's checkout."""
+"""Tests and measurements on a GPU: one command that needs nothing but a checkout."""

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def run_command(command: list[str], seconds: float, **variables: str) -> str:
-    """What a command prints; a RuntimeError with the end of it if the command fails."""
+    """Return what a command prints; raise a RuntimeError with the end of that if it fails."""
     done = subprocess.run(  # noqa: S603
         command,
         cwd=ROOT,
@@ -30,8 +30,8 @@ def run_command(command: list[str], seconds: float, **variables: str) -> str:
 
 
 def run_tests(device: torch.device, seconds: float) -> str:
-    """Each test of tests/gpu with its outcome; a RuntimeError if one fails or is skipped."""
-    # The options of pyproject.toml ask for packages that a machine with a GPU need not have.
+    """Run tests/gpu and list the tests; raise a RuntimeError if one fails or is skipped."""
+    # The options in pyproject.toml need packages that a machine with a GPU may not have.
     options = ["-o", "addopts=--import-mode=importlib -p no:nbval", "-o", "filterwarnings=default"]
     command = [sys.executable, "-m", "pytest", "tests/gpu", "-v", "--tb=short", *options]
     printed = run_command(command, seconds, TEST_DEVICE=str(device), OMP_NUM_THREADS="1")

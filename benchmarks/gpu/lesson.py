@@ -1,4 +1,4 @@
-"""Lesson 09's cells up to its trained translator, as they stand in the notebook, on the device."""
+"""Lesson 09's cells up to its trained translator, run on the device as the notebook has them."""
 
 import ast
 import contextlib
@@ -16,13 +16,13 @@ import torch
 
 NOTEBOOK = Path("notebooks/09_training.ipynb")
 LAST = "b1604c8e"
-"""The cell in which the trained translator has been asked for unseen sentences."""
+"""The cell in which the trained translator translates unseen sentences, the last one that is run."""
 CPU_STEPS = 40
-"""After how many steps the training is stopped where there is no GPU: enough to show that it runs."""
+"""The number of steps after which training stops without a GPU: enough to show that it runs."""
 
 
 class Absent:
-    """Stands for a name whose package is missing, as on a machine without Jupyter, and does nothing."""
+    """A stand-in for a name whose package is missing, as without Jupyter; it does nothing."""
 
     def __call__(self, *_: object, **__: object) -> "Absent":
         """Take anything; give something that can be called again."""
@@ -33,7 +33,7 @@ class Absent:
 
 
 def read_cells() -> Iterator[tuple[str, str]]:
-    """Iterate over the id and the code of each cell to run; those that only draw are left out."""
+    """Iterate over the id and the code of each cell to run; cells that only draw are left out."""
     notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
     for cell in notebook["cells"]:
         tags = set(cell["metadata"].get("tags", []))
@@ -45,7 +45,7 @@ def read_cells() -> Iterator[tuple[str, str]]:
 
 
 def run_cell(code: str, names: dict[str, Any], absent: set[str]) -> None:
-    """Run a cell's statements; an import whose package is not here gives names that do nothing."""
+    """Run a cell's statements; names from a missing package do nothing."""
     for statement in ast.parse(code).body:
         try:
             exec(compile(ast.Module([statement], []), str(NOTEBOOK), "exec"), names)  # noqa: S102
@@ -57,7 +57,7 @@ def run_cell(code: str, names: dict[str, Any], absent: set[str]) -> None:
 
 
 def stop_training(names: dict[str, Any], seconds: float | None, ended: threading.Event) -> None:
-    """Press Ctrl-C after `seconds`, or, if that is None, once the trainer has done CPU_STEPS."""
+    """Press Ctrl-C after `seconds`, or, if that is None, after CPU_STEPS training steps."""
     if seconds is not None:
         ended.wait(seconds)
     else:
@@ -72,8 +72,8 @@ def stop_training(names: dict[str, Any], seconds: float | None, ended: threading
 def section(device: torch.device, seconds: float) -> str:
     """Run the cells and return what they print; the training is stopped when the time is up.
 
-    A CPU is stopped after a few steps instead, because a busy one may need all its seconds before the
-    training has begun.
+    On a CPU, it is stopped after a few steps instead, because a busy one may use up its seconds
+    before training begins.
     """
     names: dict[str, Any] = {"__name__": "lesson_09"}
     limit, ended = (None if device.type == "cpu" else seconds), threading.Event()
@@ -88,10 +88,10 @@ def section(device: torch.device, seconds: float) -> str:
                 run_cell(code, names, absent)
                 rows.append(f"{name} {time.perf_counter() - began:.1f} s")
     except KeyboardInterrupt:
-        if interrupt.is_alive():  # a person's
+        if interrupt.is_alive():  # so a person pressed Ctrl-C
             raise
         done = ", ".join(rows)
-        raise TimeoutError(f"the time was up outside of the training; done: {done}") from None
+        raise TimeoutError(f"the time was up while nothing was training; done: {done}") from None
     finally:
         ended.set()
     where = names["translator"].device
@@ -99,7 +99,7 @@ def section(device: torch.device, seconds: float) -> str:
         raise RuntimeError(
             f"the lesson trained on {where}; expected {device}, as device='auto' takes it"
         )
-    missing = f" Not here, and left out: {', '.join(sorted(absent))}." if absent else ""
+    missing = f" Missing, and left out: {', '.join(sorted(absent))}." if absent else ""
     return (
         f"{len(rows)} cells in {time.perf_counter() - start:.0f} s, the translator on {where}.{missing} "
         f"Cells and their seconds: {', '.join(rows)}.\n\n```\n{printed.getvalue().strip()}\n```"

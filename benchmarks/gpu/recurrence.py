@@ -1,8 +1,8 @@
 """Does a Transformer train faster than a recurrent network on parallel hardware? On a GPU and its CPU.
 
-The claim of the paper's introduction and of Table 1: a recurrent layer must compute one position
-after the other, attention computes all of them at once, and that is what parallel hardware is good at.
-Lesson 15 shows what one run of this found; the measuring is done by its module `gpu`.
+The paper claims so in its introduction and in Table 1: a recurrent layer must compute one position
+after the other, while attention computes all of them at once, which is what parallel hardware is good
+at. Lesson 15 shows what one such run found; its module `gpu` does the measuring.
 """
 
 import time
@@ -29,14 +29,14 @@ Row = list[str]
 
 
 def list_layer(setting: Setting, result: dict[str, Any]) -> list[Row]:
-    """The row of one length: milliseconds, and how many times as long the LSTM takes."""
+    """Return the row of one length: milliseconds, and how many times as long the LSTM takes."""
     row = [setting["device"], f"{setting['length']:,}"]
     row += [f"{result['milliseconds'][kind]:.2f}" for kind in LAYERS]
     return [[*row, f"{result['times_as_long']:.2f}"]]
 
 
 def list_translators(setting: Setting, result: dict[str, Any]) -> list[Row]:
-    """The rows of one size, one for each model."""
+    """Return the rows of one size, one for each model."""
     size = f"{setting['preset']}, {setting['precision']}"
     return [
         [
@@ -54,7 +54,7 @@ def list_translators(setting: Setting, result: dict[str, Any]) -> list[Row]:
 
 
 def section(device: torch.device, seconds: float) -> str:
-    """Two tables, each with the GPU and with the CPU beside it, as long as there is time."""
+    """Return two tables, each for the GPU and, if there is time, its CPU."""
     deadline = time.perf_counter() + seconds
     torch.manual_seed(0)
     devices = {device.type, "cpu"}
@@ -77,7 +77,7 @@ def section(device: torch.device, seconds: float) -> str:
             result = parts[setting["part"]](setting)
             list_rows = list_layer if setting["part"] == "layer" else list_translators
             rows[setting["part"]] += list_rows(setting, result)
-        except Exception as error:  # one size's fault must not cost the others
+        except Exception as error:  # an error at one size must not cost the others' results
             failures.append(f"**{name} failed**: {error}")
         finally:
             if setting["device"] == "cuda":

@@ -1,7 +1,7 @@
-"""Tokens a second of the four presets beside a plain loop of `nn.Transformer`, on the same batches.
+"""Tokens per second of the four presets and of a plain `nn.Transformer` loop, on the same batches.
 
-First all presets are measured as they are, then compiled if there is time. An H200 compiled the preset
-base for six and a half minutes and was slower afterwards, so that only a long run gets that far.
+First all presets are measured as they are, and then compiled if there is time. An H200 took six and
+a half minutes to compile the preset base and was slower afterwards, so only a long run gets that far.
 """
 
 import time
@@ -30,15 +30,15 @@ from transformer_lab.studies.what_attention_costs.gpu import NUM_PAIRS, encode_e
 
 ROUNDS = 3
 BATCHES = 4
-"""In each round; every candidate sees the same ones."""
+"""The number of batches in each round; every candidate sees the same ones."""
 COMPILING = {"cuda": 400, "cpu": 60}
 """The seconds that must be left before a preset is compiled."""
 SIDE = {"cuda": 8_192, "cpu": 1_024}
-"""Of the product that stands for the most that the device can multiply."""
+"""The size of the square matrices whose product shows how fast the device can multiply."""
 
 
 def get_preset_size(name: str) -> Size:
-    """A preset's sizes, as the peers want them; one vocabulary for both languages."""
+    """Return a preset's sizes as the peers need them, with one vocabulary for both languages."""
     preset = PRESETS[name]
     config = preset.model(preset.vocab_size, preset.vocab_size)
     return Size(
@@ -52,7 +52,7 @@ def get_preset_size(name: str) -> Size:
 
 
 def make_loops(size: Size, device: torch.device, compiled: bool) -> dict[str, Callable[[], Loop]]:
-    """The loops that are compared; bf16 only where the device multiplies it."""
+    """Return the loops to compare, with bf16 only if the device multiplies it."""
     precisions: tuple[Precision, ...] = ("fp32", "bf16") if has_bfloat16(device) else ("fp32",)
 
     def ordinary(precision: Precision) -> Loop:
@@ -78,14 +78,14 @@ def make_loops(size: Size, device: torch.device, compiled: bool) -> dict[str, Ca
 
 
 def count_flops(loop: Loop, batch: Batch) -> float:
-    """Multiplications and additions of one step in matrix products, padding included."""
+    """Count the multiplications and additions in one step's matrix products, padding included."""
     with FlopCounterMode(display=False, custom_mapping=ATTENTION) as counter:
         loop.step(batch, RATE)
     return float(counter.get_total_flops())
 
 
 def find_attention_kernels(loop: Loop, batch: Batch, device: torch.device) -> str:
-    """The fused attention that PyTorch chose in one step, by its names."""
+    """Return the names of the fused attention kernels that PyTorch chose in one step."""
     activities = [ProfilerActivity.CPU]
     activities += [ProfilerActivity.CUDA] if device.type == "cuda" else []
     with profile(activities=activities) as recorded:
@@ -99,7 +99,7 @@ def find_attention_kernels(loop: Loop, batch: Batch, device: torch.device) -> st
 
 @dataclass(frozen=True)
 class Measurement:
-    """One preset: each loop's times of a round, its FLOP in a round, and what a round holds."""
+    """One preset's measurement: each loop's times and FLOP per round, and a round's contents."""
 
     times: dict[str, Times]
     flops: dict[str, float]
@@ -110,7 +110,7 @@ class Measurement:
 def measure_preset(
     name: str, examples: list[Example], device: torch.device, compiled: bool
 ) -> Measurement:
-    """Run the loops of one preset by turns, over the same batches of the preset's own size."""
+    """Run the loops of one preset in turn, on the same batches of the preset's own size."""
     groups = buckets(examples, PRESETS[name].training.batch_tokens, seed=0)[:BATCHES]
     batches = [collate(group) for group in groups]
     tokens = sum(real_tokens(group) for group in groups)
@@ -139,11 +139,11 @@ def measure_preset(
 def format_rows(
     name: str, plain: Measurement, found: Measurement, peaks: dict[str, float]
 ) -> list[list[str]]:
-    """Table rows of one preset: `found` beside the plain loops of `plain`."""
+    """Return a preset's table rows, in which `found` is compared with the plain loops of `plain`."""
     rows = []
     for what, times in found.times.items():
         precision = "bf16" if "bf16" in what else "fp32"
-        # What is compiled has the same products.
+        # The compiled loop has the same products.
         flops = plain.flops[what.removesuffix(", compiled")]
         row = [name, what]
         row += [f"{found.tokens / t / 1e3:.1f}" for t in (times.median, times.best)]
@@ -156,7 +156,7 @@ def format_rows(
 
 
 def section(device: torch.device, seconds: float) -> str:
-    """A table of all presets, first plain and then compiled, as long as there is time."""
+    """Return a table of all presets, first plain and then compiled if there is time."""
     deadline = time.perf_counter() + seconds
     on_gpu = device.type == "cuda"
     names = ("base", "small", "tiny", "big") if on_gpu else ("tiny",)
@@ -176,7 +176,7 @@ def section(device: torch.device, seconds: float) -> str:
             continue
         try:
             found = measure_preset(name, encode_examples(pairs, name), device, compiled)
-        except Exception as error:  # as without a compiler, or memory: the other rows still count
+        except Exception as error:  # no compiler or memory, for example: other rows still count
             failures.append(f"**{name}, {'compiled' if compiled else 'eager'} failed**: {error}")
             continue
         finally:
@@ -187,9 +187,9 @@ def section(device: torch.device, seconds: float) -> str:
     head = ["preset", "", "k tokens/s", "fastest", "ms a step", "× loop, fp32", "× loop, bf16"]
     limits = ", ".join(f"{peak / 1e12:.3g} TFLOP/s in {p}" for p, peak in peaks.items())
     about = (
-        f"Real tokens of both sides a second, the median of {ROUNDS} rounds and the fastest, in "
-        "batches of each preset's own size, the same ones for every loop. The limit is a product "
-        f"of two square matrices, {side:,} a side: {limits}."
+        f"Real tokens of both sides per second, the median of {ROUNDS} rounds and the fastest, in "
+        "batches of each preset's own size, the same ones for every loop. The limit is the speed of a "
+        f"product of two square matrices, {side:,} a side: {limits}."
     )
     aims = "Aims on an H100, at base: at least 3 × the loop and 45% of the bf16 limit."
     kernels = [f"- {name}: {measured.kernel}" for name, measured in plain.items()]
@@ -197,9 +197,9 @@ def section(device: torch.device, seconds: float) -> str:
         [
             *failures,
             about,
-            aims if on_gpu else "Without a GPU only tiny is measured.",
+            aims if on_gpu else "Without a GPU, only tiny is measured.",
             table([*head, "of the limit"], rows),
-            "Fused attention that PyTorch took:",
+            "The fused attention that PyTorch chose:",
             "\n".join(kernels),
         ]
     )

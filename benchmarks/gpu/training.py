@@ -16,13 +16,13 @@ from transformer_lab.runs.evaluation import evaluate
 from transformer_lab.runs.presets import PRESETS
 
 TEXT = Path("build/gpu")
-"""Where Debian's French lies when it has travelled with the checkout: the cache of `corpora.debian`."""
+"""The folder of Debian's French if it was taken along: the cache of `corpora.debian`."""
 GOAL = 0.98
 
 
 def train_world(device: torch.device, seconds: float) -> str:
-    """The shipped model's recipe: the seconds until 98 % of unseen sentences are right to the letter."""
-    # Without a GPU a tenth of the pairs will do: there is no time to train on more.
+    """Train with the shipped model's recipe; report when 98% of unseen sentences are right."""
+    # Without a GPU, a tenth of the pairs is enough: there is no time to train on more.
     on_gpu = device.type == "cuda"
     splits = find_corpus("world").splits() if on_gpu else grammar.world(train=6_000)
     training = replace(
@@ -48,14 +48,14 @@ def train_world(device: torch.device, seconds: float) -> str:
     when = f"after {first[1]:.1f} s, at step {first[0]:,}" if first else "not within its time"
     now = trainer.progress
     return (
-        f"{GOAL:.0%} of 500 unseen sentences right to the letter: {when}. {now.step:,} steps took "
-        f"{now.seconds:.1f} s, looking included.\n\n"
+        f"{GOAL:.0%} of 500 unseen sentences exactly right: {when}. {now.step:,} steps took "
+        f"{now.seconds:.1f} s, including these tests.\n\n"
         + table(["step", "seconds", "exact match"], rows)
     )
 
 
 def load_french(device: torch.device) -> Splits[Pair]:
-    """Debian's French from the text that travels; without a GPU only as much as a minute allows."""
+    """Return Debian's French from the text taken along; without a GPU, as much as a minute allows."""
     if device.type == "cuda":
         return corpora.debian("fr", cache_folder=TEXT)
     rows = corpora.debian_rows("fr", cache_folder=TEXT)[:3_000]
@@ -63,7 +63,7 @@ def load_french(device: torch.device) -> Splits[Pair]:
 
 
 def train_french(device: torch.device, seconds: float) -> str:
-    """The preset small on Debian's French, for nearly as long as there is; steps and losses."""
+    """Train the preset small on Debian's French for nearly all the time; return steps and losses."""
     splits = load_french(device)
     translator = build_translator(splits, "debian:fr", PRESETS["small"])
     training = replace(

@@ -113,7 +113,7 @@ def test_the_verdict_follows_from_the_outcomes(outcomes, exact, verdict):
             "[[measurements]]\nwhat = 'a'\nvalue = 1.0\nvalues = [1.0]\nat_least = 0.0",
             "one of value",
         ),
-        ("[[measurements]]\nwhat = 'a'\nvalue = 1.0\nexact = true", "as the claim predicts"),
+        ("[[measurements]]\nwhat = 'a'\nvalue = 1.0\nexact = true", "whichever the claim predicts"),
         ("[[measurements]]\nwhat = 'a'\nvalue = 1.0\nat_least = 0.0", "number of runs"),
         (
             "[[measurements]]\nwhat = 'a'\nvalue = 1.0\nlow = 0.0\nruns = 3\nat_least = 0.0",
@@ -121,11 +121,11 @@ def test_the_verdict_follows_from_the_outcomes(outcomes, exact, verdict):
         ),
         (
             "[[measurements]]\nwhat = 'a'\nvalues = [1.0]\npooled = true\nat_least = 0.0",
-            "whose error is pooled",
+            "their error is pooled",
         ),
         (
             "[[measurements]]\nwhat = 'a'\nvalues = [1.0]\nout_of = 1\nat_least = 0.0",
-            "as out_of is given",
+            "because out_of is given",
         ),
     ],
 )

@@ -1,1 +1,1 @@
-"""The findings: one file each in docs/findings, a rule that computes the verdict, and the page."""
+"""The findings, a file for each in docs/findings, the rule that computes verdicts, and the page."""

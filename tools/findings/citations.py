@@ -1,6 +1,6 @@
-"""Write the verdict of a finding behind each link to it in a notebook, computed from the finding's file.
+"""Write a finding's verdict, computed from its file, after each link to it in a notebook.
 
-The builder does it for every lesson, so that no sentence says of a claim what its runs don't.
+The builder does this for every lesson, so that no sentence says more about a claim than its runs do.
 """
 
 import re
@@ -11,7 +11,7 @@ from tools.findings.finding import Finding, Verdict, read_findings
 CITED = re.compile(
     r"\[finding (\d+)\]\(((?:\.\./)+)docs/findings\.md#finding-\d+\)(?: \(\*[^)]*\))?"
 )
-"""A link to a finding, from a lesson or from the folder of the evidence, and perhaps its verdict."""
+"""A link to a finding from a lesson or from the evidence, perhaps followed by its verdict."""
 SAID: dict[Verdict, str] = {
     "holds": "the usual claim holds",
     "holds here": "the usual claim holds here",
@@ -20,7 +20,7 @@ SAID: dict[Verdict, str] = {
     "does not hold": "against the usual claim",
     "nothing to test": "a definition, or what a paper reports",
 }
-"""How a sentence says a verdict. It names the claim, because a true sentence may refute it."""
+"""The words for each verdict. They name the claim, because a true sentence may refute it."""
 
 
 def write_verdicts(text: str) -> str:
@@ -39,9 +39,9 @@ def number_findings() -> dict[int, Finding]:
 
 
 def cite(findings: dict[int, Finding], number: int, root: str = "../") -> str:
-    """Return the link to a finding, and in brackets its verdict and how many runs it rests on."""
+    """Return the link to a finding, with its verdict and its number of runs in brackets."""
     if number not in findings:
-        raise ValueError(f"finding {number} is cited; expected one of 1 to {max(findings)}")
+        raise ValueError(f"finding {number} is cited; expected a number from 1 to {max(findings)}")
     found = findings[number]
     few = ", few runs" if any(test.has_few_runs for test in found.measurements) else ""
     runs = f", n = {found.num_runs:,}{few}" if found.num_runs else ""

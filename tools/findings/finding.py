@@ -1,7 +1,7 @@
 """A finding: a claim about the Transformer, what was measured, and the verdict.
 
-Somebody chooses the measurements and writes the bound that the claim predicts for each. From there a rule
-computes the verdict: it follows from how many of the measured ranges lie within their bounds.
+Somebody chooses the measurements and writes down the bound that the claim predicts for each. Then a rule
+computes the verdict, which follows from how many of the measured ranges lie within their bounds.
 """
 
 import math
@@ -15,11 +15,11 @@ from transformer_lab.studies.common.intervals import t_interval, wilson_interval
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "findings"
 ENOUGH_RUNS = 10
-"""A finding with fewer is marked, and its single runs all have to agree; ten have an interval."""
+"""With fewer runs, a finding is marked and every run has to agree; with ten, there is an interval."""
 OUR_OWN = "asked here"
 """The source of a question that the course asks itself."""
 EXPLANATIONS = "explanations"
-"""The source of what blog posts and courses commonly say, without a single one that could be named."""
+"""The source of what blog posts and courses commonly say, if no single one can be named."""
 
 Outcome = Literal["for", "against", "open"]
 Verdict = Literal[
@@ -46,8 +46,8 @@ class Measurement:
     """One measurement and the bound that the claim predicts for it.
 
     The measurement is one of three: a `value` (with `low` and `high` if it has an interval), the
-    `values` of single runs, or in how many of the `runs` something happened, `hits`. A value that is a
-    share of the runs says what all of them would be, 1 or 100, with `out_of`.
+    `values` of single runs, or `hits`, the number of `runs` in which something happened. If a value
+    is a share of the runs, `out_of` is what all of them would be: 1 or 100.
     """
 
     what: str
@@ -62,9 +62,9 @@ class Measurement:
     exact: bool = False
     out_of: float = 0.0
     pooled: bool = False
-    """Whether the interval's error is that of a whole study, because these runs are too few for one."""
+    """Whether the interval's error is estimated from the whole study, because these runs are too few."""
     models: int = 0
-    """How many models the runs come from, where they're sentences, words or heads of chosen models."""
+    """How many models the runs come from, if the runs are sentences, words or heads of chosen models."""
 
     def __post_init__(self) -> None:
         given = [self.value is not None, bool(self.values), self.hits is not None]
@@ -72,24 +72,24 @@ class Measurement:
             raise ValueError(f"{self.what!r}: expected one of value, values and hits")
         if self.at_least == -math.inf and self.at_most == math.inf:
             raise ValueError(
-                f"{self.what!r}: expected at_least or at_most, as the claim predicts it"
+                f"{self.what!r}: expected at_least or at_most, whichever the claim predicts"
             )
         if not self.exact and not self.num_runs:
             raise ValueError(f"{self.what!r}: expected the number of runs, or exact = true")
         if (self.low is None) != (self.high is None) or (
             self.low is not None and self.value is None
         ):
-            raise ValueError(f"{self.what!r}: expected low and high beside a value, or neither")
+            raise ValueError(f"{self.what!r}: expected both low and high with a value, or neither")
         if self.pooled and self.low is None:
-            raise ValueError(f"{self.what!r}: expected low and high, whose error is pooled")
+            raise ValueError(f"{self.what!r}: expected low and high, because their error is pooled")
         if self.out_of and (self.value is None or self.low is not None):
             raise ValueError(
-                f"{self.what!r}: expected a value without low and high, as out_of is given"
+                f"{self.what!r}: expected a value without low and high, because out_of is given"
             )
 
     @property
     def num_runs(self) -> int:
-        """How many independent runs, models or draws stand behind the measurement; 0 if it's exact."""
+        """The number of independent runs, models or draws behind the measurement, 0 if it is exact."""
         return self.runs or len(self.values)
 
     @property
@@ -108,9 +108,9 @@ class Measurement:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The interval of 95 % over the runs; with fewer than ten, the lowest and the highest run.
+        """The 95% interval over the runs or, with fewer than ten, the lowest and the highest run.
 
-        A single number without an interval is its own lowest and highest.
+        A single number without an interval is both the lowest and the highest.
         """
         if self.low is not None and self.high is not None:
             return self.low, self.high
@@ -131,7 +131,7 @@ class Measurement:
 
     @property
     def outcome(self) -> Outcome:
-        """Whether the interval lies within the bounds ("for"), outside ("against") or across one."""
+        """Whether the interval is within the bounds ("for"), outside ("against") or neither ("open")."""
         low, high = self.interval
         if low >= self.at_least and high <= self.at_most:
             return "for"
@@ -140,7 +140,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim, who says so, how it was tested and what came out; `where` names lessons and headings."""
+    """A claim, its source, how it was tested and what came out; `where` names lessons and headings."""
 
     number: int
     claim: str
@@ -150,12 +150,12 @@ class Finding:
     where: tuple[tuple[str, str], ...]
     measurements: tuple[Measurement, ...] = ()
     study: str = ""
-    """The stored study whose runs it rests on, where it doesn't rest on a lesson's own cell."""
+    """The stored study whose runs it rests on, unless it rests on a lesson's own cell."""
     depends_on: str = ""
     surprise: str = ""
-    """For the ten that open the page: why it's surprising."""
+    """Why it is surprising, for the ten findings that open the page."""
     seed_7: str = ""
-    """Where the shipped model alone was tested: that its seed was chosen, and what that means here."""
+    """If only the shipped model was tested: that its seed was chosen, and what that means here."""
 
     @property
     def verdict(self) -> Verdict:
@@ -171,23 +171,23 @@ class Finding:
 
     @property
     def is_our_own(self) -> bool:
-        """Whether it's a question of our own, which nobody whom we could quote claims."""
+        """Whether it is a question of our own, because nobody whom we could quote makes the claim."""
         return self.source == OUR_OWN
 
     @property
     def num_runs(self) -> int | None:
-        """The fewest runs behind one of its tests; None if all of them are exact."""
+        """The smallest number of runs behind one of its tests, or None if all of them are exact."""
         return min((test.num_runs for test in self.measurements if not test.exact), default=None)
 
     @property
     def num_models(self) -> int:
-        """Of the test with the fewest runs: how many models they come from; 0 if that isn't said."""
+        """How many models the runs of the test with the fewest come from, or 0 if that is not stated."""
         tests = [test for test in self.measurements if not test.exact]
         return min(tests, key=lambda test: test.num_runs).models if tests else 0
 
     @property
     def lessons(self) -> list[str]:
-        """The key of each lesson that it stands in."""
+        """The key of each lesson that it appears in."""
         return list(dict.fromkeys(lesson for lesson, _ in self.where))
 
 
@@ -195,7 +195,7 @@ def read_finding(path: Path) -> Finding:
     """Read one file, whose name begins with the finding's number.
 
     Raises:
-        ValueError: If a field is missing or unknown, or the verdict and `depends_on` contradict.
+        ValueError: If a field is missing or unknown, or if `depends_on` contradicts the verdict.
     """
     fields: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     try:
@@ -213,7 +213,7 @@ def read_finding(path: Path) -> Finding:
         outcomes = [f"{test.what}: {test.outcome}" for test in finding.measurements]
         raise ValueError(
             f"{path.name}: the verdict is {finding.verdict!r} ({'; '.join(outcomes)}), and depends_on "
-            f"is {finding.depends_on!r}; expected it exactly where the verdict is 'depends on'"
+            f"is {finding.depends_on!r}; expected it exactly when the verdict is 'depends on'"
         )
     return finding
 

@@ -3,7 +3,7 @@
     python -m tools.findings
 
 The same Markdown is read on GitHub and on the website, where findings.js adds a filter by lesson and
-verdict. Every finding has an anchor that stays: finding-N, after the number of its file.
+verdict. Every finding has a permanent anchor, finding-N, with the number of its file.
 """
 
 import re
@@ -107,7 +107,7 @@ def describe_number(value: float) -> str:
 
 
 def describe_bounds(test: Measurement) -> str:
-    """What the claim predicts, in words."""
+    """Return in words what the claim predicts."""
     low, high = (describe_number(bound) for bound in (test.at_least, test.at_most))
     if low == high:
         return f"exactly {low}" if test.at_least == test.at_most else f"about {low}"
@@ -132,7 +132,7 @@ def start_sentence(text: str) -> str:
 
 
 def describe_source(source: str) -> str:
-    """Who says the claim, for a reader who has seen no other page."""
+    """Return who makes the claim, for a reader who has seen no other page."""
     if source == OUR_OWN:
         return "Nobody whom we could quote says it in these words. We asked the question ourselves."
     if source == EXPLANATIONS:
@@ -143,14 +143,14 @@ def describe_source(source: str) -> str:
 
 
 def describe_models(count: int) -> str:
-    """How many models some sentences were read by, as it follows their number; nothing for 0."""
+    """Return the number of models as it follows the number of sentences, nothing for 0."""
     if not count:
         return ""
     return ", one model" if count == 1 else f", {count} models"
 
 
 def describe_range(test: Measurement) -> str:
-    """The range that the rule looks at, as a sentence says it, or that there's none."""
+    """Return in words the range that the rule looks at, or that there is none."""
     low, high = test.interval
     ends = f"{describe_number(low)} to {describe_number(high)}"
     if test.has_few_runs and test.values:
@@ -161,7 +161,7 @@ def describe_range(test: Measurement) -> str:
 
 
 def describe_test(test: Measurement) -> str:
-    """One line of a finding's list: what was measured, in how many runs, and what the claim predicts."""
+    """Return a line for a test: what was measured, in how many runs, and what the claim predicts."""
     measured = describe_number(test.estimate)
     runs = describe_models(test.models)
     if test.hits is not None:
@@ -183,13 +183,13 @@ def describe_test(test: Measurement) -> str:
 
 
 def headings(path: Path) -> list[str]:
-    """The headings of a notebook."""
+    """Return the headings of a notebook."""
     texts = [cell.source for cell in read(path).cells if cell.cell_type == "markdown"]
     return re.findall(r"^#+ (.*)$", "\n".join(texts), re.MULTILINE)
 
 
 def describe_place(lesson: str, heading: str) -> str:
-    """A link to a heading of a lesson or, if the lesson hasn't got it, of its evidence."""
+    """Return a link to a heading of a lesson or, if the lesson lacks it, of its evidence."""
     pages = [path for path in every_notebook() if find_key(path) == lesson]
     found = [path for path in pages if heading in headings(path)]
     if not found:
@@ -201,7 +201,7 @@ def describe_place(lesson: str, heading: str) -> str:
 
 
 def describe_runs(finding: Finding) -> str:
-    """How many runs stand behind a finding; few look different from many."""
+    """Return how many runs are behind a finding; fewer than ten are marked."""
     if finding.num_runs is None:
         return "exact" if finding.measurements else ""
     models = describe_models(finding.num_models)
@@ -211,12 +211,12 @@ def describe_runs(finding: Finding) -> str:
 
 
 def link_to(finding: Finding, text: str) -> str:
-    """A link to a finding's anchor, as HTML: Sphinx doesn't know of anchors in raw HTML."""
+    """Return a link to a finding's anchor as HTML, because Sphinx does not see anchors in raw HTML."""
     return f'<a href="#finding-{finding.number}">{text}</a>'
 
 
 def describe_finding(finding: Finding) -> str:
-    """One finding: claim, verdict and result, and in a fold how it was tested."""
+    """Return one finding: its claim, verdict and result, and in a fold how it was tested."""
     verdict = f"**{finding.verdict}**"
     if finding.depends_on:
         verdict += f": {finding.depends_on}"
@@ -258,7 +258,7 @@ def describe_finding(finding: Finding) -> str:
 
 
 def describe_surprise(finding: Finding) -> str:
-    """One of the ten: claim, verdict, picture and why it's a surprise."""
+    """Return one of the ten surprises: its claim, verdict and picture, and why it is one."""
     runs, own = describe_runs(finding), "our own question" if finding.is_our_own else ""
     facts = " · ".join(part for part in (f"*{finding.verdict}*", runs, own) if part)
     return (
@@ -269,7 +269,7 @@ def describe_surprise(finding: Finding) -> str:
 
 
 def describe_chart(finding: Finding) -> str:
-    """The alternative text of a finding's picture: all that it shows."""
+    """Return the alternative text of a finding's picture: everything that it shows."""
     return "; ".join(
         f"{test.what}: {describe_number(test.estimate)}, {test.outcome}"
         for test in choose_measurements(finding)
@@ -277,7 +277,7 @@ def describe_chart(finding: Finding) -> str:
 
 
 def count_verdicts(findings: list[Finding]) -> str:
-    """The table of how many claims have each verdict, by who says them."""
+    """Return the table that counts the claims with each verdict, by who makes them."""
     counted = Counter((finding.verdict, find_speaker(finding)) for finding in findings)
     rows = [[str(counted[verdict, who]) for who in SPEAKERS] for verdict in VERDICTS]
     totals = [str(sum(counted[verdict, who] for verdict in VERDICTS)) for who in SPEAKERS]
@@ -288,26 +288,26 @@ def count_verdicts(findings: list[Finding]) -> str:
 
 
 def find_speaker(finding: Finding) -> str:
-    """The column of a finding in the table: who says it."""
+    """Return a finding's column in the table, which says who makes the claim."""
     if finding.is_our_own:
         return "asked by us"
     return "said in explanations" if finding.source == EXPLANATIONS else "said in a paper we name"
 
 
 def find_title(lesson: Path) -> str:
-    """A lesson's title as the README's table has it."""
+    """Return a lesson's title as in the README's table."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (title,) = re.findall(rf"\[([^]|]+)\]\(notebooks/{lesson.name}\) \|", readme)
     return str(title)
 
 
 def set_symbols(claim: str) -> str:
-    """A claim in which d_model, d_k and W_Q have their indices below the line."""
+    """Return a claim with the indices of d_model, d_k and W_Q as subscripts."""
     return re.sub(r"\b([dW])_(model|k|[QKVO])\b", r"<i>\1</i><sub>\2</sub>", claim)
 
 
 def build_page(findings: list[Finding]) -> str:
-    """The whole page."""
+    """Return the whole page."""
     rule = "\n".join(f"- **{verdict}**. {meaning}" for verdict, meaning in VERDICTS.items())
     surprising = [
         finding for number in SURPRISES for finding in findings if finding.number == number

@@ -23,7 +23,7 @@ Row = tuple[Solution, Counter[str], list[Mutant]]
 
 
 def rows(numbers: Sequence[str]) -> Iterator[Row]:
-    """For each exercise: how many mutants are told how much, and those that are called right."""
+    """Yield for each exercise the number of mutants by verdict, and those that are called right."""
     for solution in solutions(tuple(numbers)):
         found: Counter[str] = Counter()
         called_right = []
@@ -47,14 +47,14 @@ def report(row: Row) -> None:
 
 
 def changed(mutant: Mutant) -> str:
-    """The lines of a mutant that its solution does not have."""
+    """Return the lines of a mutant that its solution does not have."""
     before = ast.unparse(ast.parse(mutant.solution.source)).splitlines()
     lines = (line.strip() for line in mutant.source.splitlines() if line not in before)
     return " / ".join(lines) or "a line less"
 
 
 def table_of(every: Sequence[Row]) -> str:
-    """The table as Markdown: one line for each exercise, and their sum."""
+    """Return the table as Markdown: one line for each exercise, and their sum."""
     lines = [
         line_of(f"{solution.number} `{solution.check}`", found) for solution, found, _ in every
     ]
@@ -63,19 +63,19 @@ def table_of(every: Sequence[Row]) -> str:
 
 
 def line_of(name: str, found: Counter[str]) -> list[str]:
-    """One line of the table."""
+    """Return one line of the table."""
     refused = sum(found[kind] for kind in TOLD)
     numbers = [found.total(), refused, *(found[kind] for kind in KINDS)]
     return [name, *(f"{n:,}" for n in numbers)]
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m tools.mutate")
-    parser.add_argument("lessons", nargs="*", help="06 10: of these lessons alone")
-    parser.add_argument("--write", action="store_true", help="all, and docs/checks.md from them")
+    parser.add_argument("lessons", nargs="*", help="only these lessons, such as 06 10")
+    parser.add_argument("--write", action="store_true", help="run all, and write docs/checks.md")
     chosen = parser.parse_args()
-    warnings.simplefilter("ignore")  # what mutants do is seldom what a library advises
+    warnings.simplefilter("ignore")  # mutants often do what libraries warn about
     every = []
     for row in rows([] if chosen.write else chosen.lessons):
         report(row)

@@ -17,7 +17,7 @@ def node_at(tree: ast.AST, place: int) -> ast.AST:
 
 
 def put(new: ast.AST) -> Edit:
-    """Return an edit that puts a copy of another node in the place of one."""
+    """Return an edit that replaces a node by a copy of another."""
 
     def edit(tree: ast.AST, place: int) -> None:
         old = node_at(tree, place)

@@ -1,12 +1,12 @@
-"""Mutants that a check calls right, because they do the same on every input that is allowed."""
+"""Mutants that a check calls right, because they do the same on every allowed input."""
 
 from tools.mutate.mutants import Mutant
 
 ORDER = "a sum, a product, a maximum, a comparison, a distance: none has an order"
-LAST = "of one axis, of two, or of a square matrix, both numbers name the same"
+LAST = "both numbers name the same axis, or the matrix is square"
 TWICE = "two changes that undo each other"
-WHOLE = "the division leaves no rest, and 4.0 is as good as 4 where one number is asked"
-READ = "what is made there is only read: as a number, an index, or an array of the same values"
+WHOLE = "the division leaves no remainder, and 4.0 is as good as 4 if the answer is one number"
+READ = "the value is only read: as a number, an index, or an array of the same values"
 NUMBER = "a single number has no axes"
 EQUIVALENT: dict[str, dict[str, str]] = {
     "02.score_variance": {"d_k * key_std ** 2 * query_std ** 2": ORDER},
@@ -16,7 +16,9 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "03.multiplications": {
         "num_heads = 1": "the number of heads does not change the count",
     },
-    "04.sinusoids": {"np.ones((length, d_model))": "every number of the table is written later"},
+    "04.sinusoids": {
+        "np.ones((length, d_model))": "every number in the table is overwritten later"
+    },
     "04.alibi": {"np.arange(length) - np.arange(length)[:, None]": ORDER},
     "04.rotation": {
         "return matrix.squeeze()": "the matrix has at least two rows",
@@ -37,7 +39,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
             "amax(dim=1)",
             "before - function(changed)",
         ),
-        "any change shows a link, by any amount, in any feature, above any tiny bound",
+        "a link shows with any change, in any feature, above any tiny bound",
     ),
     "07.encoder_input": {"positions[:ids.size(-1)]": LAST},
     "07.layer_parameters": {"(2 + 2) * d_model": ORDER},
@@ -141,10 +143,10 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "18.best_offset": {"(steps[times.argmax()], times.max()": READ},
     "18.ssru_step": {"np.maximum(0, c)": ORDER},
 }
-"""By exercise: a part of the mutant, and why that changes nothing."""
+"""For each exercise: parts of mutants, and why each changes nothing."""
 
 
 def reason(mutant: Mutant) -> str | None:
-    """Why a mutant does the same as the solution, if it is known to."""
+    """Return why a mutant does the same as the solution, or None if that is not known."""
     known = EQUIVALENT.get(f"{mutant.solution.number}.{mutant.solution.check}", {})
     return next((why for part, why in known.items() if part in mutant.source), None)

@@ -1,4 +1,4 @@
-"""All single changes of a solution, and those that use a regularity of the cases."""
+"""All single changes of a solution, and those that exploit a regularity of the cases."""
 
 import ast
 import itertools
@@ -23,7 +23,7 @@ class Mutant:
 
 
 LEAST = 40
-"""Mutants that each solution has."""
+"""The least number of mutants for each solution."""
 OPERATORS: dict[type, tuple[type, ...]] = {
     ast.Add: (ast.Sub, ast.Mult),
     ast.Sub: (ast.Add, ast.Mult),
@@ -79,9 +79,9 @@ METHODS_TO_SKIP = ("detach", "flatten", "reshape", "clone", "copy", "abs")
 
 
 def mutants(solution: Solution) -> list[Mutant]:
-    """Return all single changes of a solution; where these are few, some of several, `LEAST` in all.
+    """Return all single changes of a solution; if they are few, add combinations, up to `LEAST`.
 
-    Those that use a regularity come last.
+    Those that exploit a regularity come last.
     """
     check: Check = getattr(lesson(solution.number).check, solution.check)
     asks_gradients = any(o.gradients for o in check.known_outcomes(check.reference))
@@ -89,7 +89,7 @@ def mutants(solution: Solution) -> list[Mutant]:
     found = {original: ""} | changed_once(original, asks_gradients)
     drawn = random.Random(solution.name)
     for _ in range(20 * LEAST):
-        if len(found) > LEAST:  # with the original among them
+        if len(found) > LEAST:  # including the original
             break
         source, change = drawn.choice(list(found.items())[1:])
         again = [
@@ -104,7 +104,7 @@ def mutants(solution: Solution) -> list[Mutant]:
 
 
 def regularity_mutants(solution: Solution) -> list[Mutant]:
-    """Return the changes of a solution that use a regularity of its check's cases."""
+    """Return the changes of a solution that exploit a regularity of its check's cases."""
     check: Check = getattr(lesson(solution.number).check, solution.check)
     case = check.cases()[0]
     arguments = dict(zip(check.argument_names(case), case, strict=False))
@@ -113,7 +113,7 @@ def regularity_mutants(solution: Solution) -> list[Mutant]:
 
 
 def changed_once(source: str, asks_gradients: bool) -> dict[str, str]:
-    """Each single change of some code: the other code, and what was changed in words."""
+    """Return every single change of some code: the changed code, and the change in words."""
     tree = ast.parse(source)
     found: dict[str, str] = {}
     for place, node in enumerate(ast.walk(tree)):
@@ -127,7 +127,7 @@ def changed_once(source: str, asks_gradients: bool) -> dict[str, str]:
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[str, Edit]]:
-    """What may be changed at a node: a few words, and the edit."""
+    """Yield the changes of a node: each in a few words, and its edit."""
     if isinstance(node, ast.BinOp):
         for kind in OPERATORS.get(type(node.op), ()):
             yield "operator", set_fields(op=kind())
@@ -184,7 +184,7 @@ def _call_changes(node: ast.Call) -> Iterator[tuple[str, Edit]]:
                 rest = [*node.keywords[:n], new, *node.keywords[n + 1 :]]
                 yield "axis", set_fields(keywords=rest)
     swaps = isinstance(node.func, ast.Attribute) and node.func.attr in ("swapaxes", "transpose")
-    if len(node.args) >= 2 and not swaps:  # to swap axes 1 and 2 is to swap 2 and 1
+    if len(node.args) >= 2 and not swaps:  # swapping axes 1 and 2 is the same as 2 and 1
         yield "arguments exchanged", set_fields(args=[node.args[1], node.args[0], *node.args[2:]])
     if isinstance(node.func, ast.Attribute):
         for name in CALLS.get(node.func.attr, ()):
@@ -200,7 +200,7 @@ def _call_changes(node: ast.Call) -> Iterator[tuple[str, Edit]]:
 
 
 def _exchange(a: str, b: str) -> Edit:
-    """An edit that reads one argument where the other stood."""
+    """Return an edit that exchanges two argument names."""
 
     def edit(tree: ast.AST, place: int) -> None:
         function = node_at(tree, place)

@@ -1,8 +1,8 @@
-"""Mutants that use a regularity of the cases: right only as long as something in them never varies.
+"""Mutants that exploit a regularity of the cases: right only as long as something never varies.
 
 The cases of an exercise may have something in common that its text doesn't promise: the best offset is
-always the first, there's just one group of parameters, all ids are below 128. An answer that leans on
-it is wrong. So if the check calls one of these mutants right, a case is missing.
+always the first, there's just one group of parameters, all ids are below 128. An answer that relies on
+this is wrong. So if the check calls one of these mutants right, a case is missing.
 """
 
 import ast
@@ -15,11 +15,11 @@ import torch
 from tools.mutate.edits import Edit, edited, put, set_fields
 
 SMALL_IDS = 128
-"""Ids below fit into a byte with a sign, and Python keeps one object for each."""
+"""Ids below this fit into a signed byte, and Python keeps one object for each."""
 
 
 def list_regularities(source: str, arguments: Mapping[str, Any]) -> dict[str, str]:
-    """Return the solution changed in each such way: the other code, and what it takes for granted.
+    """Return the solution changed in each such way: the changed code, and what it takes for granted.
 
     Args:
         source: The solution's code.
@@ -35,7 +35,7 @@ def list_regularities(source: str, arguments: Mapping[str, Any]) -> dict[str, st
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[str, Edit]]:
-    """What may be changed at a node, and what that takes for granted."""
+    """Yield what each change of a node takes for granted, and its edit."""
     is_read = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
     if is_read and isinstance(node.slice, ast.Name | ast.Call | ast.BinOp):
         yield "it is always the first", set_fields(slice=ast.Constant(0))
@@ -66,7 +66,7 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, Edit]]:
 
 
 def _fixed_arguments(node: ast.AST, arguments: Mapping[str, Any]) -> Iterator[tuple[str, Edit]]:
-    """Keep a number or a word as the first case has it, and ids small."""
+    """Yield edits that fix a number or a word as in the first case, or keep ids small."""
     if not isinstance(node, ast.FunctionDef):
         return
     for one in node.args.args:

@@ -1,4 +1,4 @@
-"""The solutions of the exercises, as they stand in the notebooks."""
+"""The solutions of the exercises, as the notebooks have them."""
 
 import ast
 import json
@@ -15,7 +15,7 @@ NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
 @dataclass(frozen=True)
 class Solution:
-    """The code between BEGIN SOLUTION and END SOLUTION, and what it needs of the page."""
+    """The code between BEGIN SOLUTION and END SOLUTION, and what it needs from the page."""
 
     number: str
     check: str
@@ -25,7 +25,7 @@ class Solution:
 
 
 def solutions(numbers: tuple[str, ...] = ()) -> Iterator[Solution]:
-    """Every solution of the course, in the order of the pages."""
+    """Yield every solution of the course, in the order of the pages."""
     for path in find_lessons(NOTEBOOKS):
         number = lesson_key(path)
         if number not in (numbers or lesson_numbers()):
@@ -52,7 +52,7 @@ def _asked(text: str) -> tuple[str, str]:
 
 
 def _definitions(text: str) -> str:
-    """The imports, functions and classes of a cell; the rest of it takes time."""
+    """Return the imports, functions and classes of a cell, because the rest takes time."""
     lines = (line for line in text.splitlines() if not line.lstrip().startswith(("%", "!")))
     try:
         tree = ast.parse("\n".join(lines))

@@ -1,6 +1,6 @@
-"""What a check says to a mutant, and how much that helps.
+"""What a check says about a mutant, and how much that helps.
 
-Mutants that run without end are cut after so many steps.
+Mutants that run forever are stopped after `STEPS` lines.
 """
 
 import ast
@@ -18,15 +18,15 @@ from transformer_lab.course.judge.working import INTRODUCTION
 from transformer_lab.course.lessons import lesson
 
 STEPS = 60_000
-"""Lines that a mutant may run in one check; a solution runs a tenth of them."""
+"""The most lines that a mutant may run in one check; a solution runs a tenth of that."""
 
 
 class StepsError(Exception):
-    """So many lines were run that it may be without end."""
+    """An error raised after so many lines that the code may run forever."""
 
 
 def verdict_on(mutant: Mutant) -> Verdict:
-    """What the check says; a mutant that does not even load, or never ends, is refused."""
+    """Return what the check says; a mutant that does not even load, or never ends, is refused."""
     solution = mutant.solution
     check: Check = getattr(lesson(solution.number).check, solution.check)
     place: dict[str, Any] = {"__name__": "mutant"}
@@ -42,7 +42,7 @@ def verdict_on(mutant: Mutant) -> Verdict:
         return line
 
     def counted(answer: Any) -> Any:
-        """The same with its lines counted; Python counts no more once the counter has raised."""
+        """Return an answer whose lines are counted; Python stops counting once the counter raises."""
         if isinstance(answer, type):
             sys.settrace(line)
             return answer
@@ -63,7 +63,7 @@ def verdict_on(mutant: Mutant) -> Verdict:
     kept = sys.gettrace()
     try:
         for node in ast.parse(solution.before).body:
-            with contextlib.suppress(NameError):  # a definition that leans on what was left out
+            with contextlib.suppress(NameError):  # a definition that needs what was left out
                 exec(compile(ast.Module([node], []), "<page>", "exec"), place)  # noqa: S102
         remember(mutant.source)
         exec(compile(mutant.source, "<mutant>", "exec"), place)  # noqa: S102
@@ -75,16 +75,16 @@ def verdict_on(mutant: Mutant) -> Verdict:
 
 
 def remember(source: str) -> None:
-    """Let an error show the line of a mutant, as it does that of a cell."""
+    """Let errors show lines of a mutant, as they do for a cell."""
     linecache.cache["<mutant>"] = (len(source), None, source.splitlines(keepends=True), "<mutant>")
 
 
 def kind_of_help(verdict: Verdict) -> str:
-    """How much a refused answer is told.
+    """Return how much a verdict tells about a refused answer.
 
     Returns:
         "named" for a known mistake, "general" for a true sentence, "worked" for the case worked out, and
-        "bare" for a number or an error alone.
+        "bare" for only a number or an error.
     """
     if verdict.right:
         return "right"
@@ -97,6 +97,8 @@ def kind_of_help(verdict: Verdict) -> str:
     first = verdict.text.split("\n")[0]
     number_only = re.search(r"(?:is|are) \S+, but should be|: all numbers differ$|differs?$", first)
     number_only = number_only and not re.search(r": right\)|it stops with", first)  # these say more
-    is_said = "that is:" in verdict.text or ", but should " in first  # our own errors say it all
+    is_said = (
+        "that is:" in verdict.text or ", but should " in first
+    )  # our own errors say everything
     unexplained = "it stops with" in first and not is_said
     return "bare" if number_only or unexplained else "general"

@@ -1,7 +1,7 @@
 """A deck of slides for each lesson, into build/slides: `python -m tools.slides`.
 
 Nothing is run: the slides show what the notebooks hold. A deck opens from disk in any browser and
-asks no other machine for anything; reveal.js and MathJax lie in the folder beside it.
+loads nothing from other machines; reveal.js and MathJax are in the folder beside it.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from transformer_lab.lab.page.policy import policy_meta
 
 HERE = Path(__file__).resolve().parent
 SHARED = "shared"
-"""The folder of what all decks use, beside them."""
+"""The folder beside the decks with what all of them use."""
 TEMPLATES = Environment(
     loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True
 )
@@ -33,14 +33,14 @@ TEMPLATES = Environment(
 
 CHARSET = '<meta charset="utf-8">'
 MORE = {
-    # MathJax and reveal.js write styles while they work, so these cannot be named by a hash.
+    # MathJax and reveal.js write styles while they work, so a hash cannot name these.
     "style-src-elem": "'self' 'unsafe-inline'",
     "style-src-attr": "'unsafe-inline'",
     "img-src": "data: blob:",
     "font-src": "'self' data:",
     "frame-src": "'self'",
 }
-"""What a deck may load beside what stands in it; the speaker's window has two frames with the deck."""
+"""What a deck may load besides its contents; the speaker's window shows the deck in two frames."""
 
 
 def main() -> None:
@@ -70,11 +70,11 @@ def build(notebooks: list[Path], into: Path) -> None:
 
 
 def page(one: Deck, text: str) -> str:
-    """The HTML of a deck; `text` is the guide's."""
+    """Return the HTML of a deck; `text` is the guide's."""
     notes = guide.notes(one.lesson, text)
     if len(notes) != len(one.slides):
         raise ValueError(
-            f"lesson {one.lesson} has {len(one.slides)} slides, its guide names {len(notes)}"
+            f"lesson {one.lesson} has {len(one.slides)} slides, but its guide names {len(notes)}"
         )
     filled = [
         {
@@ -91,14 +91,14 @@ def page(one: Deck, text: str) -> str:
 
 
 def guarded(text: str) -> str:
-    """A page with the policy that names what runs in it, in its frames and in the speaker's window."""
+    """Add the policy that names what runs in a page, in its frames and in the speaker's window."""
     frames = [html.unescape(frame) for frame in re.findall(r'srcdoc="([^"]*)"', text)]
     rule = policy_meta("\n".join([text, *frames, speaker_window()]), MORE, scripts=["'self'"])
     return text.replace(CHARSET, f"{CHARSET}\n{rule}", 1)
 
 
 def speaker_window() -> str:
-    """The page that the plugin for notes writes into a window of its own, as its script has it."""
+    """Return the page that the notes plugin writes into a window of its own, from its script."""
     script = (HERE / "reveal" / "notes.js").read_text(encoding="utf-8")
     (literal,) = re.findall(r'document\.write\(("(?:[^"\\]|\\.)*")\)', script)
     page: str = json.loads(literal.replace(r"\x3c", "<").replace(r"\x3e", ">"))
@@ -106,7 +106,7 @@ def speaker_window() -> str:
 
 
 def write_shared(folder: Path) -> None:
-    """reveal.js, MathJax, and the style and script of the decks."""
+    """Write reveal.js, MathJax, and the style and script of the decks."""
     for name in ("reveal.js", "reveal.css", "notes.js", "LICENSE"):
         shutil.copyfile(HERE / "reveal" / name, folder / name)
     colours = HtmlFormatter().get_style_defs(".code")
@@ -118,7 +118,7 @@ def write_shared(folder: Path) -> None:
 
 
 def mathjax() -> Path:
-    """The MathJax that the website is built with, as one file that draws formulas as SVG."""
+    """Return the MathJax of the website, one file that draws formulas as SVG."""
     found = importlib.util.find_spec("sphinx-mathjax-offline")
     if found is None or found.origin is None:
         raise ModuleNotFoundError("sphinx-mathjax-offline is missing: pip install -e '.[site]'")

@@ -25,19 +25,19 @@ FRAME = """\
 </html>
 """
 WIDTH, HEIGHT = 1168, 560
-"""Pixels that printed text may fill."""
+"""The width and height in pixels that printed text may fill."""
 LARGEST, SMALLEST = 48, 24
-"""Pixels of printed text."""
+"""The largest and the smallest font size of printed text, in pixels."""
 LETTER = 15
-"""Pixels of a letter in a picture's title: one that is wider than the picture has two lines."""
+"""The width of a letter in a picture's title, in pixels; a title wider than the picture is wrapped."""
 NARROW = 0.575
-"""How wide a monospaced letter is, in its size; the style sets letters a little closer."""
+"""The width of a monospaced letter as a share of its size; the style sets letters a little closer."""
 WIDEST = 84
-"""Letters in a line of it."""
+"""The most letters in a line of monospaced text."""
 
 
 def in_math(content: str, options: dict[str, bool]) -> str:
-    """A formula as MathJax looks for it."""
+    """Return a formula in the form that MathJax looks for."""
     opened, closed = (r"\[", r"\]") if options["display_mode"] else (r"\(", r"\)")
     return f"{opened}{html.escape(content)}{closed}"
 
@@ -49,21 +49,21 @@ FORMULA = re.compile(r'(<span class="math inline">[^<]*</span>[.,:;?!)]?)')
 
 
 def inline(text: str) -> str:
-    """A line of Markdown; no line begins with the full stop behind a formula."""
+    """Return a line of Markdown as HTML; no line begins with the full stop after a formula."""
     return FORMULA.sub(r'<span class="together">\1</span>', MARKDOWN.renderInline(text))
 
 
 def paragraphs(texts: list[str]) -> str:
-    """Some lines of Markdown, each a paragraph; links are words here."""
+    """Return lines of Markdown as HTML paragraphs, with links as mere words."""
     plain = (LINK.sub(r"\1", text) for text in texts)
     return "".join(f"<p>{inline(text)}</p>" for text in plain)
 
 
 def body(slide: Slide) -> str:
-    """What fills a slide, or nothing.
+    """Return what fills a slide, which may be nothing.
 
     Raises:
-        ValueError: If the cell has not what the slide should show; the message names the cell.
+        ValueError: If the cell lacks what the slide should show; the message names the cell.
     """
     makers = {"output": output, "printed": printed, "code": code, "question": question}
     if slide.show == "words":
@@ -74,7 +74,7 @@ def body(slide: Slide) -> str:
 
 
 def shown(slide: Slide) -> list[dict[str, str]]:
-    """What a cell displays, picture by picture."""
+    """Return what a cell displays, picture by picture."""
     found = [dict(o.data) for o in slide.cell.outputs if "text/html" in o.get("data", {})]
     if not found:
         raise ValueError(f"cell {slide.cell.id} displays nothing; expected a picture or a piece")
@@ -82,7 +82,7 @@ def shown(slide: Slide) -> list[dict[str, str]]:
 
 
 def output(slide: Slide) -> str:
-    """A picture without its title, which is the slide's; or a piece that answers to the mouse."""
+    """Return a picture without its title, which the slide has, or an interactive piece."""
     data = shown(slide)[slide.number - 1]
     kind = PLACE.search(data["text/html"])
     if kind and "<script" in data["text/html"]:
@@ -99,7 +99,7 @@ def output(slide: Slide) -> str:
 
 
 def piece(kind: str, fragment: str, title: str) -> str:
-    """What answers to the mouse, in a frame of its own: neither its keys nor its style are the deck's."""
+    """Return an interactive piece in a frame with keys and style of its own."""
     page = FRAME.format(kind=kind, fragment=fragment)
     name = html.escape(title, quote=True)
     source = html.escape(page, quote=True)
@@ -107,25 +107,25 @@ def piece(kind: str, fragment: str, title: str) -> str:
 
 
 def printed(slide: Slide) -> str:
-    """What a cell prints, as large as there is room for."""
+    """Return what a cell prints, as large as there is room for."""
     text = printed_text(slide)
     return f'<pre class="printed" style="font-size:{size_of(text)}px">{html.escape(text)}</pre>'
 
 
 def printed_text(slide: Slide) -> str:
-    """What a cell prints, or the lines of it that the slide names."""
+    """Return what a cell prints, or the lines of it that the slide names."""
     text = "".join(o.text for o in slide.cell.outputs if o.output_type == "stream").strip("\n")
     lines = text.split("\n")
     if slide.lines:
         first, _, last = slide.lines.partition("-")
         lines = lines[int(first) - 1 : int(last or first)]
     if not "".join(lines):
-        raise ValueError(f"cell {slide.cell.id} prints nothing there; expected some lines")
+        raise ValueError(f"cell {slide.cell.id} prints nothing there; expected some text")
     return wrapped("\n".join(line.rstrip() for line in lines), hanging="  ")
 
 
 def squeezed(lines: list[str]) -> list[str]:
-    """A table with at most two blanks between its columns: large letters leave no room for more."""
+    """Return a table with at most two spaces between columns, because large letters need the room."""
     width = max(map(len, lines))
     blank = [all(line[at : at + 1] in ("", " ") for line in lines) for at in range(width)]
     kept = [at for at in range(width) if not all(blank[max(0, at - 2) : at + 1]) or at < 2]
@@ -133,7 +133,7 @@ def squeezed(lines: list[str]) -> list[str]:
 
 
 def wrapped(text: str, hanging: str = "") -> str:
-    """A monospaced text whose lines are short enough for large letters."""
+    """Wrap a monospaced text so that its lines are short enough for large letters."""
     found, lines = [], text.split("\n")
     if hanging and max(map(len, lines)) > WIDEST:
         lines = squeezed(lines)
@@ -145,7 +145,7 @@ def wrapped(text: str, hanging: str = "") -> str:
             continue
         parts = textwrap.wrap(line, WIDEST, subsequent_indent=indent + hanging)
         found += parts[:-1]
-        # What is left over of a docstring's line begins the next one of its paragraph.
+        # The rest of a docstring's line goes to the beginning of the next one in its paragraph.
         if not hanging and lines and re.match(rf"{indent}[^\s\"]", lines[0]):
             lines[0] = f"{parts[-1]} {lines[0].strip()}"
         else:
@@ -154,40 +154,40 @@ def wrapped(text: str, hanging: str = "") -> str:
 
 
 def size_of(text: str) -> int:
-    """Pixels of a monospaced text that fills the slide; a test asks that it be large enough."""
+    """Return the font size in pixels at which a text fills the slide; a test checks that it is enough."""
     lines = text.split("\n")
     by_width = WIDTH / (NARROW * max(map(len, lines)))
     return int(min(LARGEST, by_width, HEIGHT / (1.4 * len(lines))))
 
 
 def code(slide: Slide) -> str:
-    """A cell's source, coloured."""
+    """Return a cell's source with syntax colours."""
     text = code_text(slide)
     coloured = highlight(text, PythonLexer(), HtmlFormatter(nowrap=True))
     return f'<pre class="code" style="font-size:{size_of(text)}px">{coloured}</pre>'
 
 
 def code_text(slide: Slide) -> str:
-    """A cell's source in lines that are short enough."""
+    """Return a cell's source in lines that are short enough."""
     return wrapped(re.sub(r"^#\| .*\n", "", slide.cell.source))
 
 
 def question(slide: Slide) -> str:
-    """One question of the quiz; all of them are there, and a style hides the others."""
+    """Return one question of the quiz: all are there, and a style hides the others."""
     others = f".tl-quiz form:not(:nth-of-type({slide.number})), .standing {{ display: none; }}"
     page = f"<style>{others}</style>{shown(slide)[0]['text/html']}"
     return piece("quiz", page, "a question of the quiz")
 
 
 def lines(formula: str) -> str:
-    """Two long formulas of one line below each other."""
+    """Put two long formulas of one line below each other."""
     if len(formula) < 100 or r"\qquad" not in formula:
         return formula
     return r"\begin{gather*}" + formula.replace(r"\qquad", r"\\[0.7em]") + r"\end{gather*}"
 
 
 def block(slide: Slide) -> str:
-    """The formula or the table of a Markdown cell."""
+    """Return the formula or the table of a Markdown cell."""
     tokens = MARKDOWN.parse(slide.cell.source)
     if slide.show == "formula":
         texts = [

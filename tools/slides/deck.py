@@ -1,7 +1,7 @@
 """The slides that a notebook marks: `slides` in the metadata of a cell that is tagged `slide`.
 
-A cell gives one slide or several. Each has a `title`, a `text` of few words, and `show`, what of the
-cell fills it:
+A cell gives one slide or several. Each has a `title`, a `text` of a few words, and `show`, which says
+what part of the cell fills it:
 
     output    the picture or the interactive piece (what a code cell shows unless told otherwise)
     printed   what the cell prints, or the lines of it that `lines` names, as in "1-5"
@@ -11,7 +11,7 @@ cell fills it:
     question  one question of the quiz, the one that `number` names
     words     nothing but title and text (what a Markdown cell shows unless told otherwise)
 
-Without a title a picture's own is taken.
+Without a `title`, a picture's own title is used.
 """
 
 from collections.abc import Iterator
@@ -56,10 +56,10 @@ class Deck:
 
 
 def deck(path: Path) -> Deck:
-    """The deck of a notebook, as it lies on disk.
+    """Return the deck of a notebook as it is on disk.
 
     Raises:
-        ValueError: If a cell's slides are not written as they should be; the message names the cell.
+        ValueError: If a cell's slides are not valid; the message names the cell.
     """
     cells = read(path).cells
     first = next(cell for cell in cells if cell.cell_type == "markdown")
@@ -67,17 +67,17 @@ def deck(path: Path) -> Deck:
 
 
 def slides(cells: list[NotebookNode]) -> Iterator[Slide]:
-    """The slides of all cells, in their order."""
+    """Yield the slides of all cells, in order."""
     for cell in cells:
         marked, wanted = "slide" in cell.metadata.get("tags", ()), cell.metadata.get("slides", [])
         if marked != bool(wanted):
-            raise ValueError(f"cell {cell.id}: a tag `slide` and `slides` come together")
+            raise ValueError(f"cell {cell.id}: expected the tag `slide` and `slides`, or neither")
         for fields in wanted:
             yield slide(cell, fields)
 
 
 def slide(cell: NotebookNode, fields: dict[str, object]) -> Slide:
-    """One slide from one entry of a cell's `slides`."""
+    """Make one slide from one entry of a cell's `slides`."""
     show = fields.get("show", "output" if cell.cell_type == "code" else "words")
     if show not in SHOWS or not set(fields) <= FIELDS:
         raise ValueError(
@@ -85,7 +85,7 @@ def slide(cell: NotebookNode, fields: dict[str, object]) -> Slide:
         )
     title = str(fields.get("title") or title_of_picture(cell))
     if not title:
-        raise ValueError(f"cell {cell.id}: a slide without a title; only a picture has one itself")
+        raise ValueError(f"cell {cell.id}: a slide has no title; only a picture may have its own")
     return Slide(
         title=title,
         text=str(fields.get("text", "")),
@@ -97,7 +97,7 @@ def slide(cell: NotebookNode, fields: dict[str, object]) -> Slide:
 
 
 def title_of_picture(cell: NotebookNode) -> str:
-    """The title that a picture of a cell was given when it was drawn: its alt text begins with it."""
+    """Return the title with which a cell's picture was drawn; its alt text begins with it."""
     for output in cell.get("outputs", ()):
         if PICTURE.search(output.get("data", {}).get("text/html", "")):
             return str(output.data.get("text/plain", "")).partition(". ")[0]

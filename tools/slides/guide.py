@@ -1,4 +1,4 @@
-"""What the instructor's guide says of each slide: the only source of the speaker notes."""
+"""What the instructor's guide says about each slide: the only source of the speaker notes."""
 
 import re
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ STUCK = re.compile(r"^\d\. (.+?)(?=\n\d\. |\n\n|\Z)", re.MULTILINE | re.DOTALL)
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a lesson's table: from when to when, with which slides, and what to do."""
+    """A row of a lesson's table: its start and end, its slides, and what to do."""
 
     start: int
     end: int
@@ -23,10 +23,10 @@ class Row:
 
 
 def part(lesson: str, text: str) -> str:
-    """What the guide says of a lesson.
+    """Return the guide's part on a lesson.
 
     Raises:
-        ValueError: If it has no such part, or two.
+        ValueError: If the guide has no such part, or two.
     """
     found = re.findall(rf"^### {lesson} .+?(?=^##|\Z)", text, re.MULTILINE | re.DOTALL)
     if len(found) != 1:
@@ -35,7 +35,7 @@ def part(lesson: str, text: str) -> str:
 
 
 def rows(lesson: str, text: str) -> list[Row]:
-    """The table of a lesson's hour."""
+    """Return the rows of a lesson's table."""
     return [
         Row(int(start), int(end), [named(one) for one in listed.split("<br>")], words)
         for start, end, listed, words in ROW.findall(part(lesson, text))
@@ -43,7 +43,7 @@ def rows(lesson: str, text: str) -> list[Row]:
 
 
 def named(entry: str) -> tuple[int, str]:
-    """Number and title from "3 Scores are one matrix product"."""
+    """Return number and title from an entry such as "3 Scores are one matrix product"."""
     match = NAMED.fullmatch(entry.strip())
     if match is None:
         raise ValueError(f"{entry!r} in {GUIDE.name} names no slide; expected a number and a title")
@@ -51,13 +51,13 @@ def named(entry: str) -> tuple[int, str]:
 
 
 def paragraph(lesson: str, name: str, text: str) -> str:
-    """A paragraph of a lesson's part that opens with a name in bold, or nothing."""
+    """Return the paragraph of a lesson's part that opens with this name in bold, or nothing."""
     found = re.search(rf"\*\*{name}\*\*\.?:?(.+?)\n\n", part(lesson, text), re.DOTALL)
     return " ".join(found[0].split()) if found else ""
 
 
 def stuck(lesson: str, text: str) -> list[str]:
-    """Where learners get stuck, and what to say there."""
+    """Return where learners get stuck, and what to say there."""
     _, _, after = part(lesson, text).partition("**Stuck.**\n")
     return [
         " ".join(found.split()) for found in STUCK.findall(after.partition("\n\n**")[0] + "\n\n")
@@ -65,11 +65,11 @@ def stuck(lesson: str, text: str) -> list[str]:
 
 
 def notes(lesson: str, text: str) -> list[list[str]]:
-    """The speaker notes of each slide, as paragraphs of Markdown.
+    """Return the speaker notes of each slide, as paragraphs of Markdown.
 
-    A slide has its row. Where the row, or the slide's title, names the place of a misunderstanding,
-    that one stands beneath; the first slide has the goals; the last one has what is for home, and
-    the misunderstandings of places that no row names.
+    A slide's notes have its row. If the row, or the slide's title, names the place of a
+    misunderstanding, this follows. The first slide has the goals. The last one has the homework, and
+    the misunderstandings whose places no row names.
     """
     found: list[list[str]] = []
     left = stuck(lesson, text)
@@ -85,7 +85,7 @@ def notes(lesson: str, text: str) -> list[list[str]]:
 
 
 def meets(misunderstanding: str, row: Row) -> bool:
-    """Whether a row, or one of its slides, names the place of a misunderstanding."""
+    """Return whether a row, or one of its slides, names the place of a misunderstanding."""
     place = re.split(r"\*[ :,(]", misunderstanding.lstrip("*"))[0].strip('"*').lower()
     words = " ".join([row.words, *(title for _, title in row.slides)]).lower()
     if place.startswith("exercise "):

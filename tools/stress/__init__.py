@@ -1,1 +1,1 @@
-"""Long trials of the package and lists for a release: `python -m tools.stress`."""
+"""Long trials of the package, and lists for a release: `python -m tools.stress`."""

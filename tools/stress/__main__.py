@@ -1,7 +1,7 @@
 """Run one of the long trials: `python -m tools.stress NAME`, with further arguments for the trial.
 
-The nightly workflow runs those that fit into an hour, and you run one after a change of what it tries.
-Without a name this prints what there is. `python -m tools.stress NAME --help` prints the options.
+The nightly workflow runs those that fit into an hour. Run one after changing what it tests.
+Without a name, this prints the list. `python -m tools.stress NAME --help` prints the options.
 """
 
 import runpy
@@ -13,7 +13,7 @@ TRIALS = {
     "fuzz": ("30 minutes", "ask 50,000 random questions of every part"),
     "mutants": ("1 hour", "change the package in 400 small ways: do its tests notice?"),
     "sbom": ("1 minute", "list what is installed with its licences, for a release"),
-    "seeds": ("2 hours", "run the lessons with other seeds and as on another processor"),
+    "seeds": ("2 hours", "run the lessons with other seeds, and as on another processor"),
     "soak": ("15 minutes", "translate and edit for a long time: does memory grow?"),
     "versions": ("hours", "run the tests with the oldest, the newest and other versions"),
 }
@@ -21,13 +21,13 @@ TRIALS = {
 
 
 def listing() -> str:
-    """One line for each trial: its name, its time and what it does."""
+    """Return one line for each trial: its name, its time and what it does."""
     lines = [f"  {name:10}{time:12}{what}" for name, (time, what) in TRIALS.items()]
     return "\n".join(["python -m tools.stress NAME [ARGUMENTS], where NAME is one of", *lines])
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run the trial that comes first in the arguments; SystemExit with 2 if there is no such one."""
+    """Run the trial named first in the arguments; exit with 2 if there is no such trial."""
     if not arguments or arguments[0] in ("-h", "--help"):
         print(listing())
         return

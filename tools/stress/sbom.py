@@ -2,7 +2,7 @@
 
 `python -m tools.stress sbom` runs it before a release, whose page gets the bill of materials; only the
 table of licences is committed. The programs cyclonedx-py and pip-licenses do the work. They get an
-environment of their own, so that they do not appear in their own lists.
+environment of their own, so that they do not list themselves.
 """
 
 import json
@@ -38,14 +38,14 @@ which says what each package needs. Every release comes with that file.
 
 
 def row(package: dict[str, str]) -> str:
-    """One line of the table of licences; some packages give their whole licence as its name."""
+    """Return a line of the table of licences; some packages give the whole licence as its name."""
     said = {key: value.replace("UNKNOWN", "not said") for key, value in package.items()}
     licence = next(iter(said["License"].splitlines()), "").replace("|", "/")
     return f"| {said['Name']} | {said['Version']} | {licence} | {said['URL']} |"
 
 
 def bill(text: str) -> dict[str, Any]:
-    """The bill of materials without this machine, which means without the path of our own package."""
+    """Return the bill of materials without this machine's traces: the path of our own package."""
     found = json.loads(text)
     for part in found["components"]:
         if part["name"] == OURS:

@@ -1,4 +1,4 @@
-"""Run the lessons with other seeds and as on another processor: do their asserts still hold?
+"""Run the lessons with other seeds, and as on another processor: do their asserts still hold?
 
 `python -m tools.stress seeds` runs it. All lessons take about two hours with one thread:
 
@@ -6,13 +6,13 @@
     python -m tools.stress seeds 05 09 --seeds 3        two lessons, three seeds
     python -m tools.stress seeds 05 --on avx2           as on a processor without AVX-512
 
-No test compares what a cell tagged `nbval-ignore-output` prints. Its asserts take the place of that, so
-they have to hold for every seed. In run n, each seed that such a cell sets is larger by 1,000 n, so that
-run 0 is the lesson as it is written. All other cells keep their seeds, because their output is compared.
+No test compares what a cell tagged `nbval-ignore-output` prints. Its asserts are there instead, so they
+have to hold for every seed. In run n, each seed that such a cell sets is increased by 1,000 n, so run 0
+is the lesson as written. All other cells keep their seeds, because their output is compared.
 Nothing that is stored is computed again.
 
-If an assert fails, it is counted and the lesson goes on. For each comparison in an assert the report says
-how far its two sides were apart; a mean distance of less than three standard deviations is thin.
+If an assert fails, it is counted and the lesson goes on. For each comparison in an assert, the report
+says how far apart its two sides were; a mean distance below three standard deviations is thin.
 """
 
 import argparse
@@ -64,7 +64,7 @@ ORDER: dict[type[ast.cmpop], str] = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", 
 
 
 class Watch:
-    """Runs in the kernel beside the lesson, moves its seeds and records its asserts."""
+    """An observer in the lesson's kernel that moves its seeds and records its asserts."""
 
     def __init__(self) -> None:
         self.by = 0
@@ -76,7 +76,7 @@ class Watch:
         self.see_training()
 
     def begin(self, cell: str, by: int) -> None:
-        """Count everything from here on as this cell's, and add `by` to its seeds."""
+        """Count everything that follows as this cell's, and add `by` to its seeds."""
         self.cell, self.by = cell, by
 
     def move_seeds(self) -> None:
@@ -102,13 +102,13 @@ class Watch:
         random.Random.seed = moved(random.Random.seed, 1)  # type: ignore[method-assign]
 
     def see_training(self) -> None:
-        """Note which cells train, which means that an optimizer makes a step there."""
+        """Note which cells train: those in which an optimizer takes a step."""
         from torch.optim.optimizer import register_optimizer_step_post_hook
 
         register_optimizer_step_post_hook(lambda *_: self.trains.add(self.cell))
 
     def compare(self, label: str, names: Sequence[str], sides: Sequence[Any]) -> Any:
-        """The value of `a < b <= c`; records how far apart the nearest sides are (below 0: false)."""
+        """Return the value of `a < b <= c`, and record the smallest distance (below 0 if false)."""
         import numpy as np
 
         result: Any = True
@@ -126,7 +126,7 @@ class Watch:
     def holds(self, label: str, truth: Any) -> None:
         """Record an assert, with the comparisons that were made for it."""
         truth = bool(truth)
-        # Under a `not` or an `==` the comparison may be false as it should be.
+        # Under a `not` or an `==`, the comparison may be meant to be false.
         apart = {text: abs(d) if truth else d for text, d in self.distances.items()}
         self.asserts.append(
             {"cell": self.cell, "assert": label, "holds": truth, "distances": apart}
@@ -139,20 +139,20 @@ class Watch:
 
 
 class Asserts(ast.NodeTransformer):
-    """Turns `assert a < b` into a call that records what it saw, and goes on."""
+    """A visitor that turns `assert a < b` into a call that records the result and goes on."""
 
     def visit_Assert(self, node: ast.Assert) -> ast.AST:
-        """A call of `Watch.holds` with the text of the assert."""
+        """Return a call of `Watch.holds` with the text of the assert."""
         label = ast.unparse(node.test)
         test = ast.unparse(Comparisons().visit(node.test))
         return ast.parse(f"watch__.holds({label!r}, {test})").body[0]
 
 
 class Comparisons(ast.NodeTransformer):
-    """Turns `a < b` into a call that records how far a and b are apart."""
+    """A visitor that turns `a < b` into a call that records how far apart a and b are."""
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        """A call of `Watch.compare`, unless it asks for equality or membership."""
+        """Return a call of `Watch.compare`, unless it asks for equality or membership."""
         label = ast.unparse(node)
         self.generic_visit(node)
         if not all(type(op) in ORDER for op in node.ops):
@@ -163,7 +163,7 @@ class Comparisons(ast.NodeTransformer):
 
 
 def watch_cell(cell: NotebookNode, run: int) -> str:
-    """The cell's source as run `run` executes it."""
+    """Return the cell's source as run `run` executes it."""
     try:
         source = ast.unparse(Asserts().visit(ast.parse(cell.source)))
     except SyntaxError:  # a magic
@@ -173,7 +173,7 @@ def watch_cell(cell: NotebookNode, run: int) -> str:
 
 
 def run_lesson(path: Path, run: int, processor: str) -> dict[str, Any]:
-    """Run a lesson once: its asserts, the cells that train, what they print, and the errors."""
+    """Run a lesson once; return its asserts, the cells that train, what they print, and the errors."""
     notebook = read(path)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     for cell in code:
@@ -207,7 +207,7 @@ def run_lesson(path: Path, run: int, processor: str) -> dict[str, Any]:
 
 
 def margins(runs: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str, float, float]]:
-    """For each comparison: its cell, its text, how near its sides came, mean / deviation."""
+    """Yield for each comparison its cell, its text, the smallest distance, and mean / deviation."""
     distances: dict[tuple[str, str], list[float]] = defaultdict(list)
     for run in runs:
         nearest: dict[tuple[str, str], float] = {}
@@ -223,7 +223,7 @@ def margins(runs: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str, float, f
 
 
 def failures(runs: Sequence[dict[str, Any]]) -> Counter[tuple[str, str]]:
-    """For each (cell, assert or error), in how many runs it failed."""
+    """Count for each (cell, assert or error) the runs in which it failed."""
     found: Counter[tuple[str, str]] = Counter()
     for run in runs:
         wrong = {(each["cell"], each["assert"]) for each in run["asserts"] if not each["holds"]}
@@ -232,7 +232,7 @@ def failures(runs: Sequence[dict[str, Any]]) -> Counter[tuple[str, str]]:
 
 
 def summary(name: str, runs: Sequence[dict[str, Any]]) -> int:
-    """Print what failed, and the margins that are thin or of a cell that trains; how many failed."""
+    """Print what failed, and margins that are thin or in cells that train; count failures."""
     trains = set().union(*(run["trains"] for run in runs))
     failed = failures(runs)
     for (cell, text), times in failed.items():
@@ -247,12 +247,12 @@ def summary(name: str, runs: Sequence[dict[str, Any]]) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the lessons that are asked for; 1 if an assert failed."""
+    """Run the chosen lessons; return 1 if an assert failed."""
     parser = argparse.ArgumentParser(
         prog="python -m tools.stress seeds", description=(__doc__ or "").split("\n")[0]
     )
     parser.add_argument("names", nargs="*", help="beginnings of file names (default: all)")
-    parser.add_argument("--seeds", type=int, default=5, help="how many runs each")
+    parser.add_argument("--seeds", type=int, default=5, help="number of runs for each lesson")
     parser.add_argument("--on", nargs="+", choices=PROCESSORS, default=list(PROCESSORS))
     options = parser.parse_args(arguments)
     bad = 0

@@ -1,14 +1,14 @@
-"""Run the package's tests with other versions of Python and of what the package needs.
+"""Run the package's tests with other versions of Python and of the packages it needs.
 
-`python -m tools.stress versions` runs every row, `… versions oldest newest` two of them. Each row gets
-an environment of its own in build/versions, for which PyTorch is fetched anew: with CUDA, some gigabytes.
-The tests that neither train nor need a browser nor run a notebook run there, and those of other
-people's checkpoints where their packages are installed. A row whose interpreter is missing is reported
-and left out. `--write` puts the results into the table of docs/versions.md, and leaves the other rows
-there as they are.
+`python -m tools.stress versions` runs every row, `… versions oldest newest` two of them. Each row
+gets an environment of its own in build/versions, for which PyTorch is fetched again: with CUDA,
+some gigabytes. The tests that run there do not train, need no browser and run no notebook. Those of
+other people's checkpoints run too if their packages are installed. A row whose interpreter is
+missing is reported and left out. `--write` puts the results into the table of docs/versions.md, and
+leaves the other rows there as they are.
 """
-# nox would make the environments, which is three commands in `test_row`. What a row installs comes from
-# pyproject.toml and constraints.txt, and what it found goes into a table: both would stay as they are.
+# nox would make the environments, which takes three commands in `test_row`. It would not replace what
+# reads a row's packages from pyproject.toml and constraints.txt, nor what writes results into a table.
 
 import argparse
 import datetime
@@ -38,13 +38,13 @@ TESTED += "pytest pytest-timeout pytest-xdist".split()
 TESTS = ["-q", "-n", "2", "--dist", "loadfile", "-p", "no:cacheprovider"]
 TESTS += [f"--ignore=tests/{part}" for part in ("lint", "notebooks", "browser")]
 TESTS += ["-o", "addopts=--import-mode=importlib --strict-markers"]
-TESTS += ["-o", "filterwarnings=default"]  # other packages' deprecations never end
+TESTS += ["-o", "filterwarnings=default"]  # other packages are full of deprecations
 QUICK = ["tests", "-m", "not slow and not thorough"]
 BESIDE = ["tests/formats", "-m", "slow"]
 
 
 def lowest(dependencies: list[str]) -> list[str]:
-    """The lower bound of each dependency, as a pin."""
+    """Return the lower bound of each dependency, as a pin."""
     wanted = map(Requirement, dependencies)
     return [f"{r.name}=={next(iter(r.specifier)).version}" for r in wanted]
 
@@ -63,7 +63,7 @@ BRIDGES = [*EXTRAS["export"], *EXTRAS["corpora"]]
 OTHERS = [*EXTRAS["lab"], *BRIDGES, *TESTED]
 OLDEST = lowest(PROJECT["dependencies"])
 COLAB = "ipython==7.34.* ipywidgets==7.7.1 matplotlib==3.10.* numpy==2.1.*".split()
-"""What Colab has besides its torch."""
+"""The packages that Colab has besides torch."""
 ROWS = [
     Row("pinned", CONSTRAINTS),
     Row("pinned, AVX2 only", CONSTRAINTS, environment=PROCESSORS["avx2"]),
@@ -87,7 +87,7 @@ def run_command(command: list[str], **settings: str) -> subprocess.CompletedProc
 
 
 def has_interpreter(interpreter: str) -> bool:
-    """Whether there is such an interpreter; a name on the PATH need not belong to a real one."""
+    """Return whether the interpreter runs; a name on the PATH need not belong to a real one."""
     try:
         return not run_command([interpreter, "--version"]).returncode
     except FileNotFoundError:
@@ -95,7 +95,7 @@ def has_interpreter(interpreter: str) -> bool:
 
 
 def test_row(row: Row) -> dict[str, str]:
-    """Install the versions of a row and run the tests; one line of the table, by its headings."""
+    """Install a row's versions and run the tests; return a line of the table, by headings."""
     line = {"versions": row.name, "run on": str(datetime.date.today()), "Python": row.python}
     if not has_interpreter(row.python):
         return line | {"result": "not run: no such interpreter"}
@@ -130,7 +130,7 @@ def test_row(row: Row) -> dict[str, str]:
 
 
 def with_rows(rows: list[dict[str, str]], document: str) -> str:
-    """The table of the document, in which these rows replace those with the same names."""
+    """Return the document's table, in which these rows replace those with the same names."""
     stand = [line.strip("| ").split(" | ") for line in document.splitlines() if " | " in line]
     heads = next((line for line in stand if line[0] == HEADS[0]), HEADS)
     kept = {line[0]: dict(zip(heads, line, strict=False)) for line in stand}
@@ -142,13 +142,15 @@ def with_rows(rows: list[dict[str, str]], document: str) -> str:
 
 
 def main() -> None:
-    """Run the rows that are asked for, print each as it ends, and write the table if asked."""
+    """Run the chosen rows, print each as it ends, and write the table if asked to."""
     names = [row.name for row in ROWS]
     parser = argparse.ArgumentParser(
         prog="python -m tools.stress versions", description=__doc__.split("\n")[0]
     )
     parser.add_argument("row", nargs="*", default=names, help=f"one of: {'; '.join(names)}")
-    parser.add_argument("--write", action="store_true", help="write them into docs/versions.md")
+    parser.add_argument(
+        "--write", action="store_true", help="write the results into docs/versions.md"
+    )
     asked = parser.parse_args()
     if unknown := sorted(set(asked.row) - set(names)):
         parser.error(f"row must be one of {names}, not {unknown}")

@@ -99,6 +99,11 @@ def builtin_max(scores):
     return e / sum(e)
 
 
+def own_maximum_but_column_sums(scores):
+    e = np.exp(scores - scores.max(-1, keepdims=True))
+    return e / e.sum(axis=0)
+
+
 def unscaled(query, key, value):
     weights = softmax(query @ np.swapaxes(key, -1, -2))
     return weights @ value, weights
@@ -166,6 +171,32 @@ def turns_all_axes(query, key, value):
     return weights @ value, weights
 
 
+def the_line_of_the_page(query, key, value):
+    weights = softmax(query @ key.T / 2)
+    return weights @ value, weights
+
+
+def second_axis_of_the_key(query, key, value):
+    weights = softmax(query @ np.swapaxes(key, -1, -2) / np.sqrt(key.shape[1]))
+    return weights @ value, weights
+
+
+def second_axis_of_the_query(query, key, value):
+    weights = softmax(query @ np.swapaxes(key, -1, -2) / np.sqrt(query.shape[1]))
+    return weights @ value, weights
+
+
+def halves_after_the_power(query, key, value):
+    weights = softmax(query @ np.swapaxes(key, -1, -2) / query.shape[-1] ** 1 / 2)
+    return weights @ value, weights
+
+
+def half_as_a_power(query, key, value):
+    d_k = query.shape[-1] ** 1 / 2
+    weights = softmax(query @ np.swapaxes(key, -1, -2) / d_k)
+    return weights @ value, weights
+
+
 def output_alone(query, key, value):
     return softmax(query @ np.swapaxes(key, -1, -2) / query.shape[-1] ** 0.5) @ value
 
@@ -210,5 +241,11 @@ TABLE = [
     ("attention", inner_for_matmul, "stops with ValueError"),
     ("attention", einsum_of_two_axes, "stops with ValueError"),
     ("attention", turns_all_axes, "reverses the order of all axes"),
+    ("softmax", own_maximum_but_column_sums, "the sums of the columns"),
+    ("attention", the_line_of_the_page, "the page's own numbers"),
+    ("attention", second_axis_of_the_key, "the width of a key only without a batch"),
+    ("attention", second_axis_of_the_query, "the width of a query only without a batch"),
+    ("attention", halves_after_the_power, "divides by d_k and then by 2"),
+    ("attention", half_as_a_power, "is d_k divided by 2"),
     ("attention", output_alone, "returns 1 thing, but should return 2: the output, the weights"),
 ]

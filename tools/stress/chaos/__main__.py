@@ -1,4 +1,4 @@
-"""Disturb training in every way that a machine has, and see whether anything is lost.
+"""Disturb training in every way that a machine can, and see whether anything is lost.
 
 `python -m tools.stress chaos` runs it, for about twelve minutes, and exits with 1 if anything was lost:
 
@@ -6,9 +6,9 @@
     python -m tools.stress chaos kills       one kind: kills, disks, signals, doubles, several, kernels
     python -m tools.stress chaos --write     and write what was found into docs/trust.md
 
-After each trial, a run that is resumed must reach exactly the weights of a run that nobody disturbed,
-and its folder must hold nothing but the run. At each moment in between, the folder can be used, or one
-line says why not. It needs Linux, the right to mount a small disk (root) for `disks`, and Chromium for
+After each trial, the resumed run must reach exactly the weights of an undisturbed run, and its folder
+must hold nothing but the run. At every moment in between, the folder must be usable, or one line must
+say why not. It needs Linux, the right to mount a small disk (root) for `disks`, and Chromium for
 `kernels` (`tools/get_browsers.sh` installs it on Debian).
 """
 
@@ -32,12 +32,12 @@ RESTARTED = "tests/browser/test_widget_restart.py"
 
 
 def kernels(*_: Any) -> Report:
-    """Restart the kernel under a live lab in JupyterLab once, and kill it once."""
+    """Restart the kernel of a live lab in JupyterLab once, and kill it once."""
     report = Report("kernels gone under a live lab")
     for which in ("restarted", "dead"):
         asked = [sys.executable, "-m", "pytest", "-q", RESTARTED, "-k", which]
         done = subprocess.run(asked, capture_output=True, text=True)
-        is_held = done.returncode == 0 and "1 passed" in done.stdout  # and was not left out
+        is_held = done.returncode == 0 and "1 passed" in done.stdout  # and it was not skipped
         report.add([] if is_held else [done.stdout[-2000:]], which)
     return report
 
@@ -53,14 +53,16 @@ KINDS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the trials; 1 if something was lost."""
+    """Run the trials, and return 1 if something was lost."""
     parser = argparse.ArgumentParser(prog="python -m tools.stress chaos")
     parser.add_argument("kinds", nargs="*", choices=[[], *KINDS], metavar="kind")
-    parser.add_argument("--seed", type=int, default=0, help="for the moments (default 0)")
-    parser.add_argument("--trials", type=int, help="how many of each kind")
-    parser.add_argument("--write", action="store_true", help="into docs/trust.md too")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed of the random moments (default 0)"
+    )
+    parser.add_argument("--trials", type=int, help="number of trials of each kind")
+    parser.add_argument("--write", action="store_true", help="also write docs/trust.md")
     chosen = parser.parse_args(arguments)
-    torch.set_num_threads(1)  # a fork has no other threads than the one that forks
+    torch.set_num_threads(1)  # a fork only has the thread that forks
     reports = []
     with tempfile.TemporaryDirectory() as folder:
         place = Place(Path(folder), chosen.seed)
@@ -77,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def row_of(report: Report) -> list[str]:
-    """One line of the table."""
+    """Return one line of the table."""
     moments = ", ".join(f"{count} {moment}" for moment, count in sorted(report.moments.items()))
     return [report.name, str(report.trials), str(report.held), moments or "–"]
 

@@ -1,4 +1,4 @@
-"""Disks that get full: one line says so, what was saved stays, and more room is enough to go on."""
+"""Disks that fill up: one line says so, what was saved stays, and with more room, training goes on."""
 
 import subprocess
 from collections.abc import Iterator
@@ -9,12 +9,12 @@ from tools.stress.chaos import disturbed
 from tools.stress.chaos.trials import Place, Report
 
 SHARES = (0.1, 0.4, 0.7, 0.9, 1.1, 1.3, 1.5, 1.8)
-"""The room on each disk, as a share of the folder of a whole run; a save needs room for two."""
+"""The room on each disk, as a share of a whole run's folder; a save needs room for two."""
 NOTHING, SOMETHING, ENOUGH = "before the first save", "at a later save", "with room enough"
 
 
 def trials(place: Place, count: int = len(SHARES)) -> Report:
-    """Train on each disk; if it gets full, give it room and go on."""
+    """Train on each disk; if it fills up, give it room and go on."""
     report = Report("full disks")
     whole = sum(path.stat().st_size for path in place.whole.iterdir())
     for share in SHARES[:count]:
@@ -36,7 +36,7 @@ def trials(place: Place, count: int = len(SHARES)) -> Report:
 
 @contextmanager
 def disk(folder: Path, size: int) -> Iterator[Path]:
-    """A disk of `size` bytes in memory; a RuntimeError if you may not mount one."""
+    """Mount a disk of `size` bytes in memory; raise a RuntimeError if you may not."""
     folder.mkdir(exist_ok=True)
     mount(folder, "-t", "tmpfs", "-o", f"size={size}", "tmpfs")
     try:
@@ -46,12 +46,14 @@ def disk(folder: Path, size: int) -> Iterator[Path]:
 
 
 def enlarge(folder: Path, size: int) -> None:
-    """Let the disk have `size` bytes."""
+    """Enlarge the disk to `size` bytes."""
     mount(folder, "-o", f"remount,size={size}")
 
 
 def mount(folder: Path, *how: str) -> None:
-    """Call the system's mount; a RuntimeError if it refuses."""
+    """Call the system's mount; raise a RuntimeError if it refuses."""
     done = subprocess.run(["mount", *how, str(folder)], capture_output=True, text=True)
     if done.returncode:
-        raise RuntimeError(f"no small disk without the right to mount one: {done.stderr.strip()}")
+        raise RuntimeError(
+            f"mounting a small disk needs the right to mount one: {done.stderr.strip()}"
+        )

@@ -51,39 +51,39 @@ PRESETS[PRESET] = Preset(
 
 
 def write_corpus(path: Path) -> None:
-    """Write sentences of the bilingual world into a file, as a user's own corpus."""
+    """Write sentences of the bilingual world into a file that serves as a user's own corpus."""
     pairs = world(train=PAIRS, validation=0, test=0, seed=0).train
     path.write_text("".join(f"{p.source}\t{p.target}\n" for p in pairs), encoding="utf-8")
 
 
 def begin(corpus: Path, out: Path) -> list[str]:
-    """The arguments that start a run."""
+    """Return the arguments that start a run."""
     return ["train", "--corpus", str(corpus), "--preset", PRESET, "--out", str(out)]
 
 
 def resume(out: Path) -> list[str]:
-    """The arguments that resume a run."""
+    """Return the arguments that resume a run."""
     return ["train", "--resume", "--out", str(out)]
 
 
 def go_on(corpus: Path, out: Path) -> list[str]:
-    """The arguments that resume a run, or start it again if it has saved no state."""
+    """Return the arguments that resume a run, or start it again if it has saved no state."""
     return resume(out) if (out / STATE).exists() else begin(corpus, out)
 
 
 def translate(out: Path) -> list[str]:
-    """The arguments that translate with what a run has saved."""
+    """Return the arguments that translate with what a run has saved."""
     return ["translate", "--model", str(out), "--beam", "1", SENTENCE]
 
 
 def step_of(out: Path) -> int | None:
-    """The step of the saved state; None if none was saved, and a CheckpointError if it is damaged."""
+    """Return the step of the saved state, None without one; a damaged one is a CheckpointError."""
     path = out / STATE
     return load_tensors(path)[1]["progress"]["step"] if path.exists() else None
 
 
 def sum_of_weights(out: Path) -> str:
-    """SHA-256 of the names and numbers of the final weights."""
+    """Return the SHA-256 of the names and numbers of the final weights."""
     tensors, _ = load_tensors(out / WEIGHTS)
     whole = hashlib.sha256()
     for name in sorted(tensors):

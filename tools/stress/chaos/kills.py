@@ -1,4 +1,4 @@
-"""SIGKILL at random moments, after which the run is resumed to its end."""
+"""SIGKILL at random moments, after which the run is resumed and ends."""
 
 import signal
 from pathlib import Path
@@ -18,7 +18,7 @@ BEFORE, DURING, BETWEEN, AFTER = (
 
 
 def trials(place: Place, count: int = KILLS) -> Report:
-    """Kill each run, kill it again when it is resumed, and then let it end."""
+    """Kill each run, resume it and kill it again, and then let it end."""
     report = Report("kills")
     while report.trials < count:
         out, killed = place.fresh(), []
@@ -27,7 +27,7 @@ def trials(place: Place, count: int = KILLS) -> Report:
             command = place.start(arguments(place.corpus, out), out)
             was_killed = command.send(signal.SIGKILL, after)
             command.wait()
-            if was_killed:  # else it had come to its end
+            if was_killed:  # else it had already ended
                 killed.append((f"after {after:.3f} s", moment_of(out), place.wrong_use(out)))
         end = place.wrong_end(out)
         for number, (which, moment, wrong) in enumerate(killed[: count - report.trials]):
@@ -37,7 +37,7 @@ def trials(place: Place, count: int = KILLS) -> Report:
 
 
 def moment_of(out: Path) -> str:
-    """When the kill came, seen from what it left in the folder."""
+    """Return when the kill came, judging by what it left in the folder."""
     names = {path.name for path in out.iterdir()} if out.exists() else set()
     if any(name in (STAGING_FOLDER, COMMITTED_FOLDER) or name.endswith(".part") for name in names):
         return DURING

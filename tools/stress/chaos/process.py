@@ -1,7 +1,7 @@
 """Commands of the package, each in a fork of this process; the trials of `chaos` disturb them.
 
 A fresh process takes seconds to import PyTorch, so most random moments would come before training has
-begun. A fork has imported everything already, and has no other thread.
+begun. A fork has already imported everything, and has only one thread.
 """
 
 import os
@@ -18,11 +18,11 @@ from transformer_lab.command.main import main
 
 BAR = re.compile(r"\d+/\d+ \[|it/s|step/s")
 PATIENCE = 300
-"""After so many seconds a command counts as hung."""
+"""The number of seconds after which a command counts as hung."""
 
 
 class Command:
-    """One command that is running; its output goes into a file beside its folder."""
+    """A running command, whose output goes into a file beside its folder."""
 
     def __init__(self, arguments: Sequence[str], log: Path):
         self.log, self.code = log, None
@@ -33,7 +33,7 @@ class Command:
             self.be(arguments, log)
 
     def be(self, arguments: Sequence[str], log: Path) -> None:
-        """Run the command in the new process, and end it."""
+        """Run the command in the new process, and end the process."""
         code = 1
         try:
             for name in (signal.SIGTERM, signal.SIGHUP):
@@ -54,17 +54,17 @@ class Command:
             os._exit(code)
 
     def wait(self) -> int:
-        """The exit code, below 0 for a signal; a TimeoutError if the command hangs."""
+        """Return the exit code, below 0 for a signal; raise a TimeoutError if the command hangs."""
         while self.code is None and time.monotonic() - self.begun < PATIENCE:
             self.look()
             time.sleep(0.002)
         if self.code is None:
             self.send(signal.SIGKILL)
-            raise TimeoutError(f"no end after {PATIENCE} s: {self.said}")
+            raise TimeoutError(f"the command did not end in {PATIENCE} s: {self.said}")
         return self.code
 
     def look(self) -> bool:
-        """Whether it has ended."""
+        """Return whether it has ended."""
         if self.code is None:
             found, status = os.waitpid(self.id, os.WNOHANG)
             if found:
@@ -73,7 +73,7 @@ class Command:
         return self.code is not None
 
     def send(self, number: int, after: float = 0.0) -> bool:
-        """Send a signal `after` seconds from the start; False if the command ended before that."""
+        """Send a signal `after` seconds from the start; return False if the command ended before."""
         while not self.look():
             left = self.begun + after - time.monotonic()
             if left <= 0:
@@ -100,5 +100,5 @@ class Command:
 
 
 def stream(number: int) -> TextIO:
-    """A standard stream, opened as Python does it."""
+    """Return a standard stream, opened as Python does."""
     return open(number, "w", buffering=1 if number == 2 else -1, encoding="utf-8", closefd=False)

@@ -14,12 +14,12 @@ from tools.stress.chaos.trials import Place, Report
 
 KILLS = 4
 LATER = 0.6
-"""The most seconds between the first save and the kill."""
+"""The longest time between the first save and the kill, in seconds."""
 FIRST, OTHER = "the first process", "the other process"
 
 
 def trials(place: Place, count: int = KILLS) -> Report:
-    """While both train, kill the process that saves and the one that does not, by turns."""
+    """While both train, kill in turn the process that saves and the one that does not."""
     report = Report("torchrun")
     whole = place.fresh()
     code, said = end_of(start(disturbed.begin(place.corpus, whole), whole))
@@ -30,7 +30,7 @@ def trials(place: Place, count: int = KILLS) -> Report:
         out, rank = place.fresh(), number % 2
         together = start(disturbed.begin(place.corpus, out), out)
         while disturbed.step_of(out) is None and together.poll() is None:
-            time.sleep(0.01)  # imports take most of the time: a kill is to find them training
+            time.sleep(0.01)  # imports take most of the time, but the kill should come in training
         time.sleep(place.random.uniform(0.0, LATER))
         victims = children_of(together.pid)
         if len(victims) == 2:
@@ -65,11 +65,11 @@ def start(arguments: Sequence[str], out: Path) -> subprocess.Popen:
 
 
 def end_of(together: subprocess.Popen) -> tuple[int, str]:
-    """The exit code of torchrun, and a line that names its command."""
+    """Return the exit code of torchrun, and a line that names its command."""
     return together.wait(PATIENCE), f"{together.args} ended with {together.returncode}"
 
 
 def children_of(process: int) -> list[int]:
-    """The processes that a process has started, in the order of their start."""
+    """Return the processes that a process has started, in the order of their start."""
     listed = Path(f"/proc/{process}/task/{process}/children")
     return [int(number) for number in listed.read_text().split()] if listed.exists() else []

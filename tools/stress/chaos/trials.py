@@ -1,4 +1,4 @@
-"""What all trials of `chaos` share: where they run, what must come out, and what they found."""
+"""What all trials of `chaos` share: where they run, what must result, and what they found."""
 
 import random
 import statistics
@@ -12,7 +12,7 @@ from tools.stress.chaos.process import Command
 
 @dataclass
 class Report:
-    """What one kind of trial found, for one line of the table, and what failed."""
+    """The results of one kind of trial, which make one line of the table, and what failed."""
 
     name: str
     trials: int = 0
@@ -32,7 +32,7 @@ class Report:
 
 
 class Place:
-    """A folder for trials, with a corpus and a `whole` run that nobody has disturbed."""
+    """A folder for trials, with a corpus and an undisturbed run, `whole`."""
 
     def __init__(self, folder: Path, seed: int):
         self.folder = folder
@@ -49,7 +49,7 @@ class Place:
         self.seconds = statistics.median(command.seconds for command in commands)
 
     def fresh(self) -> Path:
-        """The path of a folder that does not exist yet."""
+        """Return the path of a folder that does not exist yet."""
         self.names += 1
         return self.folder / f"run{self.names:03}"
 
@@ -65,28 +65,28 @@ class Place:
         return command
 
     def moment(self) -> float:
-        """A random time in seconds within the length of a run."""
+        """Return a random time in seconds within the length of a run."""
         return self.random.uniform(0.0, self.seconds)
 
     def wrong_use(self, out: Path) -> list[str]:
-        """What is wrong if a disturbed run neither translates nor says one line."""
+        """Return what is wrong if a disturbed run neither translates nor prints just one line."""
         used = self.done(disturbed.translate(out), out)
         if used.code == 0 or (used.code == 1 and len(used.errors) == 1):
             return []
         return [f"translate ended with {used.code}: {used.said}"]
 
     def wrong_end(self, out: Path) -> list[str]:
-        """Resume the run to its end; what is wrong with the result."""
+        """Resume the run to its end; return what is wrong with the result."""
         command = self.done(disturbed.go_on(self.corpus, out), out)
         if command.code:
-            return [f"going on ended with {command.code}: {command.said}"]
+            return [f"resuming ended with {command.code}: {command.said}"]
         return self.wrong_folder(out) + self.wrong_use(out)
 
     def wrong_folder(self, out: Path, expected: str | None = None) -> list[str]:
-        """What is wrong in the folder of a finished run, also other weights than expected."""
+        """Return what is wrong in the folder of a finished run, such as unexpected weights."""
         wrong = []
         if disturbed.sum_of_weights(out) != (expected or self.expected):
-            wrong.append("other final weights")
+            wrong.append("the final weights differ")
         if {path.name for path in out.iterdir()} != disturbed.WHOLE:
             wrong.append(f"left in the folder: {sorted(path.name for path in out.iterdir())}")
         return wrong

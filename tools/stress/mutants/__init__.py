@@ -1,1 +1,1 @@
-"""Small changes of the package that its tests should notice: `python -m tools.stress mutants`."""
+"""Small changes to the package that its tests should notice: `python -m tools.stress mutants`."""

@@ -4,15 +4,15 @@
 
     python -m tools.stress mutants                 a seeded sample of 400 changes
     python -m tools.stress mutants --sample 0      all of them, which takes some hours
-    python -m tools.stress mutants model/kv_cache.py   only those of one file
+    python -m tools.stress mutants model/kv_cache.py   only those in one file
     python -m tools.stress mutants --write         and write the table into docs/trust.md
 
 Each test run is a fork of this process, which has already imported PyTorch and pytest, and works on a
 copy of the checkout in which one line is changed. It ends with the first test that fails. Annotations
 and docstrings are not changed, because they decide nothing when the code runs.
 """
-# The changes are those of tools/mutate, with which the checks of the exercises are tried too. So mutmut
-# would spare us only the loop below, and would bring a second set of changes.
+# The changes are those of tools/mutate, which also test the exercises' checks. So mutmut would replace
+# only the loop below, and would add a second set of changes.
 
 import argparse
 import ast
@@ -38,7 +38,7 @@ from tools.written import DOCUMENTS, machine, put
 PACKAGE = ROOT / "transformer_lab"
 SAMPLE = 400
 PATIENCE = 240
-"""Seconds of processor time after which a run counts as noticed, because an endless loop is a failure."""
+"""Seconds of processor time after which a change counts as noticed: an endless loop is a failure."""
 OURS = ("transformer_lab", "tests", "tools", "benchmarks")
 MODEL = ("tests/model", "tests/test_decoding.py")
 TESTS = {
@@ -50,16 +50,16 @@ TESTS = {
     "training/schedule.py": ("tests/training/test_loss_and_schedule.py",),
     "capture.py": ("tests/test_capture.py", "tests/test_threads.py"),
 }
-"""Which files are changed, and which tests are run for each of them."""
+"""The files that are changed, and the tests that are run for each of them."""
 NOTICED, SAME, NOT_NOTICED = "noticed", "the same program", "not noticed"
 HEAD = ("room", "changes tried", NOTICED, SAME, NOT_NOTICED)
 
 
 class Plain(ast.NodeTransformer):
-    """Removes docstrings of functions, and annotations except where a class's fields need one."""
+    """A visitor that removes functions' docstrings, and annotations unless a field needs one."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        """The function without its docstring and its annotations."""
+        """Return the function without its docstring and its annotations."""
         if ast.get_docstring(node) and len(node.body) > 1:
             del node.body[0]
         node.returns = None
@@ -69,18 +69,18 @@ class Plain(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        """The name, annotated as an object."""
+        """Return the name, annotated as an object."""
         node.annotation = ast.Name("object", ast.Load())
         return self.generic_visit(node)
 
 
 def plain(path: Path) -> str:
-    """The source to change, without annotations and docstrings."""
+    """Return the source to change, without annotations and docstrings."""
     return ast.unparse(Plain().visit(ast.parse(path.read_text("utf-8"))))
 
 
 def files() -> dict[str, tuple[str, ...]]:
-    """Each file that is changed, with its tests from the first pattern that fits."""
+    """Return each file to change, with its tests, from the first pattern that fits."""
     found: dict[str, tuple[str, ...]] = {}
     for pattern, tests in TESTS.items():
         for path in sorted(PACKAGE.glob(pattern)):
@@ -89,21 +89,21 @@ def files() -> dict[str, tuple[str, ...]]:
 
 
 def every_change(names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Every change, as (file, changed source)."""
+    """Yield every change, as (file, changed source)."""
     for name in names or files():
         for source in changed_once(plain(PACKAGE / name), asks_gradients=False):
             yield name, source
 
 
 def changed_lines(name: str, source: str) -> str:
-    """The lines that are new in a changed file, or else those that are gone."""
+    """Return the lines that are new in a changed file or, if there are none, those that are gone."""
     before, after = (Counter(text.splitlines()) for text in (plain(PACKAGE / name), source))
     more, less = ([line.strip() for line in lines] for lines in (after - before, before - after))
     return " / ".join(more) or f"without {' / '.join(less)}"
 
 
 def is_noticed(tree: Path, name: str, source: str) -> bool:
-    """Whether a test fails when this file has this source."""
+    """Return whether a test fails when this file has this source."""
     path = tree / "transformer_lab" / name
     kept = path.read_bytes()
     path.write_text(source, "utf-8")
@@ -114,7 +114,7 @@ def is_noticed(tree: Path, name: str, source: str) -> bool:
 
 
 def run_tests(tree: Path, tests: Sequence[str]) -> int:
-    """The exit code of pytest in a fork; below 0 if it was stopped because it took too long."""
+    """Run pytest in a fork and return its exit code, below 0 if it took too long and was stopped."""
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
@@ -125,7 +125,7 @@ def run_tests(tree: Path, tests: Sequence[str]) -> int:
         os.chdir(tree)
         sys.path.insert(0, str(tree))
         for module in [m for m in sys.modules if m.partition(".")[0] in OURS]:
-            del sys.modules[module]  # what was changed is imported from the copy
+            del sys.modules[module]  # so that it is imported from the changed copy
         options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:nbval", "-o", "timeout=0"]
         options += ["-o", "addopts=--import-mode=importlib", "-o", "filterwarnings=default"]
         os._exit(pytest.main([*options, *tests]))
@@ -133,15 +133,17 @@ def run_tests(tree: Path, tests: Sequence[str]) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Try the changes; 1 if the tests notice fewer than 90 % of those that change the program."""
+    """Try the changes; return 1 if tests notice fewer than 90% of those that change the program."""
     parser = argparse.ArgumentParser(prog="python -m tools.stress mutants")
     parser.add_argument("files", nargs="*", choices=[[], *files()], metavar="file")
-    parser.add_argument("--sample", type=int, default=SAMPLE, help="how many; 0: all of them")
-    parser.add_argument("--seed", type=int, default=0, help="of the sample (default 0)")
-    parser.add_argument("--write", action="store_true", help="into docs/trust.md too")
+    parser.add_argument(
+        "--sample", type=int, default=SAMPLE, help="number of changes; 0 for all of them"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of the sample (default 0)")
+    parser.add_argument("--write", action="store_true", help="also write docs/trust.md")
     chosen = parser.parse_args(arguments)
-    torch.set_num_threads(1)  # a fork has no other threads than the one that forks
-    sys.dont_write_bytecode = True  # two changes within a second would share one
+    torch.set_num_threads(1)  # a fork only has the thread that forks
+    sys.dont_write_bytecode = True  # two changes within a second would share a .pyc file
     tried = list(every_change(chosen.files))
     count = len(tried)
     if chosen.sample:
@@ -173,7 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def report(rooms: dict[str, Counter[str]], count: int, seed: int, survivors: Sequence[str]) -> str:
-    """The table, and the changes that were not noticed."""
+    """Return the table, and the changes that were not noticed."""
     every = {**dict(sorted(rooms.items())), "**all**": sum(rooms.values(), Counter())}
     rows = [
         [name, str(found.total()), *(str(found[what]) for what in (NOTICED, SAME, NOT_NOTICED))]

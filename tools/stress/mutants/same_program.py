@@ -1,13 +1,13 @@
-"""Changes of the package after which it is the same program, each with its reason.
+"""Changes to the package that leave the program the same, each with its reason.
 
-`python -m tools.stress mutants` counts these apart from the changes that no test noticed.
+`python -m tools.stress mutants` counts these separately from the changes that no test noticed.
 """
 
 ORDER = "a tuple in another order, asked for membership"
 AT_ONCE = "how many positions are computed at once: the same sums, to rounding"
-ON_A_CPU = "on a CPU, where the tests run, it is the device in any case"
-PATHS = "which of two paths is taken, which give the same but for rounding"
-LENGTHS = "the two are always of one length: strictness is a guard"
+ON_A_CPU = "on a CPU, where the tests run, this is the device anyway"
+PATHS = "which of two paths is taken; both give the same up to rounding"
+LENGTHS = "the two always have the same length: strictness is a safeguard"
 SAME_PROGRAM: dict[tuple[str, str], str] = {
     ("capture.py", "check('mode', mode, \"'zero' or 'mean'\", mode in ('mean', 'zero'))"): ORDER,
     (
@@ -29,7 +29,7 @@ SAME_PROGRAM: dict[tuple[str, str], str] = {
     (
         "decoding/beam.py",
         "order = goes_on.byte().argsort(descending=True, stable=True)[:, :widest]",
-    ): "the last axis is what the function takes by itself",
+    ): "the last axis is the function's default",
     (
         "decoding/generate.py",
         "last = choose(log_probabilities, logits)",
@@ -80,7 +80,7 @@ SAME_PROGRAM: dict[tuple[str, str], str] = {
     (
         "capture.py",
         "rows = torch.cat([rows.expand(batch, -1, -1), own], dim=1)",
-    ): "the second last of three axes, by its other number",
+    ): "the second to last of three axes, by its other number",
     (
         "numpy_reference.py",
         "return np.maximum(x @ w_1 + b_1, 0.0) @ w_2 + b_2",
@@ -88,6 +88,6 @@ SAME_PROGRAM: dict[tuple[str, str], str] = {
     (
         "training/loss.py",
         "torch.mm(d_logits, weight, out=d_features[at:])",
-    ): "PyTorch cuts the buffer to the product's size, and the next slice writes what is behind it",
+    ): "PyTorch cuts the buffer to the product's size, and the next slice overwrites what is behind it",
 }
 """(file, changed lines) → why the package is the same program after that change."""

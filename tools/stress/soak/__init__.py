@@ -1,1 +1,1 @@
-"""Translator, live lab and lab in a page, used for a long time: `python -m tools.stress soak`."""
+"""Long use of the translator, the live lab and the lab in a page: `python -m tools.stress soak`."""

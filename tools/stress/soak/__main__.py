@@ -1,15 +1,15 @@
-"""Use translator, live lab and lab in a page for a long time, and see whether their memory grows.
+"""Use the translator, the live lab and the lab in a page for long, and see whether memory grows.
 
 `python -m tools.stress soak` runs it, and exits with 1 if something grew or failed:
 
     python -m tools.stress soak                     20,000 translations, 2,000 edits of each: 15 minutes
-    python -m tools.stress soak --minutes 60        the same, and on until an hour has passed
+    python -m tools.stress soak --minutes 60        the same, but for at least an hour
     python -m tools.stress soak --write             and write what was found into docs/trust.md
 
 Two processes work side by side with one thread each: one translates and edits the live lab as
 its page would ask it to, the other edits the lab in Chromium (`tools/get_browsers.sh` installs it on
-Debian). A size is flat if it never rises more than 5 % above what it was after the first tenth of the
-acts. One size grows for a known reason, and only by more than that does it count as a failure.
+Debian). A size is flat if it never rises more than 5% above what it was after the first tenth of the
+acts. One size grows for a known reason, and only counts as a failure if it grows by more than that.
 """
 
 import argparse
@@ -25,8 +25,8 @@ from tools.written import DOCUMENTS, machine, put
 
 TRANSLATIONS, EDITS = 20_000, 2_000
 KNOWN_GROWTH = {"lab, heap of its script in MB": 0.3}
-"""What grows for a known reason, and by how much at most: the script engine goes on compiling for
-hundreds of edits (docs/trust.md has its measure)."""
+"""What may grow for a known reason, and by how much at most: the script engine goes on compiling for
+hundreds of edits (docs/trust.md has the measurements)."""
 HEAD = (
     *("what", "actions", "after the warm-up", "highest later", "growth", "at the end"),
     "slope per 1,000 actions",
@@ -34,11 +34,13 @@ HEAD = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run both; 1 if something grew or failed."""
+    """Run both processes; return 1 if something grew or failed."""
     parser = argparse.ArgumentParser(prog="python -m tools.stress soak")
-    parser.add_argument("--minutes", type=float, default=0, help="go on for so long at least")
-    parser.add_argument("--share", type=float, default=1, help="of the acts, to try it out")
-    parser.add_argument("--write", action="store_true", help="into docs/trust.md too")
+    parser.add_argument("--minutes", type=float, default=0, help="go on for at least this long")
+    parser.add_argument(
+        "--share", type=float, default=1, help="share of the acts to run, for a trial"
+    )
+    parser.add_argument("--write", action="store_true", help="also write docs/trust.md")
     chosen = parser.parse_args(arguments)
     asked = {"translating": TRANSLATIONS, "lab_page": EDITS}
     started = [
@@ -66,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def report(every: Sequence[Sizes]) -> str:
-    """The table, and how long it took where."""
+    """Return the table, with how long it took and on what machine."""
     rows = [
         [
             *(sizes.what, f"{sizes.acts:,}", f"{sizes.first:,.1f}", f"{sizes.most:,.1f}"),

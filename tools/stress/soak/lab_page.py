@@ -3,8 +3,8 @@
     python -m tools.stress.soak.lab_page COUNT MINUTES
 
 `python -m tools.stress soak` starts it. An edit writes a sentence into the field and presses Enter.
-Before every third edit a head is muted or speaks again, and after every twentieth all heads are tested,
-which the page does in slices while nobody asks for anything.
+Before every third edit, a head is muted or unmuted, and after every twentieth, all heads are tested,
+which the page does in slices while it is idle.
 """
 
 import json
@@ -32,7 +32,7 @@ EDIT = """(async () => {
 MUTE = "document.querySelector(\"[data-control='mute']\").click()"
 SPEAK = "transformerLab.state.isChanged && transformerLab.state.undo()"
 SETTLED = "new Promise((done) => setTimeout(done, 500))"
-"""What an act leaves for later, such as the address, is written by then."""
+"""Waits until what an act postpones is written, such as the address."""
 
 
 class Reader:
@@ -43,7 +43,7 @@ class Reader:
         self.sentences = [pair.source for pair in world(train=2_003, seed=7).train]
 
     def act(self, number: int) -> None:
-        """One edit."""
+        """Make one edit."""
         if number % 3 == 2:
             self.page.ask(MUTE)
         self.edit(self.sentences[number % len(self.sentences)])
@@ -55,7 +55,7 @@ class Reader:
         self.page.ask(EDIT.replace("SENTENCE", json.dumps(sentence)).replace("FRAMES", TWO_FRAMES))
 
     def read(self) -> dict[str, float]:
-        """The sizes of the page's process, its script's heap and its elements after garbage collection.
+        """Return the sizes of the page's process, script heap and elements after garbage collection.
 
         They are read at one sentence with no head muted, because a long sentence has more elements.
         """
@@ -77,7 +77,7 @@ class Reader:
 
 
 def main() -> None:
-    """Print the sizes of the page; an error if an edit was not shown."""
+    """Edit the page and print its sizes; raise an error if an edit was not shown."""
     count, minutes = int(sys.argv[1]), float(sys.argv[2])
     with tempfile.TemporaryDirectory() as folder, launch_chromium() as browser:
         page_of = lab(Translator.load(device="cpu"), [pair.source for pair in FAMOUS])

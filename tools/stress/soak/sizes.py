@@ -1,4 +1,4 @@
-"""How large a process becomes in the course of many acts, and whether that is flat.
+"""How large a process becomes over many acts, and whether its size is flat.
 
 The two processes of `python -m tools.stress soak` use it.
 """
@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 WARM_UP = 0.1
-"""After this share of the acts the size is read with which all later ones are compared."""
+"""The share of the acts after which the size is read that all later ones are compared with."""
 MOST = 1.05
 """A size is flat if it never exceeds that first one by more than this factor."""
 SAMPLES = 100
-"""How often the sizes are read until the count is reached."""
+"""How often the sizes are read until the number of acts is reached."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Sizes:
     most: float
     last: float
     slope: float
-    """By least squares, for a thousand acts."""
+    """The slope by least squares, for a thousand acts."""
 
     @property
     def growth(self) -> float:
@@ -37,7 +37,7 @@ class Sizes:
 
     @property
     def is_flat(self) -> bool:
-        """Whether no later size is more than 5 % above the first."""
+        """Whether no later size is more than 5% above the first."""
         return self.most <= MOST * self.first
 
 
@@ -47,7 +47,7 @@ def soak(
     count: int,
     minutes: float,
 ) -> list[Sizes]:
-    """Act `count` times, and on until the minutes are over; the sizes of each thing that is read."""
+    """Act `count` times and until the minutes are over; return the sizes of all that is read."""
     every = max(1, count // SAMPLES)
     begun = time.monotonic()
     seen: list[tuple[int, Mapping[str, float]]] = []
@@ -64,7 +64,7 @@ def soak(
 
 
 def sizes_of(name: str, seen: Sequence[tuple[int, Mapping[str, float]]], minutes: float) -> Sizes:
-    """The sizes of one thing, from pairs of (acts so far, what was read)."""
+    """Return the sizes of one thing, from pairs of (acts so far, what was read)."""
     acts = [done for done, _ in seen]
     values = [read[name] for _, read in seen]
     middle, mean = sum(acts) / len(acts), sum(values) / len(values)

@@ -2,9 +2,9 @@
 
     python -m tools.stress.soak.translating COUNT MINUTES
 
-`python -m tools.stress soak` starts it. After every ten translations a live lab is edited as its page
-would ask for it: another sentence, a muted head, a row made to look at one word. One of the ten is a
-record of all heads, every second time with a head muted; the others are greedy or by a beam of 4.
+`python -m tools.stress soak` starts it. After every ten translations, a live lab is edited as its page
+would request it: another sentence, a muted head, a row made to look at one word. One of the ten is a
+record of all heads, every second time with a head muted; the others are greedy or use a beam of 4.
 """
 
 import sys
@@ -35,12 +35,12 @@ class Reader:
         self.widget.send = self.hear  # no page listens
 
     def hear(self, content: dict[str, Any], buffers: object = None) -> None:
-        """What a page would get: an answer, or what went wrong."""
+        """Keep what a page would get: an answer, or what went wrong."""
         if "error" in content:
             self.failed.append(content["error"])
 
     def act(self, number: int) -> None:
-        """Translate once, and edit after each tenth translation."""
+        """Translate once, and edit after every tenth translation."""
         sentence = self.sentences[number % len(self.sentences)]
         if number % 10 == 9:
             self.translator.attend(sentence, mute=[MUTED] if number % 20 == 19 else ())
@@ -50,7 +50,7 @@ class Reader:
             self.edit(number // EDIT_AFTER)
 
     def edit(self, number: int) -> None:
-        """Ask for a sentence, for a muted head in it, and for a row that looks at one word, by turns."""
+        """Ask in turn for a sentence, a muted head in it, and a row that looks at one word."""
         point = {"kind": "encoder", "layer": 0, "head": 0, "query": 1, "key": 0, "share": 1}
         message = {
             "ask": number + 1,
@@ -65,7 +65,7 @@ class Reader:
 
 
 def main() -> None:
-    """Print the sizes of this process; an error if an edit was answered with one."""
+    """Translate, edit and print the sizes of this process; raise an error if an edit failed."""
     torch.set_num_threads(1)
     count, minutes = int(sys.argv[1]), float(sys.argv[2])
     reader = Reader()

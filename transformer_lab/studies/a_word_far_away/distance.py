@@ -18,16 +18,16 @@ A sixth model, with strided attention, was added later under the same conditions
 symbols on either side and every fourteenth beyond (14 is about √200), so two layers connect any two
 symbols with a fifth of the scores.
 
-This was fixed before the first run: a model *answers* at a distance if it gets three of four
-questions right with each of five seeds. Guessing gets a share of 0.25 right, ± 0.05 (two standard
+This was fixed before the first run: a model *answers* at a distance if it gets three out of
+four questions right with each of five seeds. Guessing gets 25% ± 5% of them right (two standard
 errors for `NUM_QUESTIONS` questions). Each kind of model gets the best of three rates, chosen with
 four pairs and a sixth seed. A training run ends after `STEPS` steps, or once the mean loss of
 `EVERY` steps is below `ENOUGH`.
 
-The LSTM's second rate, `STEADY`, was added afterwards, because the sixth seed turned out to choose
-badly: with the rate it chose, some LSTMs never do better than guessing. After four seeds, there was
-no distance left at which that rate could still *answer*, so the fifth was not run. `STEADY` is the
-next lower rate, and all five seeds were run with it.
+The LSTM's second rate, `STEADY`, was added afterwards, because the choice made with the sixth seed
+turned out to be a bad one: at that rate, some LSTMs never do better than guessing. After four
+seeds, there was no distance left at which the LSTM could still *answer*, so the fifth was not run.
+`STEADY` is the next lower rate, and all five seeds were run with it.
 """
 
 import math
@@ -67,7 +67,7 @@ BATCH, STEPS, WARMUP, EVERY, ENOUGH = 32, 1_500, 100, 50, 0.02
 DISTANCES, NUM_QUESTIONS = (2, 4, 8, 16, 32, 64, 65, 128, 200), 250
 ANSWERS = 0.75
 COST_LENGTHS, COST_BATCH, ROUNDS = (200, 800, 3_200), 4, 5
-"""The lengths at which a step of each kind is timed, the sequences in that step, and the rounds."""
+"""The lengths at which a step of each kind is timed, the sequences per step, and the rounds."""
 
 Way = Callable[[Tensor, Tensor, Tensor], Tensor]
 
@@ -155,7 +155,7 @@ class Recurrent(nn.Module):
         nn.init.normal_(self.embedding.weight, std=width**-0.5)
 
     def forward(self, ids: Int[Tensor, "batch length"]) -> Float[Tensor, "batch symbols"]:
-        """Return the logits of the symbol that answers."""
+        """Return the logits for the symbol that is the answer."""
         x = self.embedding(ids) * math.sqrt(self.embedding.embedding_dim)
         states, _ = self.lstm(x)
         last = states[:, -1:]
@@ -165,7 +165,7 @@ class Recurrent(nn.Module):
 
 
 class AttentionCore(nn.Module):
-    """Scaled dot-product attention between the projections, without masks, in one of `WAYS`."""
+    """Attention between the projections, computed in one of `WAYS` and without masks."""
 
     def __init__(self, way: Way):
         super().__init__()
@@ -200,7 +200,7 @@ class Attentive(nn.Module):
                 layer.self_attention.core = AttentionCore(way)
 
     def forward(self, ids: Int[Tensor, "batch length"]) -> Float[Tensor, "batch symbols"]:
-        """Return the logits of the symbol that answers, read at the question."""
+        """Return the logits for the answer, read at the question's position."""
         x = self.model.stack(self.model.embed(ids), None)
         return self.model.output(x[:, -1])
 
@@ -218,7 +218,7 @@ def draw_sequences(
 ) -> tuple[Int[Tensor, "batch length_and_1"], Int[Tensor, " batch"]]:
     """Draw sequences, and the ids of their answers.
 
-    The answer stands `distance` symbols before the question. The keys in a sequence all differ, and
+    The answer is `distance` symbols before the question. The keys in a sequence all differ, and
     the pairs that are not asked about are at random positions.
     """
     batch = len(distance)
@@ -229,7 +229,7 @@ def draw_sequences(
     ids = random(FIRST_NOISE, FIRST_QUESTION, batch, length + 1)
     chance = torch.rand(batch, length, generator=generator)
     asked_place = (length - distance)[:, None]
-    chance.scatter_(1, asked_place, 2.0)  # the first of the places is the asked one
+    chance.scatter_(1, asked_place, 2.0)  # so the first place is that of the pair asked about
     places = chance.topk(pairs, dim=1).indices  # (batch, pairs)
     keys = torch.rand(batch, KEYS, generator=generator).argsort(dim=1)[:, :pairs]
     values = random(0, VALUES, batch, pairs)
@@ -241,7 +241,7 @@ def draw_sequences(
 def draw_distances(batch: int, generator: torch.Generator) -> Int[Tensor, " batch"]:
     """Draw a distance from 2 to `LENGTH` for each sequence, uniform on a logarithmic scale.
 
-    About as many distances lie between d and 2d, whatever d is.
+    The range from d to 2d gets about equally many distances, whatever d is.
     """
     share = torch.rand(batch, generator=generator)
     return (2 * ((LENGTH + 1) / 2) ** share).long()

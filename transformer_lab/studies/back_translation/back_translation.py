@@ -6,8 +6,8 @@ The method is that of Sennrich, Haddow and Birch 2016. A model learns to transla
 from `PARALLEL` pairs of Debian's descriptions. It translates `MONOLINGUAL` French sentences
 greedily, and an English-to-French model trains on the pairs plus these sentences: it reads a
 machine's English and learns to write people's French. Two controls have the same steps, tokenizer,
-start and seed: one trains on the pairs alone, and the other ("real") on the same French with the
-English that people wrote.
+start and seed: one trains on the pairs alone, and the other ("real") also on the same French, but
+with the English that people wrote.
 
 No family of packages occurs in two of the parts, and everything is measured on the families that
 `debian` holds out. To save time, the study uses the sentences and models of `short_french`.
@@ -36,7 +36,7 @@ from transformer_lab.translator import Translator
 
 NAME = "back_translation"
 PARALLEL, MONOLINGUAL, STEPS = 2_500, 10_000, 1_300
-"""How many English sentences with a translation, French ones without, and training steps there are."""
+"""The numbers of sentence pairs, of French sentences without a translation, and of training steps."""
 LEAST = 1.0
 """The smallest gain that is reported, in BLEU from 0 to 100."""
 SHOWN = 3

@@ -1,4 +1,4 @@
-"""The settings with which the first stored studies were trained.
+"""The settings with which the models of the first stored studies were trained.
 
 By now `train` has better ones (see `runs.presets.PRESETS`). A study that was measured with these
 settings keeps them, so that each stored number can be computed again.

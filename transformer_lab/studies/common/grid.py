@@ -127,9 +127,11 @@ def describe_runs(study: str, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def run_study_command(study: str, run: Run, grid: Iterable[Setting]) -> None:
     """Run a study from its command line, with the options `--workers` and `--minutes`."""
     parser = argparse.ArgumentParser(prog=store.study_command(study))
-    parser.add_argument("--workers", type=int, default=2, help="processes, with one thread each")
     parser.add_argument(
-        "--minutes", type=float, default=60.0, help="start no run after these minutes"
+        "--workers", type=int, default=2, help="number of processes, with one thread each"
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=60.0, help="minutes after which no new run starts"
     )
     chosen = parser.parse_args()
     run_missing(study, run, grid, workers=chosen.workers, minutes=chosen.minutes)

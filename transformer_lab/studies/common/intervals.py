@@ -25,7 +25,7 @@ T = dict(
 )
 """Student's t, two-sided at 95%, by the number of values n (with n − 1 degrees of freedom)."""
 NORMAL = 1.96
-"""The same for the normal distribution, for shares."""
+"""The same for the normal distribution, which is used for shares."""
 
 
 def mean_interval(values: Float[np.ndarray, " n"], seed: int = 0) -> tuple[float, float]:
@@ -43,7 +43,7 @@ def clustered_mean_interval(
 ) -> tuple[float, float]:
     """Return the bootstrap 95% interval (low, high) of the mean of values that come in clusters.
 
-    `cluster` gives each value the number of its cluster, for example of its sentence. Whole
+    `cluster` holds the number of each value's cluster, for example of its sentence. Whole
     clusters are resampled, because values from the same sentence depend on each other.
     """
     names, places = np.unique(cluster, return_inverse=True)
@@ -72,13 +72,13 @@ def t_interval(values: Sequence[float]) -> tuple[float, float]:
 
 
 def wilson_interval(hits: int, runs: int) -> tuple[float, float]:
-    """Return Wilson's 95% interval (low, high) for a share that was observed in `hits` of `runs`.
+    """Return Wilson's 95% interval (low, high) for a share, given `hits` out of `runs`.
 
     Source: Wilson 1927. Unlike the estimate plus or minus its standard error, it stays between 0
     and 1.
 
     Raises:
-        ValueError: If `hits` is not between 0 and `runs`, or there are no runs.
+        ValueError: If `hits` is not between 0 and `runs`, or if there are no runs.
     """
     check("hits", hits, f"an integer from 0 to {runs}, the number of runs", 0 <= hits <= runs > 0)
     share, z2 = hits / runs, NORMAL**2

@@ -23,8 +23,8 @@ Answer = TypeVar("Answer")
 def run_in_fresh_process(run: Callable[..., Answer], *arguments: object) -> Answer:
     """Return the result of `run(*arguments)` from a new process; `run` must be defined in a module.
 
-    In that process, glibc gives freed blocks back to the system at once, because memory kept for
-    later is not something an algorithm needs.
+    In that process, glibc gives freed blocks back to the system at once, because an algorithm does
+    not need memory that is only kept for later.
     """
     before = os.environ.get(MMAP_THRESHOLD)
     os.environ[MMAP_THRESHOLD] = "65536"

@@ -22,7 +22,7 @@ from transformer_lab.studies.finding_the_noun.pronoun_sentences import (
 )
 from transformer_lab.translator import Translator
 
-PROBE_SENTENCES = 1_000  # to learn the probe on, of combinations that training shows
+PROBE_SENTENCES = 1_000  # to fit the probe on, with combinations that occur in training
 
 
 def probe_accuracy(translator: Translator, pairs: Sequence[WorldPair]) -> dict[str, list[float]]:

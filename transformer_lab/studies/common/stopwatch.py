@@ -9,7 +9,7 @@ AT_LEAST = 0.05  # seconds that a quick call is repeated for
 
 
 def time_fastest_call(call: Callable[[], object], device: torch.device | str = "cpu") -> float:
-    """Return the seconds of the fastest of several calls, rounded to four significant digits.
+    """Return how many seconds the fastest of several calls takes, to four significant digits.
 
     The function is called at least twice, and as often as it takes to fill `AT_LEAST` seconds.
     """

@@ -1,4 +1,4 @@
-"""Results of studies, stored as JSON next to the module that found them.
+"""Results of studies, stored as JSON next to the module that computed them.
 
 Studies write them; lessons, tests and the list of findings read them, so a page can show at once
 what took hours to compute.
@@ -33,7 +33,7 @@ def load(name: str, folder: Path | None = None) -> dict[str, Any]:
 
 
 def save(name: str, result: dict[str, Any], folder: Path | None = None) -> None:
-    """Write a study's result atomically: either the file is complete or it is not there."""
+    """Write a study's result atomically, so that the file is never incomplete."""
     text = json.dumps(result, ensure_ascii=False)
     write_atomically(result_path(name, folder), f"{text}\n".encode())
 

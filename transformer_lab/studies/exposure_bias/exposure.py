@@ -3,8 +3,8 @@
     python -m transformer_lab.studies.exposure_bias.exposure
 
 In training, each word is predicted from the words of the reference (teacher forcing); in use, it is
-predicted from the model's own. The study measures four stages of the training of the translator
-that comes with the package, and Debian's model on real text.
+predicted from the model's own. The study measures the package's translator at four stages of its
+training, and Debian's model on real text.
 """
 
 from collections.abc import Iterator, Sequence
@@ -123,7 +123,7 @@ def error_rates_after_error(
         lengths = (batch.target_output != PAD_ID).sum(dim=1)
         wrong += len(rows)
         words += int(torch.where(errors.any(dim=1), first + 1, lengths).sum())
-        rows = rows[(lengths - first)[rows] > 1]  # the end itself is no word to go on from
+        rows = rows[(lengths - first)[rows] > 1]  # there is nothing to write after eos
         if len(rows):
             behind = [batch.target_output[r, first[r] + 1 : lengths[r]].tolist() for r in rows]
             for kept, chosen in ((own, best), (corrected, batch.target_output)):

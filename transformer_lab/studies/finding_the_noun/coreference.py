@@ -35,7 +35,7 @@ from transformer_lab.studies.finding_the_noun.pronoun_sentences import (
 from transformer_lab.translator import Translator
 
 NAME = "coreference"
-SENTENCES = 100  # of each order
+SENTENCES = 100  # in each clause order
 
 DEPTHS = (1, 2, 3, 4)
 # Pre-norm, since all depths have to learn: post-norm with four encoder layers did not at this rate

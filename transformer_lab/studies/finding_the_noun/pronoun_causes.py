@@ -52,7 +52,7 @@ def are_pronouns_right(written: Sequence[str], pairs: Sequence[WorldPair]) -> np
 def pronoun_accuracy_without_head(
     translator: Translator, pairs: Sequence[WorldPair]
 ) -> dict[str, list[list[float]]]:
-    """Return the share of right pronouns if each head is muted in turn: for each kind, [layer][head]."""
+    """Return the share of right pronouns with each head muted in turn, by kind, then [layer][head]."""
     config = translator.model.config
     depths: dict[Kind, int] = {
         "encoder": config.num_encoder_layers,

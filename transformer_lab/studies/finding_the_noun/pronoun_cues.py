@@ -39,8 +39,8 @@ def replace_deciders(
         seed: Decides which adjective is put in if there are several.
 
     Returns:
-        The new pair for each pair, with the French sentence unchanged, or None if no adjective
-        fits.
+        For each pair the new one, with the French sentence unchanged. If no adjective fits, it is
+        None.
     """
     choose = Random(seed)
     every = set().union(*said_of.values())

@@ -46,7 +46,7 @@ COLUMNS = ("referent", "other", "pronoun", "decider", "eos")
 def run(setting: Setting) -> dict[str, Any]:
     """Train one translator, and make one encoder head in each layer look at each word in turn.
 
-    It is the head that changes most pronouns when its row looks at the wrong noun.
+    This head is the one that changes the most pronouns when its row looks at the wrong noun.
 
     Returns:
         "exact_match": the share of validation sentences translated exactly. "pronouns": the share

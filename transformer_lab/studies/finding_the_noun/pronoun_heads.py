@@ -17,7 +17,7 @@ from transformer_lab.studies.finding_the_noun.pronoun_sentences import (
     mean_by_order,
 )
 
-FLIPS = 1_000  # of the permutation baseline
+FLIPS = 1_000  # rounds of the permutation baseline
 ROWS = {"it": "pronoun", "decider": "decider", "cross": "target_pronoun"}
 """The rows in which a preference for a noun is measured, each with its field of `Coreference`."""
 WORDS = {"it": "pronoun", "decider": "decider", "referent": "referent", "other": "other"}
@@ -85,7 +85,7 @@ def permutation_threshold(
     """Return the threshold above which a head's mean preference for a noun is more than chance (95%).
 
     In each of `FLIPS` rounds, the two nouns are swapped in a random half of the sentences, and the
-    largest |mean| of all heads is taken, because the largest is the head that you would pick. The
+    largest |mean| of all heads is taken, because you would pick the head that has it. The
     threshold is the 95th percentile of these maxima.
     """
     flat = differences.reshape(len(differences), -1)
@@ -114,9 +114,9 @@ def rollout_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) -
     """Return the weight on the referent minus that on the other noun in attention rollout.
 
     Returns:
-        The mean for each clause order: for the rows "it" and "decider" of the encoder's rollout,
-        and for "cross", the step that writes the pronoun (the last decoder layer's cross-attention,
-        averaged over heads, times the encoder's rollout).
+        The mean for each clause order. "it" and "decider": in these rows of the encoder's rollout.
+        "cross": at the step that writes the pronoun, in the last decoder layer's cross-attention,
+        averaged over heads, times the encoder's rollout.
     """
     rolled = attention_rollout(capture.encoder)
     maps = {"it": rolled, "decider": rolled, "cross": capture.cross[-1].mean(axis=1) @ rolled}

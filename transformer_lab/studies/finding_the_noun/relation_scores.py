@@ -54,8 +54,8 @@ def score_relations(translator: Translator, sentences: Sequence[MarkedSentence])
     """Find the best encoder head and the best fixed offset for each grammatical relation and direction.
 
     A head is right if the largest weight in its row, leaving out eos, is on the other word. The
-    head and the offset are chosen on even sentences and measured on odd ones. Keys such as "nsubj
-    to head" hold the results of `compare_with_offset`.
+    head and the offset are chosen on even-numbered sentences and measured on odd ones. Keys such as
+    "nsubj to head" hold the results of `compare_with_offset`.
     """
     maps = encoder_word_maps(translator, [(m.text, m.words) for m in sentences])
     together: dict[str, Any] = {}
@@ -84,7 +84,7 @@ def compare_with_offset(
 ) -> dict[str, Any]:
     """Compare the best head with the best fixed offset between the two words of a link.
 
-    Both are chosen on even sentences and measured on odd ones.
+    Both are chosen on even-numbered sentences and measured on odd ones.
 
     Args:
         sentence: For each link, the number of its sentence, (link,).
@@ -95,8 +95,8 @@ def compare_with_offset(
         "links": the number of links. "head", as [layer, head], and "offset": the ones chosen.
         "right" and "by offset": the share of links that each finds on the odd sentences. "better":
         the 95% interval of the difference between these two, over resampled sentences. "all" and
-        "offsets": the share of links on all sentences that each head, [layer][head], and each
-        offset finds.
+        "offsets": the share of links in all sentences found by each head, [layer][head], and by
+        each offset.
     """
     even, odd = sentence % 2 == 0, sentence % 2 == 1
     shares = right[even].mean(axis=0)

@@ -6,7 +6,7 @@ The models are trained in the page, where the reader trains them, so a run needs
 stores the share of 512 unseen examples that are right as the model writes them (`written`), and the
 share that are right when it is told the tokens so far (`exact`). It also stores the last batch's
 `loss`, and `learned_at`, the first step at which 98% of 64 unseen examples were right, if there was
-one. WebAssembly computes the same on every processor, so the runs can be repeated on another
+one. WebAssembly gives the same results on every processor, so the runs can be repeated on another
 machine.
 """
 
@@ -64,7 +64,7 @@ OTHERS: list[tuple[str, dict[str, Any]]] = [
 
 
 def list_models() -> list[tuple[str, dict[str, Any]]]:
-    """List the models to train, as (task, changed settings), each one once."""
+    """List the models to train, each once, as (task, changed settings)."""
     models: list[tuple[str, dict[str, Any]]] = []
     for task, settings, change in EXPERIMENTS.values():
         for model in ((task, settings), (task, {**settings, **change})):
@@ -106,13 +106,15 @@ LEARN = """async ({ task, changes, seed }) => {
 
 @contextmanager
 def open_playground() -> Iterator[Any]:
-    """Open the playground in Chromium, as a Playwright page; raise a RuntimeError without a browser."""
-    # Imported here because only who repeats the study needs it.
+    """Open the playground in Chromium, as a Playwright page; raise a RuntimeError if there is none."""
+    # Imported here, because it is needed only to repeat the study.
     from playwright.sync_api import sync_playwright
 
     path = find_browser()
     if path is None:
-        raise RuntimeError("no browser: apt-get install chromium, or set CHROMIUM to one's path")
+        raise RuntimeError(
+            "no browser: apt-get install chromium, or set CHROMIUM to a browser's path"
+        )
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         page = browser.new_page()
@@ -140,7 +142,7 @@ def find_results(task: str, changes: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def describe_results(results: list[dict[str, Any]]) -> list[str]:
-    """Return the table entry for ten seeds: the share that is right, and when 98% were."""
+    """Return two table cells for ten seeds: the share of right answers, and when it reached 98%."""
     shares = [result["written"] for result in results]
     learned = sorted(result["learned_at"] for result in results if result["learned_at"] is not None)
     spread = f"{mean(shares):.1%} ({min(shares):.1%} to {max(shares):.1%})"
@@ -150,7 +152,7 @@ def describe_results(results: list[dict[str, Any]]) -> list[str]:
 
 
 def markdown_table() -> str:
-    """Return the outcome of every experiment as a table: the share right, and when they were."""
+    """Return a table with the result of `describe_results` for every experiment."""
     lines = [
         "| what's different | without the change | 98% at | with the change | 98% at |",
         "| --- | --- | --- | --- | --- |",

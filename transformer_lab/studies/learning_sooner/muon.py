@@ -22,7 +22,7 @@ def orthogonalize(
 ) -> Float[Tensor, "rows columns"]:
     """Return an approximation of U Vᵀ for a matrix U S Vᵀ, by a Newton–Schulz iteration.
 
-    Its singular values become 0.7 to 1.2, except that those below 0.01 end up smaller.
+    Its singular values are between 0.7 and 1.2, but smaller if they were below 0.01.
     """
     a, b, c = NEWTON_SCHULZ
     tall = matrix.size(0) > matrix.size(1)

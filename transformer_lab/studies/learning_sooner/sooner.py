@@ -91,7 +91,7 @@ REPEATED: dict[tuple[str, int, str], int] = {
 
 The 2,000 steps without decay were abandoned when two of seventeen runs ended below 98%.
 """
-LOOKS = {("without decay", 1_500, "AVX512"): 100}  # the others every 250 steps
+LOOKS = {("without decay", 1_500, "AVX512"): 100}  # the others are scored every 250 steps
 GRID: list[Setting] = [
     *(
         {**BASE, **change, "seed": seed}

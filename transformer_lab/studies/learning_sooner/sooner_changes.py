@@ -1,4 +1,4 @@
-"""Changes for the study `sooner` that no configuration has: start, optimizer, order of sentences."""
+"""Changes in `sooner` that have no field in a configuration: start, optimizer, sentence order."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice

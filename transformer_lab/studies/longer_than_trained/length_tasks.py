@@ -12,7 +12,7 @@ from transformer_lab.data.batching import BOS_ID, EOS_ID, Example
 from transformer_lab.data.tokenizer import WordTokenizer
 from transformer_lab.data.world.grammar import WorldPair, is_held_out, sentences
 
-FIRST_ID = 4  # below it stand pad, bos, eos, unk
+FIRST_ID = 4  # the ids below it are pad, bos, eos and unk
 LETTERS = 20
 KEYS = 64
 LONGEST = {"copy": 12, "reverse": 12, "sort": 8, "world": 2}

@@ -27,7 +27,7 @@ from transformer_lab.training.step import BatchLoss, training_step
 
 NAME = "lengths"
 KINDS = ("sinusoidal", "learned", "rotary", "alibi", "none")
-LONGEST_FACTOR = 4  # asked up to so many times L
+LONGEST_FACTOR = 4  # tested up to this many times L
 NUM_EXAMPLES = 100  # examples of each length
 
 GRID: list[Setting] = [
@@ -99,7 +99,7 @@ def train_model(setting: Setting, task: Task) -> Transformer:
 
 
 def score_length(model: Transformer, task: Task, length: int, random: Random) -> dict[str, float]:
-    """Translate `NUM_EXAMPLES` new examples of one length greedily; return the share of each failure."""
+    """Translate `NUM_EXAMPLES` new examples of one length greedily; return the result of `failures`."""
     examples = [task.draw(length, random).example() for _ in range(NUM_EXAMPLES)]
     source = pad([e.source for e in examples])
     limit = 2 * max(len(e.target) for e in examples)
@@ -108,7 +108,7 @@ def score_length(model: Transformer, task: Task, length: int, random: Random) ->
 
 
 def failures(written: Sequence[list[int]], right: Sequence[list[int]]) -> dict[str, float]:
-    """Return how the written examples end, as shares of all, and how far they are right.
+    """Return the share of translations that end in each way, and how far they are right.
 
     `written` and `right` hold target ids with eos.
 
@@ -156,7 +156,7 @@ def read_targets(model: Transformer, drawn: Sequence[TaskExample]) -> tuple[np.n
 def score_by_part(
     model: Transformer, task: Task, lengths: Sequence[int], random: Random
 ) -> list[dict]:
-    """Find out which part of the target fails at some lengths, starting with the longest in training.
+    """Find out which part of the target fails at each length, starting with the longest in training.
 
     The model reads the right words, so that a mistake has no consequences. One cross-attention head
     is followed: the one that looks at the origin most often at the first length.

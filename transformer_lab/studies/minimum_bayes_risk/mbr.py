@@ -3,9 +3,9 @@
     python -m transformer_lab.studies.minimum_bayes_risk.mbr
 
 It compares greedy decoding, a beam of 4 (α = 0.6), one sample, and minimum Bayes risk among 4, 16
-and 64 samples with chrF as the utility. It tests three stages of the training of the translator
-that comes with the package, and a model of Debian's texts that the run trains on short sentences
-(see `short_french.train_short_french`; the model is not kept).
+and 64 samples with chrF as the utility. It tests the package's translator at three stages of
+its training, and a model that the run trains on Debian's short sentences (see
+`short_french.train_short_french`; the model is not kept).
 
 This was fixed before the first run: a gain over the beam counts if its 95% bootstrap interval over
 sentences excludes 0; one in twenty such intervals does so by chance. Each way of drawing is
@@ -81,9 +81,8 @@ def compare_decoders(
     Returns:
         For each choice: "chrf", the mean chrF of a sentence; "bleu", the BLEU of the corpus;
         "exact", the share of sentences that are exactly right; and the 95% intervals of its gains
-        over the
-        beam: "chrf gain" for the mean over the seeds, and "bleu gain" for each seed. Greedy
-            decoding and the beam have one value each, because nothing is drawn.
+        over the beam: "chrf gain" for the mean over the seeds, and "bleu gain" for each seed.
+        Greedy decoding and the beam have one value each, because nothing is drawn.
     """
     sources, references = [p.source for p in pairs], [p.target for p in pairs]
     chosen = {
@@ -140,7 +139,7 @@ def choose_by_agreement(texts: Sequence[str]) -> dict[int, str]:
 
 
 ORDERS, BETA = range(1, 7), 2
-"""The lengths of chrF's letter n-grams, and how many times as much recall counts as precision does."""
+"""The lengths of chrF's letter n-grams, and how many times as much recall counts as precision."""
 
 
 def chrf_table(texts: Sequence[str]) -> Float[np.ndarray, "n n"]:

@@ -39,7 +39,7 @@ WANTED: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "sum": lambda before, own: FIRST_ID + (before + own - 2 * FIRST_ID) % 10,
     "letter before": lambda before, own: before,
 }
-"""The right answer at each position, computed from the symbol before it and the symbol there."""
+"""The right answer at each position, computed from the previous symbol and the symbol itself."""
 GRID: list[Setting] = [
     *({"task": "heads", "heads": 4, "steps": 600, "seed": seed} for seed in SEEDS),
     *({"task": "heads", "heads": 8, "steps": 600, "seed": seed} for seed in SEEDS[:FEW]),
@@ -152,7 +152,7 @@ def draw_queries(
 ) -> tuple[
     Float[Tensor, "size 1 question"], Float[Tensor, "size words word"], Float[Tensor, "size answer"]
 ]:
-    """Draw queries that name some of the words, the words, and the numbers to answer with."""
+    """Return random queries, the words that they choose from, and the numbers that answer them."""
     names = torch.rand(size, NAMES, generator=generator).argsort(dim=1)[:, :WORDS]
     numbers = torch.randn(size, WORDS, NUMBERS, generator=generator)
     asked: Int[Tensor, "size asked"] = torch.rand(size, WORDS, generator=generator).argsort(dim=1)[

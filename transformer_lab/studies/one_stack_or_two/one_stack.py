@@ -5,8 +5,8 @@
 The two stacks are the course's small translator, with two layers per side. One stack of five such
 layers has as many parameters. It reads the source before the translation. One kind only looks to
 the left, as a GPT does, and the other reads the source in both directions. A layer of one stack
-reads the words of both sides, while a layer of two stacks reads those of one side. So each step
-costs more, and the GPT is trained three times: for as many steps as the two stacks, for as much
+reads the words of both sides, while a layer of two stacks reads only one side's. So each step costs
+more, and the GPT is trained three times: for as many steps as the two stacks, for as much
 arithmetic, and for as much time.
 
 This was fixed before these runs: there are five seeds, and a difference counts if the 95% interval
@@ -14,7 +14,7 @@ of its mean over them excludes 0 (Student's t, on pairs with equal seeds). Each 
 of four rates on each corpus, chosen with a sixth seed and fewer steps. If one stack and two stacks
 get different rates, the control is one stack with the rate of two. All are pre-norm, because
 post-norm suffers from depth, and have no dropout, because no sentence is read often. The corpora
-are the bilingual world and the short sentences from Debian's package descriptions, which need apt.
+are the bilingual world and Debian's short package descriptions, which are fetched with apt.
 
 An earlier series had 400 steps on the world, 250 for choosing the rates, and only the beginning of
 a training run on Debian's text. In it, one stack was ahead after 250 steps and behind after 400, so

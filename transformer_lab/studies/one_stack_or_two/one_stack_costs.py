@@ -29,11 +29,11 @@ from transformer_lab.studies.one_stack_or_two.one_stack_translator import StackT
 from transformer_lab.training.step import build_adam, training_step
 
 COSTED, LENGTH, SENTENCES, ROUNDS = 10, 16, (1, 64), 7
-"""How many training batches, words read and written, sentences at a time, and rounds there are."""
+"""The numbers of training batches, of words read and written, of sentences at a time, and of rounds."""
 
 
 def measure_costs(setting: Setting) -> dict[str, Any]:
-    """Return what `measure_training_costs` or `measure_writing_costs` returns, by the setting."""
+    """Return the result of `measure_training_costs` or `measure_writing_costs`, as the setting says."""
     return (
         measure_training_costs(setting["corpus"])
         if setting["cost"] == "training"

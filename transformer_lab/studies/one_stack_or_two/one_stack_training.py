@@ -44,8 +44,8 @@ WORLD, DEBIAN = "world", "debian:fr, short"
 def load_corpus(corpus: str, seed: int) -> tuple[Splits[Any], Tokenizers]:
     """Return a corpus's splits and its tokenizers.
 
-    Debian's splits are always the same, and they are made by package. The last corpus is cached,
-    because runs with the same seed follow each other.
+    Debian's splits are always the same, with each package in one of them. The last corpus is
+    cached, because runs with the same seed follow each other.
     """
     if corpus == WORLD:
         known = find_corpus(corpus)

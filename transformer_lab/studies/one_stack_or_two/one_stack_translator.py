@@ -70,7 +70,7 @@ class OneStack:
     """A GPT or a `PrefixGPT`, as a translator.
 
     Its single vocabulary has the target's words, followed by the source's. Two vocabularies of the
-    same size are assumed to be one, as in `TransformerConfig.tiny`.
+    same size are assumed to be the same, as in `TransformerConfig.tiny`.
     """
 
     def __init__(

@@ -2,7 +2,7 @@
 
     python -m transformer_lab.studies.other_seeds.recipe_seeds
 
-Ten seeds train on the same sentences as the translator that comes with the package, and nine on
+Ten runs train on the same sentences as the translator that comes with the package, and nine on
 sentences of their own, as `transformer-lab train --seed N` draws them. A run takes two to five
 minutes.
 """
@@ -23,7 +23,7 @@ from transformer_lab.studies.finding_the_noun.pronoun_causes import (
 from transformer_lab.studies.finding_the_noun.pronoun_sentences import draw_pronoun_pairs
 
 NAME = "recipe_seeds"
-SENTENCES = 100  # of each order of the clauses
+SENTENCES = 100  # in each clause order
 STEPS = PRESETS["tiny"].training.max_steps
 GRID: list[Setting] = [
     *({"seed": seed, "sentences": 0, "steps": STEPS} for seed in range(10)),

@@ -2,10 +2,11 @@
 
     python -m transformer_lab.studies.own_task.own_tasks
 
-Each task of `data.own_task` is run with three seeds. A seed draws the pairs, splits them and draws
-the weights. A run does the same as `train FILE --preset tiny --max-steps 1000` with one thread.
-Then it greedily translates up to 1,000 sources of the test split, none of which are in the training
-pairs. A task is offered to readers if, with every seed, at least 95% of these are exactly right.
+Each task of `data.own_task` is run with three seeds. The seed decides the pairs, their split and
+the initial weights. A run does the same as `train FILE --preset tiny --max-steps 1000` with one
+thread. Then it greedily translates up to 1,000 sources of the test split, none of which are in the
+training pairs. A task is offered to readers if, with every seed, at least 95% of these are exactly
+right.
 """
 
 import calendar
@@ -124,8 +125,8 @@ def run(setting: Setting) -> dict[str, Any]:
 def looks_at_month(translator: Translator, sources: Sequence[str]) -> list[list[float]]:
     """Return how often each cross-attention head looks most at the month while writing it.
 
-    It uses sources with the month as a word, whose date is written in five pieces: year, month and
-    day, separated by signs. The shares are listed layer by layer.
+    It uses sources that give the month as a word, if the model writes the date in five pieces:
+    year, month and day, separated by signs. The shares are listed layer by layer.
     """
     names = {*calendar.month_name, *calendar.month_abbr} - {""}
     hits: list[np.ndarray] = []

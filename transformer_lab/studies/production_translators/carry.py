@@ -36,7 +36,7 @@ from transformer_lab.translator import Translator
 NAME = "carry"
 SENTENCES = 300
 BACK = (1, 2, 3, 5, 8)
-"""How many positions before the next word the replaced word was written."""
+"""How many positions the replaced word is before the next word."""
 KINDS = ("attention", "recurrence")
 LENGTHS = (2, 4, 8, 16)
 SYMBOLS, FIRST, GO, SOURCE = 10, 4, 14, 15
@@ -51,7 +51,7 @@ GRID: list[Setting] = (
         for length in LENGTHS
         for kind in KINDS
     ]
-    # Is it only slower? Four times as long, for the recurrence.
+    # Is it only slower? The recurrence gets four times as many steps.
     + [
         {"repeat": length, "kind": "recurrence", "steps": 2_400, "seed": seed}
         for seed in range(3)
@@ -166,7 +166,7 @@ def record_log_gates(
 ) -> list[Float[Tensor, "place feature"]]:
     """Return, for each recurrence, the logarithm of its gate at each position of what was written."""
     decoder, inputs = translator.model.decoder, list[Tensor]()
-    # Each recurrence comes first in its layer, and the norm last: it gets what enters the layer.
+    # A recurrence comes first in its layer, and the norm last, so it reads what enters the layer.
     modules: list[nn.Module] = [decoder, *decoder.layers[:-1]]
     with use_hooks(dict.fromkeys(modules, Hook(residual=inputs.append))):
         next_word_log_probabilities(translator, source, read)

@@ -118,10 +118,10 @@ def score_pairs(model: str, bare: list[Translator]) -> dict[str, Any]:
 
     Returns:
         "asked", "known" and "usable": the number of pairs, of pairs with only known words, and of
-        pairs usable in both sentences. "no_gender" and "nouns_otherwise": why pairs are not usable.
-        "written": the result of `score_written_genders`. "effects": the result of
+        pairs usable in both sentences. "no_gender" and "nouns_otherwise": how many are not, by
+        reason. "written": the result of `score_written_genders`. "effects": the result of
         `estimate_effects`, and "untrained" the same for each untrained model in `bare`.
-        "moves_rightly": the share of pairs whose log-odds move to the right gender, with its
+        "moves_rightly": the share of pairs whose log-odds move towards the right gender, with its
         interval. "rows": for each pair both nouns, their genders, both adjectives, the genders
         written, and both log-odds. "examples": some sources and translations.
     """

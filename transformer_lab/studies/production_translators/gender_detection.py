@@ -38,8 +38,8 @@ BECAUSE = {
     FRENCH: {"parce", "car", "puisque"},
 }
 
-# English adjective | Portuguese, masculine in -o, feminine in -a | French m/f; without a form of its
-# own for each gender a word shows nothing, and is not here
+# English adjective | Portuguese, masculine in -o, feminine in -a | French m/f. A word
+# with the same form for both genders shows nothing and is left out.
 _FORMS = """
 new | novo | nouveau/nouvelle neuf/neuve
 old | velho antigo idoso | vieux/vieille ancien/ancienne
@@ -103,8 +103,7 @@ def find_gendered_word(text: str, adjective: str, language: str) -> GenderedWord
     If the text has a word for "because", the search begins after it.
 
     Returns:
-        The word, or None if there is no such word: the translation avoids gender, or says something
-        else.
+        The word. None means that the translation avoids gender, or says something else.
     """
     words = list(re.finditer(r"\w+", text))
     begin = max((i for i, w in enumerate(words) if w[0].lower() in BECAUSE[language]), default=-1)

@@ -40,7 +40,7 @@ def score_muted_heads(translator: Translator, language: str) -> dict[str, Any]:
         the unmuted log-odds of the right gender. "heads": for each head its kind, layer and number,
         the mean change towards the right gender with its interval (mean, low, high), and the mean
         change towards masculine. "with_it": the same without that last number, only for sentences
-        that contain "it". "four": the four heads that cost most when muted in half of the pairs,
+        that contain "it". "four": the four heads whose muting costs most in half of the pairs,
         and the change when they are muted together in the other half. "random_fours": the mean
         change for random groups of four among the other heads.
     """

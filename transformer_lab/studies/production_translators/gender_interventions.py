@@ -69,7 +69,7 @@ class GenderBatch:
             q = reading.question
             names = {"it": "it", "adjective": q.adjective, "noun": q.nouns[q.right]}
             names["other noun"] = q.nouns[1 - q.right] if len(q.nouns) == 2 else ""
-            text = q.source.replace("It ", "it ")  # as long, so that the pieces are the same
+            text = q.source.replace("It ", "it ")  # "It" may begin the second sentence
             if names[word] and (word != "it" or " it " in text):
                 position = find_pieces(
                     self.translator, q.source, spell_as_in(names[word], q.source)

@@ -38,7 +38,7 @@ CAUSE_FRAMES = ("is", "relative clause", "because", "two sentences")
 def make_minimal_pairs(
     translator: Translator, language: str
 ) -> tuple[list[Reading], list[Reading], list[Reading]]:
-    """Return readings of sentences, of those with a noun of the other gender, and of the same gender.
+    """Return readings of sentences, of donors with the other gender, and of donors with the same one.
 
     All three lists have the same frames, with their pieces at the same positions. The sentences
     come in pairs, a masculine one followed by a feminine one; in the second list these two are

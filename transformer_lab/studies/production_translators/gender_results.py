@@ -35,7 +35,7 @@ def load_part(name: str, model: str, folder: Path | None = None) -> dict[str, An
     """Return one part of the stored study of gender, for one model.
 
     Raises:
-        ValueError: If there is no such part or model, or the part is not stored for the model.
+        ValueError: If there is no such part or model, or if the part is not stored for the model.
     """
     check("name", name, f"one of {PARTS}", name in PARTS)
     check("model", model, f"one of {MODELS}", model in MODELS)

@@ -1,4 +1,4 @@
-"""Scores for translations in the study of gender: genders written, genders right, pairs switched.
+"""Scores for translations in the study of gender: which genders they show, and which are right.
 
 The study `gender` and its parts use them.
 """
@@ -13,7 +13,7 @@ from transformer_lab.studies.production_translators.gender_detection import Read
 
 
 def mean_and_interval(values: Sequence[float | int] | np.ndarray) -> list[float]:
-    """Return [mean, low, high] with the 95% bootstrap interval, or an empty list without values."""
+    """Return [mean, low, high] with the 95% bootstrap interval, or an empty list if there are none."""
     values = np.asarray(values, dtype=np.float64)
     if not len(values):
         return []
@@ -21,7 +21,7 @@ def mean_and_interval(values: Sequence[float | int] | np.ndarray) -> list[float]
 
 
 def mean_per_pair(values: np.ndarray) -> np.ndarray:
-    """Return the mean of each two neighbours, because both sentences of a pair are one observation."""
+    """Return the mean of every two neighbours, because both sentences of a pair are one observation."""
     return np.asarray(values, dtype=np.float64).reshape(-1, 2).mean(axis=1)
 
 

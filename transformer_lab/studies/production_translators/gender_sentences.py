@@ -76,7 +76,7 @@ FRAMES = {
 In the last two, "it" comes between them.
 """
 SAID = ("new", "old", "beautiful", "expensive", "small", "perfect", "clean", "ready")
-NOT_ASKED = {"church", "hotel"}  # they stand in two of the frames
+NOT_ASKED = {"church", "hotel"}  # they occur in two of the frames
 SENTENCES = 50  # of each frame and gender
 
 # Text | said of the first noun | of the second | first nouns | second nouns; masculine / feminine
@@ -129,7 +129,8 @@ The {0} cannot read the {1} because it is too {2}. | slow | long
 def make_pairs(language: str) -> list[Pair]:
     """Return the pairs of questions whose two nouns differ in gender in this language.
 
-    The two questions of a pair differ only in the adjective, which describes another noun in each.
+    The two questions of a pair differ only in the adjective, which describes a different noun in
+    each.
     """
     found = []
     rows = " ".join(_PAIRS.split()).replace(" The {0}", "\nThe {0}").replace(" I ", "\nI ")

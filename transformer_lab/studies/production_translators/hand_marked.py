@@ -7,8 +7,8 @@ from transformer_lab.data.world.relations import RELATIONS
 from transformer_lab.evaluation.alignments import split_words
 from transformer_lab.studies.production_translators.texts import MarkedSentence
 
-# The last 22 are from Debian's package descriptions. A line: the sentence, then determiner, adjective,
-# subject and object, each as "dependent>head". A word that occurs a second time has a 2 behind it.
+# The last 22 are from Debian's package descriptions. Each line has a sentence, then determiners,
+# adjectives, subjects and objects as "dependent>head". A word's second occurrence is marked by a 2.
 SENTENCES = """
 The model reads a long sentence. | The>model a>sentence | long>sentence | model>reads | sentence>reads
 Every head has its own matrix. | Every>head its>matrix | own>matrix | head>has | matrix>has

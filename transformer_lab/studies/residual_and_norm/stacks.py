@@ -6,11 +6,12 @@ Each run trains a stack of encoder layers to name the letter at the mirrored pos
 must exchange something and still remain distinct. Adam trains without clipping; the rate rises for
 `WARMUP` steps and then stays constant.
 
-This was fixed before the first run: a stack *learns* if it names at least a share of `LEARNT` of
-the letters in new sequences correctly. The control is the stack with both parts. With five seeds,
-Fisher's exact test tells 0 stacks that learn from 4 (p = 0.048), but not from 3. With the 15 runs
-at three rates, it would tell 0 from 5 (p = 0.042), but that could almost be luck, so a difference
-counts from 0 against 6 (p = 0.017).
+This was fixed before the first run: a stack *learns* if it names at least a share `LEARNT` of the
+letters in new sequences correctly. The control is the stack with both parts. With five seeds, a
+difference between 0 and 4 stacks that learn is significant by Fisher's exact test (p = 0.048), but
+one between 0 and 3 is not. With the 15 runs at three rates, 0 and 5 would be enough (p = 0.042),
+but that could almost be luck, so a difference counts only if it is at least 0 against 6 (p =
+0.017).
 """
 
 import math
@@ -34,7 +35,7 @@ WIDTH, FEED_FORWARD, HEADS = 32, 64, 2
 STEPS, WARMUP, EVERY = 600, 100, 50
 """The steps of a run, those in which the rate rises, and those that share one stored mean loss."""
 LEARNT = 0.9
-"""The share of right letters from which a stack counts as having learnt; chance is 1/17."""
+"""The share of letters that a stack must name correctly to count as having learnt; chance is 1/17."""
 
 Sublayer = Callable[[Tensor], Tensor]
 KINDS: dict[str, Callable[[Sublayer, Sublayer, Tensor], Tensor]] = {

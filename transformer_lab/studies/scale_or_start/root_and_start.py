@@ -18,7 +18,7 @@ from transformer_lab.studies.common.grid import Setting, run_study_command
 NAME = "root_and_start"
 D_K, STEPS, KEYS, BATCH, D_V = 256, 400, 10, 32, 8
 LAST = 50
-"""How many steps at the end share the stored mean loss."""
+"""How many of the last steps the stored mean loss is taken over."""
 SEEDS = (0, 1, 2, 3, 4)
 WAYS: dict[str, tuple[bool, float]] = {
     "root": (True, 1.0),

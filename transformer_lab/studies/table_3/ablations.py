@@ -28,7 +28,7 @@ from transformer_lab.translator import Translator
 
 NAME = "ablations"
 WORDS_OF = 4_000
-"""From how many training pairs the vocabulary is built, whatever the number of pairs to train on."""
+"""The number of pairs from which the vocabulary is built, however many the model trains on."""
 NUM_TEST_SENTENCES = 300  # test sentences that are translated
 
 BASE: Setting = {

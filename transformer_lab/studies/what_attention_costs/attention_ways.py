@@ -98,7 +98,7 @@ MEMORY_KINDS = (*WAYS, "explicit, training", "fused, training", "chunked, traini
 
 
 def measure_peak(kind: str, n: int, device: str = "cpu") -> int | None:
-    """Return the peak bytes that one attention adds to memory, or None if it would not fit.
+    """Return the peak bytes that a call of attention adds to memory, or None if it would not fit.
 
     `kind` is one of `MEMORY_KINDS`; those with "training" run forward and backward. On a CPU, the
     measurement runs in its own process.
@@ -112,10 +112,10 @@ def measure_peak(kind: str, n: int, device: str = "cpu") -> int | None:
 
 
 def measure_peak_here(kind: str, n: int, device: str = "cpu") -> int:
-    """Return the peak bytes that one attention adds to memory, measured in this process."""
+    """Return the peak bytes that a call of attention adds to memory, measured in this process."""
     way, _, training = kind.partition(", ")
     if device == "cpu":
-        torch.set_num_threads(1)  # of the process that is here for this call
+        torch.set_num_threads(1)  # in the process that was started for this call
 
     def attend(tensors: Sequence[Tensor]) -> None:
         with torch.set_grad_enabled(bool(training)):
@@ -125,7 +125,7 @@ def measure_peak_here(kind: str, n: int, device: str = "cpu") -> int:
 
     attend(
         [t.requires_grad_(bool(training)) for t in draw_heads(64, device=device)]
-    )  # loads what is lazy
+    )  # so that everything loaded lazily is there before the measurement
     tensors = [t.requires_grad_(bool(training)) for t in draw_heads(n, device=device)]
     return measure_peak_bytes(partial(attend, tensors), device)
 

@@ -77,9 +77,11 @@ def main() -> None:
     started.
     """
     parser = argparse.ArgumentParser(prog=store.study_command(NAME))
-    parser.add_argument("--again", action="store_true", help="measure again what is stored")
     parser.add_argument(
-        "--minutes", type=float, default=60.0, help="start no run after these minutes"
+        "--again", action="store_true", help="repeat measurements that are already stored"
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=60.0, help="minutes after which no new run starts"
     )
     chosen = parser.parse_args()
     if chosen.again:

@@ -19,7 +19,7 @@ KERNEL = 3
 
 
 class LSTMLayer(nn.Module):
-    """An LSTM layer that returns all its states; its forget bias of 1 is a common choice."""
+    """An LSTM layer that returns all its states; a common choice for `forget_bias` is 1."""
 
     def __init__(self, width: int, forget_bias: float = 0.0):
         super().__init__()

@@ -256,13 +256,12 @@ attention = Check(
         ),
         Mistake(
             _edit_attention(("np.sqrt(query.shape[-1])", "query.shape[-1] ** 1 / 2")),
-            "`** 1/2` takes the power of 1 and then divides by 2, because ** comes before /. Write "
-            "** 0.5, or np.sqrt.",
+            "without brackets, `/ d_k ** 1/2` divides by d_k and then by 2, because ** comes first. "
+            "Write ** 0.5, or np.sqrt.",
         ),
         Mistake(
             _edit_attention(("np.sqrt(query.shape[-1])", "(query.shape[-1] ** 1 / 2)")),
-            "`** 1/2` takes the power of 1 and then divides by 2, because ** comes before /. Write "
-            "** 0.5, or np.sqrt.",
+            "(d_k ** 1/2) is d_k divided by 2, because ** comes before /. Write ** 0.5, or np.sqrt.",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "value.shape[-1]")),
