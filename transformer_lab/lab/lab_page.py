@@ -50,7 +50,9 @@ class LabPage:
 
         The result maps MIME types to the picture as HTML and to its alt text.
         """
-        runs = "The lab, whose model runs where scripts are allowed. A still picture: " * (self.host == "lab")
+        runs = "The lab, whose model runs where scripts are allowed. A still picture: " * (
+            self.host == "lab"
+        )
         alt = runs + describe_overview(self.record, self.kind)
         return picture(overview(self.record, self.kind), alt, coarse=True)
 

@@ -240,9 +240,7 @@ attention = Check(
             "the last two may change places.",
         ),
         Mistake(
-            _edit_attention(
-                ("key.swapaxes(-2, -1)", "key.T"), ("np.sqrt(query.shape[-1])", "2.0")
-            ),
+            _edit_attention(("key.swapaxes(-2, -1)", "key.T"), ("np.sqrt(query.shape[-1])", "2.0")),
             "this line from the page above is only right for the page's own numbers. There √d_k is 2, "
             "because d_k is 4, and there is no batch, whose axes .T would reverse, too.",
         ),
