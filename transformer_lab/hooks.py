@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from torch import Tensor, nn
+
+from transformer_lab.config import check
 
 Point = Literal["query", "key", "value", "scores", "weights", "output", "residual"]
 HookFunction = Callable[[Tensor], Any]
@@ -50,6 +52,11 @@ class Hook:
     output: HookFunction | None = None
     residual: HookFunction | None = None
 
+    def __post_init__(self) -> None:
+        for point in get_args(Point):
+            function = getattr(self, point)
+            check(point, function, "a function, or None", function is None or callable(function))
+
 
 _OPEN: ContextVar[tuple[dict[nn.Module, Hook], ...]] = ContextVar("open", default=())
 """The open blocks of this context, the outermost first. A block that ends empties its own dictionary, so
@@ -62,11 +69,19 @@ def find_hooks(module: nn.Module) -> tuple[Hook, ...]:
 
 
 def apply_hooks(hooks: Sequence[Hook], point: Point, tensor: Tensor) -> Tensor:
-    """Pass the tensor through each hook's function for this point, and return the result."""
+    """Pass the tensor through each hook's function for this point, and return the result.
+
+    Raises:
+        ValueError: If a function returns something other than None or a tensor of the same shape.
+    """
     for hook in hooks:
         function = getattr(hook, point)
         changed = None if function is None else function(tensor)
-        tensor = tensor if changed is None else changed
+        if changed is not None:
+            found = tuple(changed.shape) if isinstance(changed, Tensor) else type(changed).__name__
+            expected = f"None, or a tensor of shape {tuple(tensor.shape)}"
+            check(f"result of the {point} hook", found, expected, found == tuple(tensor.shape))
+            tensor = changed
     return tensor
 
 

@@ -351,8 +351,8 @@ class Translator:
         source: str,
         target: str | None = None,
         *,
-        mute: Iterable[Head] = (),
-        patch: Mapping[Head, np.ndarray | PatchFunction] | None = None,
+        mute: Iterable[Head | str] = (),
+        patch: Mapping[Head | str, np.ndarray | PatchFunction] | None = None,
         hooks: Mapping[Place, Hook] | None = None,
         top: int = 5,
         alignment: Alignment | None = None,
@@ -364,7 +364,8 @@ class Translator:
         Args:
             source: The sentence.
             target: Its translation; with None, the model writes its own.
-            mute: Heads whose output is set to 0, even while the model writes.
+            mute: Heads whose output is set to 0, even while the model writes, each as a `Head` or
+                by its code, "e2.3".
             patch: For each head, attention weights that replace its own, even while the model
                 writes, or a function that computes them from its own; see `capture_attention`.
             hooks: Functions that read or change what passes through a layer; see

@@ -16,11 +16,12 @@ from transformer_lab.attention.record import (
     Head,
     Kind,
     PatchFunction,
+    as_head,
     check_head,
     check_weights,
     checked_labels,
 )
-from transformer_lab.config import check, is_integer
+from transformer_lab.config import check
 from transformer_lab.hooks import Hook, Point, find_hooks, use_hooks
 from transformer_lab.model import Transformer
 from transformer_lab.model.attention import AttentionCore, MultiHeadAttention
@@ -229,16 +230,16 @@ class AttentionCapture:
 def capture_attention(
     model: Transformer,
     *,
-    mute: Iterable[Head] = (),
+    mute: Iterable[Head | str] = (),
     mode: MuteMode = "zero",
-    patch: Mapping[Head, np.ndarray | Tensor | PatchFunction] | None = None,
+    patch: Mapping[Head | str, np.ndarray | Tensor | PatchFunction] | None = None,
     hooks: Mapping[Place, Hook] | None = None,
 ) -> Iterator[AttentionCapture]:
     """Record what every head attends to while the model runs inside the `with` block.
 
     Args:
         model: The model, which runs as usual except that its attention is computed step by step.
-        mute: Heads whose output is set to 0 before W_O.
+        mute: Heads whose output is set to 0 before W_O, each as a `Head` or by its code, "e2.3".
         mode: "zero", or "mean" to set the output to its mean over the batch instead.
         patch: For each head, weights that replace its own: (query, key) or (batch, query, key),
             where each row sums to 1 or is 0. It can also be a function that computes them from the
@@ -255,6 +256,10 @@ def capture_attention(
         ValueError: If a head or a layer does not exist, a patch does not fit, or this thread is
             already capturing the model.
     """
+    check("model", model, "a Transformer", isinstance(model, Transformer))
+    check("mute", mute, "a list of heads, such as ['e2.3']", not isinstance(mute, str))
+    for name, given in (("patch", patch), ("hooks", hooks)):
+        check(name, given, "a dictionary, or None", given is None or isinstance(given, Mapping))
     cores = attention_cores(model)
     sizes: dict[Kind, list[int]] = {
         kind: [model.config.num_heads] * len(cores[kind]) for kind in KINDS
@@ -330,14 +335,6 @@ def hooked_modules(model: Transformer, hooks: Mapping[Place, Hook]) -> dict[nn.M
         check(f"hook at {place}", points, expected, set(points) <= set(known))
         found.update(dict.fromkeys(modules[place], hook))
     return found
-
-
-def as_head(head: Any) -> Head:
-    """Return a head as a `Head`; raise a ValueError unless it is one, or a tuple of its three parts."""
-    expected = "(kind, layer, head), such as Head('cross', 0, 1)"
-    named = isinstance(head, tuple | list) and len(head) == 3
-    check("head", head, expected, named and all(map(is_integer, head[1:])))
-    return Head(*head)
 
 
 def attention_cores(model: Transformer) -> dict[Kind, list[AttentionCore]]:

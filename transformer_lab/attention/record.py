@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from transformer_lab.config import is_integer, is_number
+from transformer_lab.config import check, is_integer, is_number
 
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -40,7 +40,7 @@ class Head(NamedTuple):
     @classmethod
     def from_code(cls, code: str) -> "Head":
         """Return the head that a short name stands for; raise a ValueError if there is none."""
-        found = CODE.fullmatch(code)
+        found = CODE.fullmatch(code) if isinstance(code, str) else None
         if not found:
             raise ValueError(f"the code of a head is {code!r}; expected one such as 'e2.3'")
         kind = next(kind for kind in KINDS if kind[0] == found[1])
@@ -252,8 +252,13 @@ class AttentionRecord:
             label=label,
         )
 
-    def weights(self, head: Head) -> np.ndarray:
-        """Return the weights (query, key) of one head; raise a ValueError if there is no such head."""
+    def weights(self, head: Head | str) -> np.ndarray:
+        """Return the weights (query, key) of one head, a `Head` or a code such as "e2.3".
+
+        Raises:
+            ValueError: If there is no such head.
+        """
+        head = as_head(head)
         check_head(head, {kind: [len(a) for a in getattr(self, kind)] for kind in KINDS})
         return getattr(self, head.kind)[head.layer][head.head]
 
@@ -262,7 +267,11 @@ class AttentionRecord:
 
         A row of cross-attention is labelled with the word that its step *writes*, because that is
         the word whose sources you want to see.
+
+        Raises:
+            ValueError: If there is no such kind.
         """
+        check_kind(kind)
         if kind == "encoder":
             return self.source_tokens, self.source_tokens
         if kind == "decoder":
@@ -270,9 +279,14 @@ class AttentionRecord:
         return self.written_tokens, self.source_tokens
 
     def heads(self, kind: Kind | None = None) -> list[Head]:
-        """Return all heads of one kind, or of every kind, layer by layer."""
+        """Return all heads of one kind, or of every kind, layer by layer.
+
+        Raises:
+            ValueError: If there is no such kind.
+        """
         if kind is None:
             return [head for each in KINDS for head in self.heads(each)]
+        check_kind(kind)
         layers = getattr(self, kind)
         return [Head(kind, i, h) for i, layer in enumerate(layers) for h in range(len(layer))]
 
@@ -319,14 +333,33 @@ def _check_step(name: str, step: Any) -> None:
         raise ValueError(f"{name} is {short(step)}; expected pairs of a token and its probability")
 
 
+def as_head(head: Any) -> Head:
+    """Return a head as a `Head`, from its code ("e2.3") or from a tuple of its three parts.
+
+    Raises:
+        ValueError: If it is none of these.
+    """
+    if isinstance(head, str):
+        return Head.from_code(head)
+    expected = "a code such as 'e2.3', or (kind, layer, head) such as Head('cross', 0, 1)"
+    named = isinstance(head, tuple | list) and len(head) == 3
+    check("head", head, expected, named and all(map(is_integer, head[1:])))
+    return Head(*head)
+
+
+def check_kind(kind: Any) -> None:
+    """Raise a ValueError unless this is a kind of attention."""
+    if kind not in KINDS:
+        raise ValueError(f"kind is {kind!r}; expected one of {KINDS}")
+
+
 def check_head(head: Head, sizes: dict[Kind, list[int]]) -> None:
     """Raise a ValueError unless a head exists.
 
     `sizes` holds the number of heads in each layer, for each kind of attention.
     """
     kind, layer, number = head
-    if kind not in KINDS:
-        raise ValueError(f"kind is {kind!r}; expected one of {KINDS}")
+    check_kind(kind)
     layers = sizes[kind]
     if not layers:
         there = tuple(other for other in KINDS if sizes[other])
