@@ -30,9 +30,9 @@ class Shortlist:
 
     def __init__(self, path: str | Path):
         file = expand_path(path)
-        check("path", str(path), "a shortlist's file", file.is_file())
+        check("path", str(path), "a shortlist file", file.is_file())
         data = file.read_bytes()
-        check("path", str(path), "a shortlist's file", len(data) >= HEAD.size)
+        check("path", str(path), "a shortlist file", len(data) >= HEAD.size)
         magic, _, self.frequent, _, offsets, words = HEAD.unpack_from(data)
         check(f"first bytes of {path}", hex(magic), hex(MAGIC), magic == MAGIC)
         size = HEAD.size + 8 * offsets + 4 * words
