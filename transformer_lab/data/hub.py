@@ -49,7 +49,7 @@ class HubDataset:
 
     @property
     def form(self) -> str:
-        """How its rows are read, in one line."""
+        """A line that says how its rows are read."""
         source, target = self.columns
         return f"rows of a dataset; source is {source!r}; target is {target!r}"
 

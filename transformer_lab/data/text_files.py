@@ -155,7 +155,7 @@ class PairFile:
 
     @property
     def form(self) -> str:
-        """How the file is read, in one line: its kind, and what the source and target are."""
+        """A line that says how the file is read: its kind, and what the source and target are."""
         if len(self.parts) == 2:
             one, other = (part.member or part.path.name for part in self.parts)
             return f"two files, line by line; source is {one}; target is {other}"

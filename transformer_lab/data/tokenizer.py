@@ -156,7 +156,7 @@ class BPETokenizer:
         smallest = 256 + len(SPECIAL_TOKENS)
         if vocab_size < smallest:
             raise ValueError(
-                f"vocab_size is {vocab_size}; expected at least {smallest}, for all bytes"
+                f"vocab_size is {vocab_size}; expected at least {smallest}, for bytes and special tokens"
             )
         tokenizer = tokenizers.Tokenizer(models.BPE())
         tokenizer.normalizer = normalizers.NFC()

@@ -245,7 +245,7 @@ def check_mask(mask: np.ndarray | None, weights: np.ndarray) -> None:
         check_boolean(mask, "bool")
         check("shape of mask", mask.shape, f"{weights.shape}", mask.shape == weights.shape)
         hidden = float(weights[~mask].max(initial=0))
-        check("weight where the mask hides", hidden, "0", hidden == 0)
+        check("largest weight under the mask", hidden, "0", hidden == 0)
 
 
 def masked_note(mask: np.ndarray | None) -> list[str]:
