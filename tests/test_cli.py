@@ -580,7 +580,7 @@ def test_a_file_of_ones_own_is_scored_whole(capsys, model, tmp_path):
     for corpus in (own / "test", own):  # the run was not told to skip bad lines, so it stops at one
         code, _, err = run(capsys, *given, corpus)
         assert (code, is_one_line(err)) == (1, True)
-        assert "test.fr, line 2: it has an empty side" in err
+        assert "test.fr, line 2: a side is empty" in err
     (own / "test.fr").write_text("le chat court\n" * len(sentences))
     for side in ("en", "fr"):
         (own / f"train.{side}").write_text("the cat\n")

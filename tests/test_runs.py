@@ -113,7 +113,7 @@ def test_a_changed_corpus_of_numbers_may_only_be_split_in_another_way(tmp_path, 
         ValueError, match="is not the one .* was trained on, or it has changed"
     ) as error:
         resume_run(tmp_path / "run")
-    is_said = "splits such a corpus in another way" in str(error.value)
+    is_said = "splits such a corpus differently" in str(error.value)
     assert is_said == (task is numbers_in_english)
 
 

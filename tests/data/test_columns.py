@@ -330,9 +330,9 @@ def test_what_opus_hands_out_is_read(tmp_path, packing):
         for end in ("en", "fr"):
             archive.write(tmp_path / f"Books.en-fr.{end}{packing}", f"Books.en-fr.{end}{packing}")
     assert read_pairs(path, ("fr", "en")).pairs == TURNED
-    with pytest.raises(ValueError, match="expected one table, or two files whose ends"):
+    with pytest.raises(ValueError, match="expected one table, or two files whose suffixes"):
         read_pairs(path)
-    with pytest.raises(ValueError, match="expected one table, or two files whose ends"):
+    with pytest.raises(ValueError, match="expected one table, or two files whose suffixes"):
         read_pairs(path, ("en", "de"))
 
 
@@ -412,11 +412,11 @@ def test_a_folder_leaves_no_table_out_without_a_word(tmp_path):
 LINES = {
     "one more": ("a b\nc d\n", "e\n", "ends before line 2"),
     "one less": ("a b\n", "e\nf\n", "ends before line 2"),
-    "blank on one side": ("a b\n\nc\n", "e\nf\ng\n", "line 2: it has an empty side"),
+    "blank on one side": ("a b\n\nc\n", "e\nf\ng\n", "line 2: a side is empty"),
     "blank on both sides": (
         "a b\n\nc\n",
         "e\n\ng\n",
-        "line 2: it has an empty side, because it is blank",
+        "line 2: it is blank",
     ),
 }
 

@@ -60,9 +60,9 @@ def test_only_a_line_feed_ends_a_line(written):
 
 BAD_LINES = {
     b"no tab at all": "it has no tab; expected a sentence, a tab",
-    b"source\t": "it has an empty side",
-    b" \ttarget": "it has an empty side",
-    b"": "it has an empty side",
+    b"source\t": "a side is empty",
+    b" \ttarget": "a side is empty",
+    b"": "it is blank",
     b"caf\xe9\ttarget": "it has the byte 0xe9; expected UTF-8",
     b"source\tcaf\xe9": "it has the byte 0xe9; expected UTF-8",
 }
@@ -92,7 +92,7 @@ def test_the_faults_of_two_files_are_counted_by_kind_and_told_where_they_are(tmp
 
 def test_the_last_line_of_a_tsv_may_be_bad_too(written):
     path = written(CAT_LINE + b"\nsource\t\n")
-    with pytest.raises(ValueError, match="line 2: it has an empty side"):
+    with pytest.raises(ValueError, match="line 2: a side is empty"):
         read_pairs(path)
 
 
@@ -470,9 +470,7 @@ def test_a_file_of_somebody_elses_is_no_cache_and_stays(apt, tmp_path):
     apt.gives(lists())
     path = tmp_path / "debian-fr.tsv"
     path.write_text("mine\tà moi\n")
-    with pytest.warns(
-        UserWarning, match=r"cannot be written \(it is not a cache file of this package\)"
-    ):
+    with pytest.warns(UserWarning, match=r"cannot be written \(this package did not write it\)"):
         assert debian("fr", cache_folder=tmp_path).train
     assert path.read_text() == "mine\tà moi\n"
 
@@ -647,7 +645,7 @@ def test_lines_that_a_test_file_of_ones_own_leaves_out_are_printed(tmp_path, cap
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 2
     assert "test.en, line 2: it has the byte 0xff" in said[0]
-    assert "test.en, line 4: it has an empty side" in said[1]
+    assert "test.en, line 4: a side is empty" in said[1]
     with pytest.raises(ValueError, match=r"test.en, line 2: .*skip_bad"):
         read_test(False)
 

@@ -11,7 +11,7 @@ from transformer_lab.data.pair import Pair
     [
         ("one", "un", ""),
         ("one " * 250, "un " * 250, ""),
-        ("one " * 251, "un " * 250, "of more than 250 words"),
+        ("one " * 251, "un " * 250, "with more than 250 words"),
         ("x" * 1_001, "un", "a word of more than 1000 letters"),
         ("one", "un " * 9, ""),
         ("one", "dix " * 10, "with more than 9 times as many words on one side"),

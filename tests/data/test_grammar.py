@@ -846,7 +846,7 @@ def test_no_neighbours_are_left_unsettled(everything):
 
 @pytest.mark.parametrize("name", ["train", "validation", "test"])
 def test_a_negative_size_is_refused(name):
-    with pytest.raises(ValueError, match=rf"{name} is -1; expected .* at least 0"):
+    with pytest.raises(ValueError, match=rf"{name} is -1; expected at least 0 pairs"):
         world(**{"train": 5, "validation": 5, "test": 5, name: -1})
 
 

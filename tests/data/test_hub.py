@@ -91,7 +91,7 @@ def test_a_part_that_is_there_is_its_own_and_the_other_is_held_out(tmp_path, par
     assert len(other) == (len(CLEAN) - 5) // 20
     assert {*splits.train, *other, *CLEAN[3:8]} == set(CLEAN)
     assert len(splits.train) + len(other) + 5 == len(CLEAN)
-    assert "left out: 5 of sources that are held out" in capsys.readouterr().err
+    assert "left out: 5 from held-out sources" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("part", ["validation", "test"])
@@ -109,7 +109,7 @@ def test_bad_rows_of_a_part_of_its_own_are_counted(tmp_path):
     folder = saved(tmp_path / "set", train=PAIRS, test=[*CLEAN[3:5], Pair("one", "")])
     splits = find_corpus(f"{folder}@en,fr").splits(skip_bad=True)
     assert splits.test == CLEAN[3:5]
-    assert "1 bad, of validation and test" in splits.said
+    assert "1 bad, in validation and test" in splits.said
 
 
 def test_a_folder_is_found_again_from_elsewhere_and_its_place_is_not_told(tmp_path, monkeypatch):
@@ -134,7 +134,7 @@ def test_a_folder_whose_files_have_changed_is_another_corpus(tmp_path, kind):
 def test_a_row_without_a_side_is_named_or_left_out(tmp_path, capsys):
     folder = saved(tmp_path / "set", train=[*PAIRS, Pair("one", "")])
     corpus = find_corpus(f"{folder}@en,fr")
-    with pytest.raises(ValueError, match="train, row 99: it has an empty side"):
+    with pytest.raises(ValueError, match="train, row 99: a side is empty"):
         corpus.splits()
     splits = corpus.splits(skip_bad=True)
     assert len(splits.train) + len(splits.validation) + len(splits.test) == len(PAIRS)

@@ -288,7 +288,7 @@ def test_digits_matter_where_they_are_most_of_what_differs():
     "pair", [("a\tb", "c"), ("a", "b\nc"), ("a", "b\r"), ("", "b"), ("a", "  "), ("a", 7)]
 )
 def test_a_side_that_does_not_fit_into_a_line_is_named(tmp_path, pair):
-    with pytest.raises(ValueError, match=r"of pair 2 is .*; expected a text that is not empty"):
+    with pytest.raises(ValueError, match=r"of pair 2 is .*; expected a non-empty text"):
         write_pairs(tmp_path / "pairs.tsv", [Pair("one", "un"), Pair(*pair)])
     assert not any(tmp_path.iterdir())
 

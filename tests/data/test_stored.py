@@ -101,8 +101,8 @@ def test_what_is_left_out_is_counted_by_its_reason(tmp_path, capsys):
     splits = kept(tmp_path / "a", [*good, *bad, good[7], Pair("one", " ".join(["neuf"] * 9))])
     said = capsys.readouterr().err.splitlines()[-1]
     assert said == (
-        "these: 57 pairs; left out: 2 bad, 2 of more than 250 words, or of a word of more than 1000 "
-        "letters, 1 repeated, 1 with more than 9 times as many words on one side"
+        "these: 57 pairs; left out: 2 bad, 1 repeated, 2 with more than 250 words, or a word of more "
+        "than 1000 letters, 1 with more than 9 times as many words on one side"
     )
     assert len(splits.train) + len(splits.validation) + len(splits.test) == 51
     kept(tmp_path / "a", [])  # it is not read again, and says the same
@@ -275,7 +275,7 @@ def test_what_is_not_as_it_was_made_is_prepared_again_and_said_to_be(
                 line for line in capsys.readouterr().err.splitlines() if "prepared again" in line
             ]
             was_finished = path.parent.joinpath("about.json") != path or damage != Path.unlink
-            assert said == [f"{error.value} It is prepared again."] * was_finished
+            assert said == [f"{error.value} It is being prepared again."] * was_finished
             assert all_made(tmp_path / "a") == whole[1]
             assert "prepared again" not in capsys.readouterr().err
             shutil.rmtree(tmp_path / "a")
@@ -323,7 +323,7 @@ def test_no_description_is_believed_that_was_not_written_here(whole, tmp_path, n
         with pytest.raises(ValueError, match=re.escape(said)):
             verify_folder(folder)
         assert all_made(tmp_path / "a") == whole[1]
-        assert f"{said} It is prepared again." in capsys.readouterr().err.splitlines()
+        assert f"{said} It is being prepared again." in capsys.readouterr().err.splitlines()
         shutil.rmtree(tmp_path / "a")
 
 

@@ -58,7 +58,7 @@ def test_spaces_and_line_ends_in_json_become_one_space(tmp_path):
         (b"3", r"it has no text 'source' in int; expected \('source', 'target'\)"),
         (b'{"source": "a"}', r"it has no text 'target' in \['source'\]"),
         (b'{"source": "a", "target": 3}', "it has no text 'target'"),
-        (b'{"source": "a", "target": " "}', "it has an empty side"),
+        (b'{"source": "a", "target": " "}', "a side is empty"),
         (b'{"translation": {"en": "a", "fr": "b"}}', r"it has no text 'source' in \['en', 'fr'\]"),
         (b'{"source": "a", "target": "\\ud800"}', "a side is not UTF-8"),
     ],

@@ -324,7 +324,7 @@ def test_a_cell_that_may_not_be_seen_is_no_weight(weights):
         (np.ones((7, 5), dtype=bool), r"shape of mask is \(7, 5\); expected \(5, 7\)"),
         (np.tri(5, 7, 2, dtype=int), "mask.dtype is .*int.*; expected bool, True = may attend"),
         ([[True] * 7] * 5, "mask.dtype is <class 'list'>; expected bool"),
-        (np.zeros((5, 7), dtype=bool), "weight where the mask hides is .* expected 0"),
+        (np.zeros((5, 7), dtype=bool), "largest weight under the mask is .* expected 0"),
     ],
 )
 def test_a_mask_that_does_not_fit_is_named(mask, message, weights, as_users_run_it):

@@ -202,7 +202,7 @@ def test_a_source_word_that_a_shortlist_lacks_and_a_file_that_is_none_are_refuse
         with pytest.raises(ValueError, match=f"source id is {wrong}; expected 0 to 2"):
             Shortlist(path).allowed_ids([wrong])
     for missing in (tmp_path, tmp_path / "none"):
-        with pytest.raises(ValueError, match="path is .*; expected a shortlist's file"):
+        with pytest.raises(ValueError, match="path is .*; expected a shortlist file"):
             Shortlist(missing)
 
 

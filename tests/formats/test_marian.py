@@ -554,7 +554,7 @@ def test_weights_in_several_files_are_read(both, folder):
         (b'{"weight_map": 3}', "index.json is damaged"),
         (b'{"weight_map": {"a": "gone.safetensors"}}', "index.json names is 'gone.safetensors'"),
         (b'{"weight_map": {"a": "../copy/vocab.json"}}', "names is '../copy/vocab.json'; expected"),
-        (b'{"weight_map": {"a": [1]}}', "names is '.1.'; expected one of this folder"),
+        (b'{"weight_map": {"a": [1]}}', "names is '.1.'; expected one in this folder"),
         (b'{"weight_map": {}}', "expected one with model.safetensors"),
     ],
 )

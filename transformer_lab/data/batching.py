@@ -20,7 +20,7 @@ PAD_ID, BOS_ID, EOS_ID = 0, 1, 2
 LONGEST_WORD = 1_000
 """The longest word that is accepted, in letters.
 
-Cutting a word into pieces takes time that grows with the square of its length, and it cannot be
+The time to cut a word into pieces grows with the square of its length, and the cutting cannot be
 interrupted.
 """
 
@@ -86,12 +86,12 @@ class Batch:
 
 
 def longest_word(text: str) -> int:
-    """Return the number of letters of the longest word, where words are separated by spaces."""
+    """Return the number of letters in the longest word; words are separated by spaces."""
     return max(map(len, text.split()), default=0)
 
 
 def is_too_long(pair: SentencePair, most_tokens: int) -> bool:
-    """Return whether a side surely has more than `most_tokens` tokens, or has a word that is too long.
+    """Return whether a side must have more than `most_tokens` tokens, or has a word that is too long.
 
     This needs no tokenizer, because each word has at least one token. A word is too long to be cut
     into pieces if it has more than `LONGEST_WORD` letters.

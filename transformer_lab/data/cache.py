@@ -1,4 +1,4 @@
-"""List and delete the corpora in the user's cache: what is there, and how big it is.
+"""List the corpora in the user's cache with their sizes, and delete them.
 
 The command `transformer-lab cache` uses it.
 """
@@ -97,7 +97,7 @@ def clear_cache(names: Sequence[str] = ()) -> list[CachedCorpus]:
     corpus that another process is preparing is left alone.
 
     Raises:
-        ValueError: If no corpus in the cache has one of these names; nothing is deleted then.
+        ValueError: If one of these names fits no corpus in the cache; nothing is deleted then.
         OSError: If a file cannot be deleted.
     """
     found = list_cache()
@@ -129,6 +129,6 @@ def delete_path(path: Path) -> bool:
         delete_contents(path)
     finally:
         lock.release()
-    with suppress(OSError):  # somebody begins to prepare it again
+    with suppress(OSError):  # another process may have begun to prepare it again
         path.rmdir()
     return True

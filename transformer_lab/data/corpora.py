@@ -42,7 +42,7 @@ def debian(
             user.
         seed: Decides which families are held out.
         validation: The largest number of source sentences for validation; by default a twentieth of
-            all, but no more than 1,000.
+            them all, but no more than 1,000.
         test: The same for the test split.
 
     Raises:
@@ -77,7 +77,7 @@ def debian_rows(language: str, *, cache_folder: Path | str | None = None) -> lis
 
 
 def user_cache_folder() -> Path:
-    """Return this user's cache folder, for files that this package can make again."""
+    """Return this user's cache folder, for files that this package can recreate."""
     if sys.platform == "win32":
         home = os.environ.get("LOCALAPPDATA", "~/AppData/Local")
     elif sys.platform == "darwin":
@@ -118,7 +118,7 @@ def write_cache_file(path: Path, rows: Iterable[Row]) -> None:
     """
     begins = path.read_bytes()[:100] if path.exists() else b""
     if begins and CACHE_MARK not in begins:
-        raise FileExistsError(errno.EEXIST, "it is not a cache file of this package", str(path))
+        raise FileExistsError(errno.EEXIST, "this package did not write it", str(path))
     body = "".join(f"{row.family}\t{row.pair.source}\t{row.pair.target}\n" for row in rows)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, f"{cache_header(body)}\n{body}".encode())

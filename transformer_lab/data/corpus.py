@@ -47,7 +47,7 @@ from transformer_lab.data.world import grammar
 from transformer_lab.storage.files import write_atomically
 
 WORLD_PAIRS = 60_000
-"""The number of training pairs of the bilingual world.
+"""The number of training pairs from the bilingual world.
 
 New sentences take only seconds to write, and they teach rules, whereas repeated sentences would be
 learnt by heart.
@@ -80,7 +80,7 @@ Tokenizers = tuple[Tokenizer, Tokenizer]
 
 @dataclass(frozen=True)
 class Corpus:
-    """A corpus that can be opened, as `find_corpus` returns it.
+    """A corpus found by `find_corpus`, ready to be opened.
 
     Attributes:
         name: "world", "debian:LANGUAGE", "hf:NAME", "stream:NAME", or the absolute path of a file
@@ -131,7 +131,7 @@ def find_corpus(name: str) -> Corpus:
         ValueError: If there is no such corpus.
     """
     if name == "world":
-        # A run sees its many different sentences once or twice: too little to learn by heart.
+        # A run sees each of its many sentences once or twice: too rarely to learn it by heart.
         return Corpus(
             name,
             open_world,
@@ -181,7 +181,7 @@ def resolve_corpus_path(name: str, path: Path, columns: tuple[str, str] | None) 
     if path.name and not two and not path.exists() and (ends := list_side_suffixes(path)):
         expected = (
             "--source and --target to name two of its files, which end in "
-            f"{', '.join(ends)}; in Python NAME@SOURCE,TARGET"
+            f"{', '.join(ends)}; or, in Python, NAME@SOURCE,TARGET"
         )
         check("corpus", name, expected, holds=False)
     there = path.is_file() or path.is_dir() or bool(two)
@@ -192,7 +192,7 @@ def resolve_corpus_path(name: str, path: Path, columns: tuple[str, str] | None) 
 
 
 def find_similar_name(path: Path) -> str:
-    """Return a name like this one that its folder has, with or without its suffix, or ""."""
+    """Return a similar name in the same folder, with or without its suffix, or "" if there is none."""
     if not path.name or not path.parent.is_dir():
         return ""
     names = {name for one in path.parent.iterdir() for name in (one.name, one.stem)}
@@ -201,7 +201,7 @@ def find_similar_name(path: Path) -> str:
 
 
 def save_pipe(pipe: Path) -> Path:
-    """Save what comes through a pipe to a cache file named by its checksum, and return the path.
+    """Save what comes through a pipe to a cache file named after its checksum, and return the path.
 
     A pipe can be read only once, but a run reads its corpus again when it is resumed or scored.
     """
@@ -221,7 +221,7 @@ def save_pipe(pipe: Path) -> Path:
 
 
 def begins_with_json(path: Path) -> bool:
-    """Return whether a file's first line that is not blank is a JSON object.
+    """Return whether a file's first non-blank line is a JSON object.
 
     The file may be compressed.
     """

@@ -22,7 +22,7 @@ from transformer_lab.data.pair import Pair
 from transformer_lab.data.text import check_visible_text
 
 
-class CorpusUnavailable(RuntimeError):  # noqa: N818 - a state of the machine, no mistake
+class CorpusUnavailable(RuntimeError):  # noqa: N818 - a state of the machine, not a mistake
     """The error for a corpus that cannot be fetched on this machine at the moment.
 
     The message says why, and what to use instead.
@@ -38,8 +38,8 @@ class Row(NamedTuple):
 
 # --- fetch the lists -------------------------------------------------------------------------
 
-# Clearing the targets leaves out the big package indices, and clearing the hooks what other
-# programs do after an update. Everything apt writes is below one folder of our own.
+# Clearing the targets leaves out the big package indices. Clearing the hooks leaves out what other
+# programs do after an update. Everything apt writes goes into one folder of our own.
 APT_CONFIGURATION = """
 #clear APT::Update;
 #clear DPkg;
@@ -114,7 +114,7 @@ def read_lists(folder: Path, language: str, complaints: str) -> tuple[list[str],
         ValueError: If the mirrors have lists, but none in this language.
         CorpusUnavailable: If a list is missing or incomplete.
     """
-    # apt's own _ stands for a slash, so it writes that of pt_BR as %5f.
+    # apt writes _ for a slash, so it has to write the _ of pt_BR as %5f.
     files = {unquote(path.name): path for path in sorted(folder.iterdir()) if path.is_file()}
     texts = {name: path.read_text("utf-8", "replace") for name, path in files.items()}
     ending = f"_Translation-{language}"
@@ -170,8 +170,8 @@ BULLET = re.compile(r"(?:[-*+•·–—−‣◦o]|\d+[.)])\s+(?=\S)")
 def split_paragraphs(lines: Iterable[str]) -> list[list[str]]:
     """Split a description into paragraphs, each a list of blocks.
 
-    A block is wrapped text, one item of a bulleted list without its bullet, or one line that is
-    indented in order to be shown as it is.
+    A block is wrapped text, one item of a bulleted list without its bullet, or one line whose
+    indentation means that it is shown as it is.
     """
     result: list[list[str]] = [[]]
     depth, listed = 0, False
@@ -190,7 +190,7 @@ def split_paragraphs(lines: Iterable[str]) -> list[list[str]]:
     return [[tidy_block(block) for block in blocks] for blocks in result if blocks]
 
 
-# Han and Kana are written without spaces, so that a space there is only where a line ended.
+# Han and Kana are written without spaces, so a space between them only shows where a line ended.
 UNSPACED = r"[\u3000-\u9fff\uff00-\uffef]"
 
 
@@ -222,8 +222,8 @@ def split_sentences(text: str) -> list[str]:
 def pair_sentences(english: Iterable[str], translated: Iterable[str]) -> Iterator[Pair]:
     """Yield pairs from a description and its translation, matched by position.
 
-    Paragraphs, blocks and sentences are paired if there are equally many on both sides. If not, the
-    whole block is one pair, or the paragraph is skipped.
+    Paragraphs, blocks and sentences are paired if both sides have the same number of them. If not,
+    the whole block is one pair, or the paragraph or description is skipped.
     """
     lefts, rights = split_paragraphs(english), split_paragraphs(translated)
     if len(lefts) != len(rights):
@@ -274,7 +274,7 @@ def filter_by_length_ratio(rows: Sequence[Row]) -> list[Row]:
     return [row for row, r in zip(rows, ratios, strict=True) if lowest < r < highest]
 
 
-# What a package is written in says nothing of its family; the next part of its name does.
+# The prefix for a package's ecosystem says nothing about its family; the next part of its name does.
 ECOSYSTEM = re.compile(
     r"^(?:lib(?:ghc|rust)|python3?|ruby|golang|node|php|r|elpa|gir1\.2|cl|haskell|ocaml|lua)-"
     r"(?:(?:github|gopkg|google|com|org|x|cran|bioc|other)-)*(?=[a-z])"

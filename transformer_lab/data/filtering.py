@@ -20,7 +20,7 @@ counted, so a pair is left out only if its letters are out of proportion as well
 def rejection_reason(pair: Pair) -> str:
     """Return, in words, why the filter leaves a pair out, or "" if the pair is fit."""
     if is_too_long(pair, MOST_WORDS):
-        return f"of more than {MOST_WORDS} words, or of a word of more than {LONGEST_WORD} letters"
+        return f"with more than {MOST_WORDS} words, or a word of more than {LONGEST_WORD} letters"
     sides = (pair.source, pair.target)
     counts = [sorted(len(side.split()) for side in sides), sorted(map(len, sides))]
     uneven = all(most > MOST_RATIO * least for least, most in counts)

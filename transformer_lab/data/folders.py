@@ -142,7 +142,7 @@ def refuse_unnamed_sides(folder: Path) -> None:
     ends = sorted({text_suffix(path.name)[1:] for path in folder.iterdir()} & set(LANGUAGES))
     if len(ends) > 1:
         expected = (
-            f"expected --source and --target to be two of {', '.join(ends)}; in Python "
+            f"expected --source and --target to be two of {', '.join(ends)}; or, in Python, "
             "FOLDER@SOURCE,TARGET"
         )
         raise ValueError(f"{folder} has a file for each language; {expected}")

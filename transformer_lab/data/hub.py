@@ -49,7 +49,7 @@ class HubDataset:
 
     @property
     def form(self) -> str:
-        """How its rows are read, in one line."""
+        """A line that says how its rows are read."""
         source, target = self.columns
         return f"rows of a dataset; source is {source!r}; target is {target!r}"
 
@@ -121,7 +121,7 @@ def load_splits_and_versions(name: str, stream: bool) -> tuple[dict[str, Any], d
     else:
         builder = load_builder([(str(folder),)] if folder.is_dir() else possible_names(name))
         if stream:
-            # A stream has no sum. Its files have the times when they changed, on the hub a version.
+            # A stream has no checksum, but its files have modification times or, on the hub, a version.
             parts = dict(builder.as_streaming_dataset())
             files = builder.config.data_files or {}
             origins = {part: str(getattr(files.get(part), "origin_metadata", "")) for part in parts}

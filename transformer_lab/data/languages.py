@@ -1,4 +1,4 @@
-"""The names of languages by their codes, and the script that a text is written in.
+"""Names of languages, and functions that detect which script a text is written in.
 
 Corpora, model cards and the choice of BLEU's tokenization use them.
 """
@@ -64,7 +64,7 @@ def main_script(texts: Iterable[str]) -> str:
 
 
 def count_scripts(texts: Iterable[str]) -> Counter[str]:
-    """Return how many letters of each script these texts have."""
+    """Count the letters of each script in these texts."""
     letters = Counter(sign for text in texts for sign in text if sign.isalpha())
     scripts: Counter[str] = Counter()
     for sign, count in letters.items():

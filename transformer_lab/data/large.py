@@ -38,7 +38,7 @@ PairReader = Callable[[], Iterator[Pair | None]]
 HeldOutPairs = Mapping[str, list[Pair | None]]
 """The "validation" and "test" pairs that come with a corpus; None stands for a bad row."""
 HELD_OUT_SPLITS = ("test", "validation")
-"""The splits that the model is not trained on, in the order in which they choose their sources."""
+"""The splits that the model is not trained on, in the order in which their sources are chosen."""
 
 
 @dataclass
@@ -69,7 +69,7 @@ def store_corpus(
     seed: int,
     held: Callable[[], HeldOutPairs] | None = None,
 ) -> Splits[Pair]:
-    """Split a corpus and store its training pairs in a folder; a complete folder is used again.
+    """Split a corpus and store its training pairs in a folder; a complete folder is reused.
 
     Args:
         folder: Where to store it; the folder is created if necessary.
@@ -83,7 +83,7 @@ def store_corpus(
 
     Raises:
         ValueError: If there are too few pairs, if they changed between the two readings, or if
-            `read` raises one.
+            `read` raises a ValueError.
     """
 
     def make(folder: Path) -> None:
@@ -144,7 +144,7 @@ def write_splits(folder: Path, name: str, read: PairReader, seed: int, held: Hel
     splits = {
         part: [pair for pair in held.get(part, ()) if pair is not None] for part in HELD_OUT_SPLITS
     }
-    left_out["bad, of validation and test"] = sum(pairs.count(None) for pairs in held.values())
+    left_out["bad, in validation and test"] = sum(pairs.count(None) for pairs in held.values())
     known = np.array([hash_key(key_of(p.source), seed) for p in chain(*splits.values())], np.uint64)
     new_places = np.setdiff1d(places[new], known)
     ends = find_held_out_bounds(
@@ -159,7 +159,7 @@ def write_splits(folder: Path, name: str, read: PairReader, seed: int, held: Hel
                 continue
             place = int(places[number])
             if place in theirs:
-                left_out["of sources that are held out"] += 1
+                left_out["from held-out sources"] += 1
             elif part := next((part for part, end in ends.items() if place <= end), None):
                 splits[part].append(pair)
             else:

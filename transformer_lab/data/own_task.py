@@ -1,4 +1,4 @@
-"""Small translation tasks for readers to choose from, change, or replace by their own.
+"""Small translation tasks for readers to choose from, change, or replace with their own.
 
 A task is a function that draws one pair: `dates(random.Random(0))` may return ("Sunday, 14 Feb
 2021", "2021-02-14"). Each task is short, so that you can copy it into a notebook and change it.
@@ -57,7 +57,7 @@ def write_pairs(path: str | Path, pairs: Sequence[Pair], *, overwrite: bool = Fa
         for side in ("source", "target"):
             text = getattr(pair, side)
             fits = isinstance(text, str) and bool(text.strip()) and not set(text) & set("\t\n\r")
-            expected = f"a text that is not empty, without a tab or line break (in {pair})"
+            expected = f"a non-empty text without tabs or line breaks (in {pair})"
             check(f"{side} of pair {number}", text, expected, fits)
     lines = [f"{pair.source}\t{pair.target}\n".encode() for pair in pairs]
     table = [line.rstrip(b"\n").split(b"\t") for line in lines[:ROWS_LOOKED_AT]]
@@ -266,7 +266,7 @@ BEFORE_OTHERS = BEFORE_ALL | {"c": "k", "z": "s", "g": "g"}
 
 
 def spanish_sounds(draw: random.Random) -> tuple[str, str]:
-    """Draw a word in Spanish spelling, and as a phrasebook spells it: "gitana" is "khee-tah-nah"."""
+    """Draw a word as it is spelt in Spanish, and in a phrasebook: "gitana" is "khee-tah-nah"."""
     word, sounds = "", []
     for _ in range(draw.randint(1, 4)):
         vowel, end = draw.choice("aeiou"), draw.choice(["", "", "n", "s"])

@@ -53,7 +53,7 @@ BINARY_FORMS = {
     b"ARROW1\0": "Arrow",
     b"\x80\x04\x95": "a pickle",
 }
-"""The first bytes of files without lines of text, which identify them whatever they are called."""
+"""The first bytes of binary files, which identify them whatever they are called."""
 SUFFIX_ALIASES = {".pot": ".po", ".xlf": ".xliff", ".ods": ".xlsx", ".xls": ".xlsx"}
 
 
@@ -120,7 +120,7 @@ def list_zip_members(path: Path) -> list[str]:
         with zipfile.ZipFile(path) as archive:
             names = [info.filename for info in archive.infolist() if not info.is_dir()]
     except zipfile.BadZipFile as error:
-        raise ValueError(f"{path}: damaged: {error}; expected a whole .zip file") from None
+        raise ValueError(f"{path}: damaged: {error}; expected a complete .zip file") from None
     return [name for name in names if not Path(name).name.startswith((".", "_"))]
 
 
@@ -159,7 +159,7 @@ def open_unpacked(part: TextFile) -> Iterator[IO[bytes]]:
             with part.path.open("rb") as file:
                 yield file
     except damaged as error:
-        raise ValueError(f"{part}: damaged: {error}; expected a whole {packing} file") from None
+        raise ValueError(f"{part}: damaged: {error}; expected a complete {packing} file") from None
 
 
 def import_zstd(path: Path) -> Any:
@@ -236,7 +236,7 @@ def unpack_command(part: TextFile) -> str:
 
 
 def refuse_non_utf8(part: TextFile, line: bytes) -> None:
-    """Raise a ValueError if a file's first line shows that the file is not UTF-8 text in lines.
+    """Raise a ValueError if a file's first line shows that the file does not hold lines of UTF-8 text.
 
     The message says how to convert it.
     """
@@ -246,7 +246,7 @@ def refuse_non_utf8(part: TextFile, line: bytes) -> None:
         raise ValueError(f"{part} is a tar archive. To unpack it: {how} | tar -x")
     if binary or b"\0\0\0\0" in begins:
         raise ValueError(
-            f"{part} is {binary or 'binary'}; expected text in UTF-8, as it is or in .gz, .zst or .zip"
+            f"{part} is {binary or 'binary'}; expected text in UTF-8, plain or in a .gz, .zst or .zip"
         )
     has_half = any(pair in begins for pair in (b"\t\0", b"\0\t"))
     if line.startswith(UTF_16) or has_half or 4 * begins.count(0) > len(begins):

@@ -38,7 +38,7 @@ class Splits(Generic[P]):
 
     Attributes:
         train: The pairs to train on.
-        validation: The pairs to watch training with.
+        validation: The pairs to monitor training with.
         test: The pairs to report scores on.
         said: How many pairs were read, and how many were left out and why; "" if that is unknown.
         form: How the pairs were read: the kind of file and the columns; "" if that is unknown.

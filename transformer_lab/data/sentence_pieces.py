@@ -122,7 +122,7 @@ def load_processor(model: bytes, extra: str = "marian") -> Any:
     try:
         processor = sentencepiece.SentencePieceProcessor(model_proto=model)
         pieces = processor.get_piece_size()
-    except RuntimeError as error:  # what the library raises for bytes that are no model
+    except RuntimeError as error:  # what the library raises for bytes that are not a model
         raise ValueError(f"model is not a SentencePiece model: {error}") from error
     check("model", "empty", "a SentencePiece model", pieces > 0)
     return processor
@@ -138,5 +138,5 @@ def check_vocabulary(vocabulary: object) -> None:
     wrong = sorted({piece for piece, i in vocabulary.items() if not is_integer(i)})
     check("vocabulary", f"without an id for {wrong[:3]}", "a whole number for each", not wrong)
     missing = sorted(set(range(len(vocabulary))) - set(vocabulary.values()))
-    expected = f"ids from 0 to {len(vocabulary) - 1}, each of one piece"
+    expected = f"ids from 0 to {len(vocabulary) - 1}, one for each piece"
     check("vocabulary", f"without {missing[:3]}", expected, not missing)

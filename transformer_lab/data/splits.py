@@ -28,7 +28,7 @@ def split_pairs(
     Args:
         pairs: The sentence pairs.
         seed: Decides which sources are held out.
-        validation: The number of source sentences; by default a twentieth of all, but at most
+        validation: The number of source sentences; by default a twentieth of them all, but at most
             1,000.
         test: The same for the test split.
 
@@ -56,8 +56,8 @@ def explain_new_split(splits: Splits[Any]) -> str:
     if not digits_matter(pairs):
         return ""
     return (
-        ". Its lines differ mostly in digits, and this version splits such a corpus in another way "
-        "than earlier ones did"
+        ". Its lines differ mostly in digits, and this version splits such a corpus differently "
+        "from earlier ones"
     )
 
 
@@ -80,7 +80,7 @@ def split_words(sentence: str) -> list[str]:
 
 
 def source_key(sentence: str) -> str:
-    """Return a key of a sentence that ignores case, spaces, punctuation, Unicode form and digits.
+    """Return a sentence's key, which ignores case, spaces, punctuation, Unicode form and digits.
 
     Every number becomes 0, so "page 7" and "page 12" have the same key.
     """
@@ -93,7 +93,7 @@ def without_digits(key: str) -> str:
 
 
 def number_key(sentence: str) -> str:
-    """Return a sentence's key like `source_key`, except that numbers stay as they are."""
+    """Return a key like that of `source_key`, except that numbers stay as they are."""
     sentence = to_nfc(remove_invisible(sentence))
     return " ".join(split_words(sentence)) or sentence
 

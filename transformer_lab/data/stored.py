@@ -1,8 +1,8 @@
 """Corpora on disk that do not fit into memory: sealed folders with pairs, token ids and batches.
 
 `large` and `corpus` write them, and the trainer reads batches from them. A folder is valid once it
-contains `about.json`. That file is written last. It holds the SHA-256 of every other file, and one
-of its own remaining content. These hashes are checked whenever a folder is opened. If the folder
+contains `about.json`. That file is written last. It holds the SHA-256 of every other file, and of
+the rest of its own content. These hashes are checked whenever a folder is opened. If the folder
 has changed, or if writing it was interrupted, it is built again. Several processes can read the
 same folder.
 """
@@ -272,7 +272,7 @@ def open_or_build(folder: Path, open_whole: Callable[[Path], T], make: Callable[
             return open_whole(folder)  # another process may have made it by now
         except ValueError as error:
             if (folder / ABOUT).exists():
-                print(f"{error} It is prepared again.", file=sys.stderr)
+                print(f"{error} It is being prepared again.", file=sys.stderr)
         delete_contents(folder)
         make(folder)
         return open_whole(folder)
@@ -283,7 +283,7 @@ def delete_contents(folder: Path) -> None:
 
     Links are deleted, but not the files they point to.
     """
-    # The description goes first: a folder that is half deleted does not count any more.
+    # `about.json` goes first, so that a half-deleted folder is no longer valid.
     for path in sorted(folder.iterdir(), key=lambda path: path.name != ABOUT):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)

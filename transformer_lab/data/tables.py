@@ -39,8 +39,8 @@ LABEL_SHARE = 0.05
 NUMBER = re.compile(r"[-+]?\d[\d.,:]*")
 CODE = re.compile(r"[a-z]{2,3}(?=[_-][a-z]+$)")
 ID = re.compile(
-    r"(?=.*\d)[\W\d_]+"  # without a letter, as a date, a share or a number in brackets
-    r"|(?=.*[\d_\\/@{}=|#])[!-~]+"  # one word with signs in it, as a URL
+    r"(?=.*\d)[\W\d_]+"  # no letters, as in a date, a percentage or a number in brackets
+    r"|(?=.*[\d_\\/@{}=|#])[!-~]+"  # one word with special characters, such as a URL
     r"|[^.]*\.[A-Za-z]\w{1,3}"  # the name of a file
 )
 MISSING_VALUES = {"", "nan", "na", "n/a", "null", "none"}
@@ -49,7 +49,7 @@ CODES = (
     "ara bul cat ces chi cmn cze dan deu dut ell eng est fas fin fra fre ger gre heb hin hun ind ita "
     "jpn kor lav lit nld per pol por ron rum rus slk slo spa swe tha tur ukr vie zho"
 ).split()
-"""The three-letter codes of languages (ISO 639-2 and 639-3)."""
+"""Three-letter codes for languages (ISO 639-2 and 639-3)."""
 OWN_NAMES = (
     "anglais français englisch deutsch inglés español inglese italiano inglês português engels "
     "nederlands angielski polski английский русский 英文 中文 英語 日本語 영어 한국어"
@@ -148,10 +148,10 @@ def read_csv_rows(part: TextFile) -> Iterator[Row]:
 
 
 def detect_separator(lines: Sequence[str]) -> str:
-    """Return the tab, comma or semicolon, whichever makes most rows of a CSV file equally wide."""
+    """Return the tab, comma or semicolon: whichever gives the most rows the same number of columns."""
 
     def alike(separator: str) -> int:
-        rows = csv.reader(lines, delimiter=separator)  # without strict it takes whatever there is
+        rows = csv.reader(lines, delimiter=separator)  # without `strict`, it accepts anything
         with contextlib.suppress(csv.Error):
             widths = Counter(map(len, rows))
             return max((count for width, count in widths.items() if width > 1), default=0)
@@ -219,7 +219,7 @@ def count_columns(cells: Cells) -> int:
 
 
 def are_column_numbers(columns: tuple[str, str], first: Sequence[str]) -> bool:
-    """Return whether `columns` are column numbers, rather than names in the first line made of digits."""
+    """Return whether `columns` are column numbers, rather than all-digit names in the first line."""
     are_numbers = all(column.isascii() and column.isdigit() for column in columns)
     return are_numbers and not set(columns) <= set(first)
 
@@ -273,7 +273,7 @@ def has_header(table: Sequence[Cells], first: Sequence[str]) -> bool:
     """Return whether the first line of a table is a header.
 
     It counts as a header if two of its cells are usual column names, if it numbers the columns, or
-    if one of its cells is not a number although all cells below that one are.
+    if one of its cells is not a number although nearly all cells below it are.
     """
     cells = [cell.lower() for cell in first]
     if len(set(cells)) == len(cells) and sum(map(is_column_name, cells)) >= 2:
@@ -323,8 +323,8 @@ def describe_non_sentences(table: Sequence[Cells], place: int) -> str:
 def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: TextFile) -> None:
     """Raise a ValueError if column 1 or 2 does not hold sentences.
 
-    Numbers, ids, file names, the same text on every line, or a few labels are not sentences. If
-    there are two columns with sentences, the message names the first two. Tables with fewer than
+    Numbers, ids, file names, the same text on every line, or a few labels are not sentences. If at
+    least two columns do hold sentences, the message suggests the first two. Tables with fewer than
     `MIN_ROWS` rows are not checked. If there are only two columns, only the first is checked, and
     only for numbers that count upwards: numbers in any other order may be the text to translate.
     """
@@ -338,7 +338,7 @@ def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: Tex
     ]
     wrong = next((place for place, kind in enumerate(kinds[:2]) if kind), None)
     others = [place for place, kind in enumerate(kinds) if not kind][:2]
-    # A column of ids, or of one text, may be meant if there are but two.
+    # With only two columns, a column of ids or of one repeated text may be intended.
     if wrong is None or (len(kinds) == 2 and not kinds[wrong].startswith("a number")):
         return
     if len(kinds) == 2 and wrong == 1:
@@ -346,7 +346,7 @@ def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: Tex
     if len(kinds) == 2 and not counts_upwards(below):
         return  # numbers to write as words, say
     if len(others) < 2 and kinds[wrong].startswith("one of"):
-        return  # a column of few words may be one to translate
+        return  # a column with a few words may be the one to translate
     said = f"column {wrong + 1} is {kinds[wrong]}"
     if len(others) < 2:
         rising = ". The numbers only rise; if you want to translate them, shuffle the lines"

@@ -122,7 +122,7 @@ def iterate_pairs(
     Raises:
         FileNotFoundError: If there is no such file.
         ValueError: If a line is not UTF-8 or lacks a side, a column is missing, a compressed file
-            is damaged, or the file is in a form that is not read.
+            is damaged, or the file's form is not supported.
     """
     for pair in PairFile(Path(path), columns, is_csv):
         if isinstance(pair, Pair):
@@ -155,7 +155,7 @@ class PairFile:
 
     @property
     def form(self) -> str:
-        """How the file is read, in one line: its kind, and what the source and target are."""
+        """A line that says how the file is read: its kind, and what the source and target are."""
         if len(self.parts) == 2:
             one, other = (part.member or part.path.name for part in self.parts)
             return f"two files, line by line; source is {one}; target is {other}"
@@ -196,7 +196,7 @@ def find_files(path: Path, columns: tuple[str, str] | None) -> tuple[TextFile, .
     Raises:
         FileNotFoundError: If there is no such file.
         ValueError: If a .zip does not hold either one table or two parallel files, or the form is
-            not read.
+            not supported.
     """
     sides = find_side_files(path, columns) if columns else ()
     if sides:
@@ -221,7 +221,7 @@ def find_files(path: Path, columns: tuple[str, str] | None) -> tuple[TextFile, .
     ends = sorted(filter(None, {Path(strip_packing_suffix(name)).suffix[1:] for name in names}))
     raise ValueError(
         f"{path} holds {', '.join(sorted(names)[:9]) or 'no file'}; expected one table, or two files "
-        f"whose ends you name, among {', '.join(ends) or 'none'}: with --source and --target on the "
+        f"whose suffixes (here {', '.join(ends) or 'none'}) you name with --source and --target on the "
         "command line, or as columns in Python"
     )
 
@@ -289,22 +289,22 @@ def read_two_files(source: TextFile, target: TextFile) -> Iterator[Pair | str]:
         zip_longest(read_raw_lines(source), read_raw_lines(target)), start=1
     ):
         if not any(side and side.strip() for side in sides):
-            blank += 1  # at the end this is no fault
+            blank += 1  # blank lines at the end are not a fault
             continue
         yield from (f"{source}, line {n}: {BLANK}" for n in range(number - blank, number))
         blank = 0
         if None in sides:
             ended, longer = (source, target) if sides[0] is None else (target, source)
             raise ValueError(
-                f"{ended} ends before line {number}, but {longer} goes on; expected as many lines "
-                "in both, each with the other's translation"
+                f"{ended} ends before line {number}, but {longer} goes on; expected the same "
+                "number of lines in both, each the translation of the other"
             )
         cells = [bytes(side or b"") for side in sides]
         places = (f"{part}, line {number}" for part in (source, target))
         yield pair_from_cells(cells, Layout(0, 1), *places)
 
 
-BLANK = "it has an empty side, because it is blank; expected a sentence and its translation"
+BLANK = "it is blank; expected a sentence and its translation"
 
 
 def read_table(
@@ -342,7 +342,7 @@ def refuse_one_side(path: Path) -> None:
     if plain.suffix[1:] in ends and len(ends) > 1:
         raise ValueError(
             f"{path} has no tab in it; expected pairs. If it is one side of a corpus, name both "
-            f"sides, two of {', '.join(ends)}: with --source and --target on the command line, or as "
+            f"sides (two of {', '.join(ends)}) with --source and --target on the command line, or as "
             "columns in Python"
         )
 
@@ -406,7 +406,7 @@ def clean_side(text: str, place: str) -> str:
         ValueError: If it is empty, or has no visible character.
     """
     if not text.strip():
-        raise ValueError(f"{place}: it has an empty side; expected a sentence")
+        raise ValueError(f"{place}: a side is empty; expected a sentence")
     text = check_visible_text(f"{place}: a side", text).strip()
     return " ".join(text.split()) if "\t" in text or "\n" in text else text
 

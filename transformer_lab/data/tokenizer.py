@@ -139,11 +139,11 @@ class BPETokenizer:
     def __init__(self, tokenizer: tokenizers.Tokenizer):
         self.tokenizer = tokenizer
         ids, size = set(tokenizer.get_vocab().values()), tokenizer.get_vocab_size()
-        expected = f"0 to {size - 1}, each of one piece"
+        expected = f"0 to {size - 1}, one for each piece"
         check(
             "ids of the pieces", f"up to {max(ids, default=0)}", expected, ids == set(range(size))
         )
-        # "<pad>" in a text is five signs, and not the id that means padding.
+        # "<pad>" in a text is five characters, not the id that means padding.
         self.tokenizer.encode_special_tokens = True
 
     @classmethod
@@ -156,7 +156,7 @@ class BPETokenizer:
         smallest = 256 + len(SPECIAL_TOKENS)
         if vocab_size < smallest:
             raise ValueError(
-                f"vocab_size is {vocab_size}; expected at least {smallest}, for all bytes"
+                f"vocab_size is {vocab_size}; expected at least {smallest}, for bytes and special tokens"
             )
         tokenizer = tokenizers.Tokenizer(models.BPE())
         tokenizer.normalizer = normalizers.NFC()
@@ -184,7 +184,7 @@ class BPETokenizer:
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the ids of the pieces of each text, computed on all cores."""
         spaced = [" " + text for text in texts]
-        # "Fast" leaves out where in the text each piece stood.
+        # The fast version does not record where in the text each piece was.
         encodings = self.tokenizer.encode_batch_fast(spaced, add_special_tokens=False)
         return [encoding.ids for encoding in encodings]
 

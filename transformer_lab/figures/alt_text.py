@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-MOST_ROWS = 12  # of a map, or bars of a row, that are named one by one; nobody listens to more
-MOST_NUMBERS = 60  # of a matrix that are read out one by one
+MOST_ROWS = 12  # rows of a map, or bars of a row, to name one by one; nobody listens to more
+MOST_NUMBERS = 60  # numbers of a matrix to read out one by one
 
 
 def add_alt_text(figure: Figure, title: str, seen: str) -> None:

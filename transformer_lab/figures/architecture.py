@@ -41,7 +41,7 @@ WIDTH, HEIGHT, STEP = 2.1, 0.34, 0.52  # of a box, and from one box to the next;
 LEFT, RIGHT = 0.7, 4.2  # where the columns begin
 BASE = 0.5  # where the lowest boxes begin
 FIRST_OF_LAYER = 2  # in a column, counted from 0
-AROUND = 0.18  # how far a residual stands off its boxes
+AROUND = 0.18  # how far a residual connection is from its boxes
 
 
 def architecture(
@@ -92,7 +92,7 @@ def architecture(
 
 
 def describe_architecture(labels: Mapping[str, str], lit: Collection[str]) -> str:
-    """Return a text that says which boxes are highlighted, and which labels are next to the boxes."""
+    """Return a text that says which boxes are highlighted, and gives the labels in the boxes."""
     text = "Figure 1 of the paper: encoder and decoder side by side."
     for side in ("encoder", "decoder"):
         parts = [BOXES[name] for name in BOXES if name in lit and name.startswith(f"{side}.")]

@@ -1,4 +1,4 @@
-"""Boxes with a word inside, arrows as thick as a weight, and the cover over hidden words.
+"""Boxes with a word inside, arrows whose thickness shows a weight, and the cover over hidden words.
 
 `sentence` decides where they go. Positions and sizes are in inches, but the thickness of arrows is
 in points.
@@ -10,8 +10,8 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
 from transformer_lab.figures.style import COLOURS, HEADS, INK, MASKED, PAPER, QUIET
 
-WORD, SMALL = 12.0, 11.0  # points; of a word, and of what stands beside and between words
-THICK = 10.0  # points; an arrow of weight 1
+WORD, SMALL = 12.0, 11.0  # points: for a word, and for labels beside and between words
+THICK = 10.0  # points: an arrow of weight 1
 THIN = 0.005  # below this weight an arrow is dotted
 HEAD_NAMES = {f"head {number}": colour for number, colour in enumerate(HEADS, start=1)}
 
@@ -76,7 +76,7 @@ def draw_cover(axes: Axes, left: float, low: float, wide: float, high: float) ->
 def make_arrow(
     start: tuple[float, float], end: tuple[float, float], weight: float, colour: str
 ) -> FancyArrowPatch:
-    """Return an arrow as thick as its weight; if there is almost no weight, it is a dotted line."""
+    """Return an arrow whose thickness shows its weight, or a dotted line if the weight is almost 0."""
     if weight < THIN:
         return FancyArrowPatch(
             start, end, arrowstyle="-", color=colour, lw=1, linestyle=":", shrinkA=0, shrinkB=0

@@ -72,7 +72,7 @@ def draw_image(figure: Figure, *, coarse: bool = False) -> Image.Image:
     """
     drawn = io.BytesIO()
     with course_style(), warnings.catch_warnings():
-        # A sign that the font lacks is drawn as a box; the words beside the picture have it.
+        # A character that the font lacks is drawn as a box; the alt text has it.
         warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from font")
         figure.savefig(drawn, format="png", dpi=figure.dpi * PIXEL_RATIO)
     return quantize_colours(Image.open(drawn), coarse=coarse)

@@ -26,8 +26,8 @@ from transformer_lab.figures.style import (
 from transformer_lab.figures.titles import add_title, format_formulas
 
 CELL = 0.33  # inches: room for a number like .95
-SMALLEST = 0.19  # inches: a cell beside whose neighbours a token can still be read
-SMALL = 6  # rows and columns; a map of no more gets larger cells, and a shorter scale
+SMALLEST = 0.19  # inches: the smallest cell at which the tokens can still be read
+SMALL = 6  # rows and columns; a map with no more gets larger cells, and its scale a shorter label
 LETTER = 0.085  # inches, about the width of one
 LONGEST_LABEL = 60  # letters: no picture has room for a word of ten thousand
 WORTH_A_NUMBER = 0.045  # smaller weights would print as 0.0 or clutter the picture
@@ -144,7 +144,7 @@ def attention_panels(
     with course_style():
         side = min(CELL, max(SMALLEST, 2.2 / len(keys)), (PAGE - beside) / (across * len(keys)))
         width = across * len(keys) * side + beside
-        labelled = 1 + bool(len(panels) % across)  # a short last line leaves keys above it to name
+        labelled = 1 + bool(len(panels) % across)  # the line above a short last line names keys too
         height = down * (len(queries) * side + 0.5) + labelled * longest(keys) * LETTER + 0.6
         height += 0.2 * bool(masked_note(mask))
         figure = Figure(figsize=(width, height), layout="compressed")
@@ -245,7 +245,7 @@ def check_mask(mask: np.ndarray | None, weights: np.ndarray) -> None:
         check_boolean(mask, "bool")
         check("shape of mask", mask.shape, f"{weights.shape}", mask.shape == weights.shape)
         hidden = float(weights[~mask].max(initial=0))
-        check("weight where the mask hides", hidden, "0", hidden == 0)
+        check("largest weight under the mask", hidden, "0", hidden == 0)
 
 
 def masked_note(mask: np.ndarray | None) -> list[str]:

@@ -49,7 +49,7 @@ def signed_map(
     check("values", "not all finite", "finite numbers", bool(np.isfinite(values).all()))
     low, largest = limits or (float(values.min()), float(abs(values).max()) or 1.0)
     inside = limits is None or (low <= values.min() and values.max() <= largest)
-    check("limits", limits, f"around {values.min():.3g} and {values.max():.3g}", inside)
+    check("limits", limits, f"a range with {values.min():.3g} and {values.max():.3g} in it", inside)
     colours, low = (SIGNED, -largest) if low <= 0 else (WEIGHTS, low)
     square = values.shape[0] == values.shape[1]
     with course_style():

@@ -14,8 +14,8 @@ from transformer_lab.figures import alt_text as words
 from transformer_lab.figures.style import COLOURS, LINES, QUIET, course_style
 from transformer_lab.figures.titles import add_title, format_formulas
 
-FEW = 40  # points; more than these need no marks
-SEVERAL = 12  # points; so many have their ticks where they are
+FEW = 40  # points; a line with more needs no markers
+SEVERAL = 12  # points; up to this many, each has a tick
 LABEL = 0.014  # width of a letter below a tick, as a share of the axes' width
 GAP = 0.055  # between the labels of two curves, as a share of the axes' height
 
@@ -122,7 +122,7 @@ def tick_where_data_is(axes: Axes, x: np.ndarray) -> None:
     places = (np.log2(points) if axes.get_xscale() == "log" else points) - left
     places = places / ((right - left) or 1.0)
     kept: list[int] = []
-    for n in reversed(range(len(points))):  # the last always has its name
+    for n in reversed(range(len(points))):  # the last point always keeps its label
         room = LABEL * (len(f"{points[n]:,g}") + 1)
         if not kept or places[kept[-1]] - places[n] >= room:
             kept.append(n)

@@ -25,7 +25,7 @@ from transformer_lab.figures.style import COLOURS, MASKED, QUIET, course_style
 from transformer_lab.figures.titles import add_title
 
 WIDEST = 6.4
-"""The widest picture in inches; on a phone it is shown a bit more than half as large, and readable."""
+"""The widest picture in inches; on a phone it is readable at a bit more than half that size."""
 NARROWEST, ROOM_FOR_TITLES = 4.4, 5.2  # inches
 BOX, NOTE = 0.36, 0.3  # inches; the heights of a word's box and of the box attached to it
 PAD, GAP, EDGE = 0.1, 0.22, 0.15  # inches; in a box, from box to box, and to the picture's edge
@@ -61,10 +61,9 @@ class Arrows:
     """The arrows between a row and the one above it.
 
     `weights` has a row for each upper word and a column for each lower one, as attention has. An
-    arrow is as thick as its weight, from 0 to 1, and 0 means no arrow. The arrows point up unless
+    arrow's thickness shows its weight, from 0 to 1, and 0 means no arrow. The arrows point up unless
     `down` is set. `labels` are written on the arrows: a text for each weight ("" for none), or True
-    to show the weights. `lower` is the number of the row where they begin or end, counted from the
-    bottom.
+    to show the weights. `lower` is the number of the lower row, counted from 0 at the bottom.
     """
 
     weights: Float[np.ndarray, "upper lower"] | Sequence[Sequence[float]]
@@ -74,7 +73,7 @@ class Arrows:
     lower: int = 0
 
     def drawn(self) -> Iterator[tuple[int, int, float, str]]:
-        """Yield upper word, lower word, weight and label of every arrow."""
+        """Yield the places of the upper and lower word, the weight and the label of every arrow."""
         for (upper, lower), weight in np.ndenumerate(np.asarray(self.weights, dtype=float)):
             if weight > 0:
                 given = "" if isinstance(self.labels, bool) else self.labels[upper][lower]

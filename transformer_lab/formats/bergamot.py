@@ -52,7 +52,7 @@ EXPECTED = {
     "output-omit-bias": "false",
     "lemma-dim-emb": "0",
 }
-"""The settings that a model's file must have, because our model computes the same only with these."""
+"""The settings a model's file must have, because our model gives the same results only with these."""
 
 
 def load_bergamot(pair_or_folder: str | Path, device: str = "auto") -> Translator:
@@ -84,7 +84,7 @@ def load_shortlist(pair_or_folder: str | Path) -> Shortlist:
     """
     folder = find_model_folder(pair_or_folder)
     shortlist = Shortlist(find_one(folder, "lex.*.bin"))
-    words = read_vocabulary(find_one(folder, "vocab.*.spm")).vocab_size - 1  # without what begins
+    words = read_vocabulary(find_one(folder, "vocab.*.spm")).vocab_size - 1  # without the extra id
     shortlist.check_vocabulary(words)
     return shortlist
 
@@ -136,7 +136,7 @@ def read_vocabulary(path: Path) -> SentencePieceTokenizer:
     check(
         f"pieces of {path}",
         "with <pad>",
-        "none, because it is added after them",
+        "pieces without it, because it is added after them",
         "<pad>" not in pieces,
     )
     return SentencePieceTokenizer(model, {name: i for i, name in enumerate([*pieces, "<pad>"])})
@@ -170,7 +170,7 @@ def from_bergamot(weights: MarianFile, vocabulary: SentencePieceTokenizer) -> Tr
         eos_id=vocabulary.ids["</s>"],
         unk_id=vocabulary.ids["<unk>"],
     )
-    beginning = config.d_model + 1  # the one word that the file has not
+    beginning = config.d_model + 1  # the embedding and bias of the extra id
     check_memory(model_class(config), config, weights.count + beginning)
     with SkipInit():
         model, copy = build_model(config).eval(), WeightCopier(weights, config)

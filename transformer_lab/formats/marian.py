@@ -17,7 +17,7 @@ Its translations may differ from those of Transformers' `generate` for four reas
   longer sum to 1 unless you pass `renormalize_logits=True`. Here the token has a bias of −∞,
   because Marian itself has no such token.
 - Sentences that do not end. If the model's settings have a `forced_eos_token_id`, `generate` writes
-  an end token at its greatest length, whereas ours cuts a sentence off there, without an end token.
+  an end token at its maximum length, whereas ours cuts a sentence off there, without an end token.
 """
 
 import json
@@ -87,7 +87,7 @@ EXPECTED = {
 }
 """The values that some fields of config.json must have, if they are present.
 
-Our model computes the same only with these values.
+Our model gives the same results only with these values.
 """
 
 
@@ -118,7 +118,7 @@ def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
     folder = expand_path(name)
     if folder.is_dir():
         check_files(folder)
-        # Two bytes a number or more.
+        # Each number takes at least two bytes.
         name, saved = str(folder), sum(f.stat().st_size for f in weight_files(folder)) // 2
         check_floats(folder)
     else:
@@ -225,8 +225,8 @@ def has_space_rules(token: Any) -> bool:
 def name_unused_ids(vocabulary: dict[str, int], size: int) -> dict[str, int]:
     """Return the vocabulary, with a name for each id below `size` that has no piece.
 
-    Embeddings are often lengthened to a multiple of 8 or 64, which is faster to compute, without
-    adding tokens for the new rows.
+    The number of embeddings is often rounded up to a multiple of 8 or 64, which is faster to compute
+    with; no tokens are added for the new rows.
     """
     unused = set(range(size)) - set(vocabulary.values())
     return vocabulary | {UNUSED.format(i): i for i in sorted(unused)}
@@ -242,14 +242,14 @@ def forbid_unused(model: Transformer, target: Tokenizer) -> None:
 
 @contextmanager
 def raise_one_error(what: str, name: str) -> Iterator[None]:
-    """Turn any error from Transformers inside the block into a ValueError of one line.
+    """Turn any error from Transformers inside the block into a one-line ValueError.
 
     Its progress bars and advice are silenced.
     """
     try:
         with quiet_transformers():
             yield
-    except Exception as error:  # it and what it is built on have errors of their own
+    except Exception as error:  # Transformers and its dependencies have errors of their own
         if isinstance(error, OSError) and not Path(name).is_dir():
             reason = str(error).strip().splitlines()[0]
             expected = (
@@ -315,7 +315,7 @@ def weight_files(folder: Path) -> list[Path]:
         raise ValueError(f"{index} is damaged: {error!r}") from error
     for name in names:
         there = NAME.fullmatch(name) is not None and (folder / name).is_file()
-        check(f"a file that {index} names", name, "one of this folder", there)
+        check(f"a file that {index} names", name, "one in this folder", there)
     return [folder / name for name in names]
 
 
@@ -331,7 +331,7 @@ def check_floats(folder: Path) -> None:
 
 
 def check_config(found: Any) -> None:
-    """Raise a ValueError for the first field of config.json that our model cannot follow."""
+    """Raise a ValueError for the first field of config.json that our model does not support."""
     for name, value in EXPECTED.items():
         check(name, getattr(found, name, value), repr(value), getattr(found, name, value) == value)
     for name in ("attention_heads", "ffn_dim"):
@@ -401,7 +401,7 @@ def from_marian(theirs: Any, unk_id: int) -> Transformer:
     for ours, other, reads in match_model(model, theirs):
         copy_weights(ours, other, order, reads=reads)
     model.output.bias.copy_(theirs.final_logits_bias[0])
-    if config.bos_id == config.pad_id:  # Marian knows no such token; to_transformers' models may
+    if config.bos_id == config.pad_id:  # Marian has no such token; models from to_transformers may
         model.output.bias[config.pad_id] = -torch.inf
     return model
 

@@ -2,8 +2,8 @@
 
 `formats.bergamot` and lesson 18 use it.
 
-The file begins with its version and the number of its items. For each item, the length of its name,
-its type, and the numbers of its dimensions and bytes follow. After that come all the names, all the
+The file begins with its version and the number of its items. Then come, for each item, the length of
+its name, its type, and its numbers of dimensions and bytes. After that come all the names, all the
 shapes, a gap, and all the data. Numbers are little-endian. The types are Marian's: 0x404 means
 floats, 0x101 bytes of text, and 0x4101 8-bit integers for multiplication on a CPU, followed by the
 scale that each was multiplied by.
@@ -24,12 +24,12 @@ VERSION = 1
 FLOATS, TEXT, INTEGERS = 0x404, 0x101, 0x4101
 HEAD = struct.Struct("<4Q")
 MOST_ITEMS = 100_000
-"""The largest number of items in a file, so that a damaged count cannot make us ask for more memory."""
+"""The largest number of items in a file, so that a damaged count cannot make us run out of memory."""
 BYTES = {FLOATS: 4, INTEGERS: 1}
 """The bytes per number of a weight, by type; integers are followed by their scale, a float."""
 EMBEDDINGS = "Wemb"
 ROUNDING = "_QuantMultA"
-"""The ending of the names of Marian's scales for rounding a weight's inputs; we compute in floats."""
+"""The suffix of Marian's scales for rounding a weight's inputs, which we skip: we compute in floats."""
 SETTINGS = "special:model.yml"
 
 
@@ -67,7 +67,7 @@ class MarianFile:
         return sum(math.prod(i.shape) for i in self.items.values() if i.kind in BYTES)
 
     def check_all_read(self) -> None:
-        """Raise a ValueError for weights that nobody has read, because they belong to another model."""
+        """Raise a ValueError if any weights have not been read, because they belong to another model."""
         weights = {name for name, item in self.items.items() if item.kind in BYTES}
         left = sorted(n for n in weights - self.read if not n.endswith(ROUNDING))
         check("weights that no part of the model reads", left[:3], "none", not left)
@@ -100,7 +100,7 @@ class MarianFile:
         item = self.items[name]
         self.read.add(name)
         floats = decode_numbers(name, item)
-        # Of whole numbers the file keeps the matrix turned, as the product wants it: (out, in).
+        # The file stores integer matrices transposed, as the product needs them: (out, in).
         turned = item.kind == INTEGERS and name != EMBEDDINGS
         found = floats.reshape(item.shape[::-1] if turned else item.shape)
         if found.shape[0] == 1 and len(shape) == 1:

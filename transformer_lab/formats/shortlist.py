@@ -30,9 +30,9 @@ class Shortlist:
 
     def __init__(self, path: str | Path):
         file = expand_path(path)
-        check("path", str(path), "a shortlist's file", file.is_file())
+        check("path", str(path), "a shortlist file", file.is_file())
         data = file.read_bytes()
-        check("path", str(path), "a shortlist's file", len(data) >= HEAD.size)
+        check("path", str(path), "a shortlist file", len(data) >= HEAD.size)
         magic, _, self.frequent, _, offsets, words = HEAD.unpack_from(data)
         check(f"first bytes of {path}", hex(magic), hex(MAGIC), magic == MAGIC)
         size = HEAD.size + 8 * offsets + 4 * words
@@ -44,15 +44,15 @@ class Shortlist:
         ends = offsets > 0 and rising and int(self.offsets[-1]) <= words
         check(f"offsets of {path}", f"{offsets} numbers", f"increasing ones up to {words}", ends)
         # One list of words serves both languages.
-        expected = f"at most {sources}, as many as there are"
+        expected = f"at most {sources}, all the words there are"
         check(f"frequent words of {path}", self.frequent, expected, self.frequent <= sources)
 
     def check_vocabulary(self, words: int) -> None:
         """Raise a ValueError unless the shortlist fits a shared vocabulary of `words` words."""
         sources, highest = len(self.offsets) - 1, int(self.words.max(initial=0))
-        expected = f"{words}, as many as the vocabulary has"
+        expected = f"{words}, the size of the vocabulary"
         check("source words of the shortlist", sources, expected, sources == words)
-        expected = f"at most {words - 1}, the last one of the vocabulary"
+        expected = f"at most {words - 1}, the last id of the vocabulary"
         check("highest id of the shortlist", highest, expected, highest < words)
 
     def allowed_ids(self, source: Sequence[int]) -> Int[np.ndarray, " words"]:

@@ -5,8 +5,8 @@ The command `export` uses it.
 The usual command, `ct2-transformers-converter --model FOLDER --output_dir OUT`, assumes what is
 true for OPUS-MT: padding is the last word of a single list, and the decoder starts from a vector of
 zeros. A translator trained here starts with <bos>, whose vector is not zero; its padding comes
-first, and it often has two lists. Its weights therefore go through the converter's part for BART,
-which assumes none of this, and the lists and the start are set here.
+first, and it often has two lists. Its weights therefore go through the converter's loader for BART,
+which assumes none of this, and the word lists and the start token are set here.
 """
 
 import tempfile
@@ -56,7 +56,7 @@ def to_ctranslate2(
     Args:
         translator: The translator to export.
         folder: The folder to write; it must not exist.
-        quantization: One of CTranslate2's, for instance "int8"; None keeps float32.
+        quantization: One of CTranslate2's types, such as "int8"; None keeps float32.
         card: The text of a model card, which is written as README.md.
 
     Raises:

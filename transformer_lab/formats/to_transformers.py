@@ -63,7 +63,7 @@ def to_transformers(translator: Translator, folder: str | Path, card: str | None
 
     Raises:
         ValueError: If `transformers` is not installed, if the folder holds a model or a file that
-            would be replaced, or if neither of their models fits; the message names the field.
+            would be replaced, or if neither MarianMT nor Pegasus fits; the message names the field.
     """
     folder = expand_path(folder)
     theirs = build_transformers_model(translator.model)
@@ -84,7 +84,7 @@ def build_transformers_model(model: Transformer) -> Any:
     """Build Transformers' model with our weights, on the CPU and in evaluation mode.
 
     Raises:
-        ValueError: If `transformers` is not installed, or neither of its two models fits.
+        ValueError: If `transformers` is not installed, or neither MarianMT nor Pegasus fits.
     """
     try:
         from transformers import (
@@ -111,7 +111,7 @@ def build_transformers_model(model: Transformer) -> Any:
         eos_token_id=c.eos_id,
         pad_token_id=c.pad_id,
         max_length=c.max_length,
-        # Where padding starts the decoder, it is no word that could be written.
+        # If padding starts the decoder, it must never be written.
         bad_words_ids=[[c.pad_id]] if c.bos_id == c.pad_id else None,
     )
     return theirs
@@ -153,7 +153,7 @@ def build_transformers_config(c: TransformerConfig) -> Any:
         "decoder_start_token_id": c.bos_id,
         "pad_token_id": c.pad_id,
         "eos_token_id": c.eos_id,
-        "forced_eos_token_id": None,  # a sentence that is cut has no end
+        "forced_eos_token_id": None,  # a sentence that is cut off gets no end token
     }
     if c.norm == "pre":
         one = c.tie_source_target

@@ -201,11 +201,11 @@ def because_sentence(
 
 # ---------------------------------------------------------------- drawing one
 
-# Words beside the two nouns that could be no reason, and deny none.
+# Adjectives for the two nouns that can neither be a reason nor contradict one.
 FOR_THE_LIVING = parse_tags("small big beautiful white black gray")
 FOR_THINGS = parse_tags("old new beautiful white black gray red blue green")
 
-# What may be told apart by a landmark, and the landmarks.
+# What a landmark can single out, and the landmarks.
 FIRM = parse_tags("way bridge water area hole building height hedge vehicle person animal")
 LANDMARKS = (
     (fixed_phrase("near", "près de"), parse_tags("church station hotel school")),
@@ -233,7 +233,7 @@ def _actor(rng: Random, noun: Noun, plural: bool, role: str) -> NounPhrase:
 def _landmark(rng: Random, cast: Cast) -> Phrase:
     """Draw a phrase such as "near the church", whose noun the reason does not fit.
 
-    It is empty if the noun that was drawn does not fit.
+    The phrase is empty if the noun that was drawn is not suitable.
     """
     subject, thing, word = cast
     where, nouns = rng.choice(LANDMARKS)
@@ -253,7 +253,7 @@ def draw_because(rng: Random, *, reason_first: bool) -> Phrase:
     subject = _actor(rng, subject_noun, plural, "referent" if of_subject else "other")
     thing = _actor(rng, thing_noun, plural, "other" if of_subject else "referent")
     if rng.random() < 0.2:
-        # Who stands before a hotel cannot leave a castle.
+        # Somebody in front of a hotel cannot leave a castle.
         if (
             rng.random() < 0.5
             and has_any_tag(FIRM, subject_noun)

@@ -133,7 +133,7 @@ SPOTS = tuple(
     (fixed_phrase(english, french), parse_tags(who), parse_tags(where))
     for english, french, who, where in parse_rows(_SPOTS)
 )
-"""For each preposition of place: which tags and nouns can be there, and which the place can have."""
+"""For each preposition of place: which tags and nouns can be there, and which can be the place."""
 
 
 @cache

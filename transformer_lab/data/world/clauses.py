@@ -56,8 +56,8 @@ def verb_group(
         negated: Whether it is negated.
         asked: Whether it is part of a `question`: did eat, does eat.
         adverb: "often", "never", …; only with the tense "habit", and not negated.
-        preceding: The agreement of an object in front of the verb; a participle with avoir follows
-            it.
+        preceding: The agreement of an object in front of the verb; a participle with avoir agrees
+            with it.
     """
     plural = subject.agreement.plural
     progressive = tense == "background" or (tense == "present" and verb.infinitive not in STATIVE)
@@ -75,7 +75,7 @@ def verb_group(
 
     after: list[Rendered] = []
     if tense == "past":
-        # With être the participle agrees with the subject, with avoir with what precedes.
+        # With être, the participle agrees with the subject; with avoir, with an object before the verb.
         with_etre = verb.infinitive in WITH_ETRE
         auxiliary = (ETRE if with_etre else AVOIR)[subject.agreement.person][plural]
         agreement = subject.agreement if with_etre else preceding

@@ -75,7 +75,7 @@ EVENTS = tuple(
     for verb in VERBS.values()
     if verb.objects and verb not in _find_verbs("avoir donner montrer")
 )
-# Without entrer: it takes être, and "i entered" would need to know who speaks.
+# Without entrer: it takes être, so the participle in "i entered" depends on who is speaking.
 HUMAN_EVENTS = tuple(
     verb for verb in EVENTS if "person" in verb.subjects and verb is not VERBS["entrer"]
 )
@@ -154,7 +154,7 @@ def _modal(rng: Random, subject: NounPhrase | None = None) -> Phrase:
     subject = subject or draw_phrase(rng, draw_noun(rng, PERSON))
     modal = rng.choice(("can", "can", "want", "want", "must"))
     past = modal != "must" and subject.agreement.person == 3 and rng.random() < 0.4
-    # "She could" is also "elle pourrait": only "couldn't" is said.
+    # "She could" may also mean "elle pourrait", so only "couldn't" is used.
     negated = (modal == "can" and past) or rng.random() < 0.4
     group = modal_group(subject, modal, verb, past=past, negated=negated)
     return join_phrases(subject, group, _object(rng, subject, verb, negated=negated))
@@ -239,7 +239,7 @@ def _unowned(rng: Random, wanted: frozenset[str]) -> Noun:
 
 
 def _located(rng: Random) -> Noun:
-    """Draw a noun of something that may be somewhere."""
+    """Draw a noun for something that can be in a place."""
     _, who, _ = rng.choice(SPOTS)
     return _unowned(rng, who)
 
@@ -269,7 +269,7 @@ def _existence(rng: Random) -> Phrase:
 
 @cache
 def _pairs(word: Adjective) -> tuple[tuple[Noun, Noun], ...]:
-    """Return all pairs of nouns of one kind that the adjective suits."""
+    """Return all pairs of nouns of the same kind that the adjective suits."""
     suited = find_nouns(word.suits)
     return tuple((a, b) for a in suited for b in suited if a.kind == b.kind and a is not b)
 
@@ -280,7 +280,7 @@ def _comparison(rng: Random) -> Phrase:
     one, other = rng.choice(_pairs(word))
     subject = draw_phrase(rng, one, plain=True)
     than = draw_phrase(rng, other, DEFINITE, plain=True)
-    # Nobody says "less old": what has a comparative of its own is not lessened.
+    # Nobody says "less old": an adjective with its own comparative never takes "less".
     ways = ("more", "less", "as") if word.comparative == "more" else ("more", "more", "as")
     return join_phrases(
         subject, comparison_predicate(subject, word, rng.choice(ways), rng.choice(BEING), than)
@@ -290,7 +290,7 @@ def _comparison(rng: Random) -> Phrase:
 def _coordination(rng: Random) -> Phrase:
     """Draw a sentence about two nouns, such as: the boy and the girl are tired.
 
-    In French, what is said of them is masculine as soon as one of the nouns is.
+    In French, what is said of them is masculine if either noun is.
     """
     passing = _adjectives_of("state", "fixed", "having")
     word = rng.choice([word for word in passing if _pairs(word)])
@@ -362,7 +362,7 @@ def _wh_question(rng: Random) -> Phrase:
     verb = rng.choice(HUMAN_EVENTS)
     subject = draw_phrase(rng, draw_noun(rng, verb.subjects))
     group = verb_group(subject, verb, "past", asked=True)
-    if rng.random() < 0.3 and verb is not VERBS["quitter"]:  # "what did she leave": laissé?
+    if rng.random() < 0.3 and verb is not VERBS["quitter"]:  # "what did she leave" may mean laissé
         return join_phrases(question(subject, group, fixed_phrase("what", "que")), _ASK)
     words = (*WHEN_OR_WHY, WHERE) if verb in SOMEWHERE else WHEN_OR_WHY
     asked = question(subject, group, rng.choice(words))

@@ -147,7 +147,7 @@ def world(
     sizes = {"train": train, "validation": validation, "test": test}
     for name, size in sizes.items():
         if size < 0:
-            raise ValueError(f"{name} is {size}; expected a number of pairs of at least 0")
+            raise ValueError(f"{name} is {size}; expected at least 0 pairs")
     total = sum(sizes.values())
     if total > _MOST:
         raise ValueError(

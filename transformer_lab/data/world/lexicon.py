@@ -32,8 +32,8 @@ class Adjective(NamedTuple):
     `place` is where French puts it: "before" or "after" the noun, or "never" next to it. `sort` is
     "colour", "quality" (lasting), "state" (passing), "fixed" (a state without degrees: nothing is
     very closed), "attribute" (used only next to a noun) or "having" (in French you *have* hunger).
-    `comparative` is "more" if the adjective is compared with that word, and "" if it is never
-    compared.
+    `comparative` is a form such as "bigger", or "more" if that word forms the comparative, or "" if
+    the adjective is never compared.
     """
 
     english: str

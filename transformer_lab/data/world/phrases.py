@@ -230,7 +230,7 @@ BEFORE_VOWEL = {
 CONTRACTED = {"de": {"le": "du", "les": "des"}, "à": {"le": "au", "les": "aux"}}
 
 VOWELS = "aâeéêiîoœu"
-ASPIRATED = ("haie", "haut", "hibou", "huit")  # le hibou, la haie: this h is no vowel
+ASPIRATED = ("haie", "haut", "hibou", "huit")  # le hibou, la haie: this h does not count as a vowel
 
 
 def starts_with_vowel(word: str) -> bool:

@@ -40,7 +40,7 @@ def find_relations(pair: WorldPair) -> dict[str, Links]:
     """Return the (dependent, head) positions in the English words, for each name in `RELATIONS`.
 
     Determiners and adjectives depend on their noun, in all sentences. Subject and object depend on
-    the verb of the main clause, in sentences of `CLAUSES`.
+    the verb of the main clause, if the construction is one of `CLAUSES`.
     """
     words = pair.source_tokens
     nouns = find_noun_phrases(words)
