@@ -462,19 +462,36 @@ def test_a_patch_of_the_decoder_fits_a_shorter_and_a_longer_translation(ids, len
             torch.testing.assert_close(logits, whole[:, step], rtol=1e-8, atol=1e-10)
 
 
+def test_a_head_may_be_given_by_its_code(ids):
+    model = make_model()
+    with capture_attention(model, mute=["c1.2"], patch={"e2.3": np.eye(7)}) as capture:
+        model(*ids)
+    assert capture.muted == {Head("cross", 0, 1)}
+    assert (capture.encoder[1][:, 2] == np.eye(7)).all()
+    with (
+        pytest.raises(ValueError, match="model is 3; expected a Transformer"),
+        capture_attention(3),
+    ):
+        pass
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"mute": [Head("encoder", 2, 0)]}, "layer is 2; expected 0 to 1"),
         ({"mute": [Head("cross", 0, 3)]}, "head is 3; expected 0 to 2"),
         ({"mute": [("sideways", 0, 0)]}, "kind is 'sideways'; expected one of"),
-        ({"mute": "cross"}, r"head is 'c'; expected \(kind, layer, head\), such as Head"),
-        ({"mute": Head("cross", 0, 1)}, r"head is 'cross'; expected \(kind, layer, head\)"),
-        ({"mute": [("cross", 0)]}, r"head is \('cross', 0\); expected \(kind"),
-        ({"mute": [("cross", "0", 1)]}, r"head is \('cross', '0', 1\); expected \(kind"),
-        ({"mute": [("cross", 0, 0.5)]}, r"head is .*0.5\); expected \(kind"),
-        ({"patch": {"cross": np.eye(7)[:5]}}, r"head is 'cross'; expected \(kind"),
-        ({"patch": {(0, 0): np.eye(7)[:5]}}, r"head is \(0, 0\); expected \(kind"),
+        ({"mute": "e2.3"}, r"mute is 'e2.3'; expected a list of heads, such as \['e2.3'\]"),
+        ({"mute": Head("cross", 0, 1)}, r"mute is Head\(.*\); expected a list of heads"),
+        ({"mute": ["e3.1"]}, "layer is 2; expected 0 to 1"),
+        ({"mute": ["cross"]}, "the code of a head is 'cross'; expected one such as 'e2.3'"),
+        ({"mute": [("cross", 0)]}, r"head is \('cross', 0\); expected a code .* or \(kind"),
+        ({"mute": [("cross", "0", 1)]}, r"head is \('cross', '0', 1\); expected a code"),
+        ({"mute": [("cross", 0, 0.5)]}, r"head is .*0.5\); expected a code"),
+        ({"patch": {"cross": np.eye(7)[:5]}}, "the code of a head is 'cross'; expected one"),
+        ({"patch": {(0, 0): np.eye(7)[:5]}}, r"head is \(0, 0\); expected a code"),
+        ({"patch": [1]}, r"patch is \[1\]; expected a dictionary"),
+        ({"hooks": [Hook()]}, r"hooks is \[Hook.*\]; expected a dictionary"),
         ({"mode": "half"}, "mode is 'half'; expected 'zero' or 'mean'"),
         ({"patch": {Head("cross", 0, 0): np.ones((5, 7))}}, "sums to 7; expected 1"),
         ({"patch": {Head("cross", 0, 0): -np.eye(7)[:5]}}, "weight below 0"),

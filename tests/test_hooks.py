@@ -63,6 +63,23 @@ def test_a_hook_sees_its_point_and_what_it_returns_is_used(point, tensors):
     torch.testing.assert_close(same, attend_by_hand(*tensors, lambda _, tensor: tensor))
 
 
+@pytest.mark.parametrize("point", INSIDE)
+@pytest.mark.parametrize("change", [lambda tensor: tensor[:, :1], lambda tensor: tensor.numpy()])
+def test_a_hook_that_returns_something_else_is_named(point, change, tensors):
+    core = AttentionCore()
+    message = f"result of the {point} hook is .*; expected None, or a tensor of shape"
+    with (
+        use_hooks({core: Hook(**{point: change})}),
+        pytest.raises(ValueError, match=message),
+    ):
+        core(*tensors)
+
+
+def test_a_point_takes_a_function(as_users_run_it):
+    with pytest.raises(ValueError, match="residual is 3; expected a function, or None"):
+        Hook(residual=3)
+
+
 def test_hooks_of_blocks_inside_each_other_come_one_after_the_other(tensors):
     core = AttentionCore()
     with (

@@ -40,6 +40,13 @@ def make_translator(seed: int = 0, **changes) -> Translator:
     return Translator(model, source, target, about={"corpus": "made by hand"})
 
 
+def test_it_says_how_large_it_is():
+    model = make_translator()
+    count = sum(parameter.numel() for parameter in model.model.parameters())
+    sizes = f"{len(set(ENGLISH)) + 4} to {len(set(FRENCH)) + 4} tokens"
+    assert repr(model) == f"<Translator of {sizes}; parameters: {count:,}>"
+
+
 @pytest.fixture(scope="module")
 def doubting():
     """The shipped model early in its training: it writes sentences, and is often in doubt."""

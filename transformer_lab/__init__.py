@@ -3,38 +3,60 @@
 The names below load on first use, so `import transformer_lab` alone is quick.
 """
 
-from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from importlib import import_module as _import_module
+from importlib.metadata import PackageNotFoundError as _PackageNotFoundError
+from importlib.metadata import version as _version
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
-ROOMS = {
-    "AttentionExplorer": "lab",
+if _TYPE_CHECKING:  # for editors and type checkers, which cannot see what loads on first use
+    from transformer_lab.attention.capture import capture_attention
+    from transformer_lab.attention.record import AttentionRecord, Head
+    from transformer_lab.attention.words import by_words
+    from transformer_lab.config import TransformerConfig
+    from transformer_lab.hooks import Hook
+    from transformer_lab.lab import lab, playground
+    from transformer_lab.model import Transformer
+    from transformer_lab.translator import Translator
+
+__all__ = [
+    "AttentionRecord",
+    "Head",
+    "Hook",
+    "Transformer",
+    "TransformerConfig",
+    "Translator",
+    "by_words",
+    "capture_attention",
+    "lab",
+    "playground",
+]
+
+_HOMES = {
     "AttentionRecord": "attention.record",
     "Head": "attention.record",
     "Hook": "hooks",
     "Transformer": "model",
     "TransformerConfig": "config",
     "Translator": "translator",
-    "bench": "lab",
     "by_words": "attention.words",
     "capture_attention": "attention.capture",
-    "explore": "lab",
     "lab": "lab",
     "playground": "lab",
 }
 """Each public name, with the module it comes from."""
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     if name == "__version__":
         try:
-            return version("transformer-lab")
-        except PackageNotFoundError as error:  # a clone that is only on the path
+            return _version("transformer-lab")
+        except _PackageNotFoundError as error:  # a clone that is only on the path
             raise AttributeError("transformer_lab is not installed: no __version__") from error
-    if name not in ROOMS:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{ROOMS[name]}"), name)
+    return getattr(_import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *ROOMS, "__version__"])
+    return sorted([*__all__, "__version__", "__doc__", "__file__", "__name__", "__path__"])

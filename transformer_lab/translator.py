@@ -12,17 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from transformer_lab.attention.capture import Place, capture_attention
+from transformer_lab.attention.capture import Patch, Place, capture_attention
 from transformer_lab.attention.record import (
     Alignment,
     AttentionRecord,
     Head,
-    PatchFunction,
     Referent,
 )
 from transformer_lab.config import TransformerConfig, check, check_positive_integer, check_seed
@@ -41,7 +39,7 @@ from transformer_lab.hooks import Hook
 from transformer_lab.model import Transformer
 from transformer_lab.model.build import build_model, model_class
 from transformer_lab.model.masks import length_mask
-from transformer_lab.model.size import check_memory
+from transformer_lab.model.size import check_memory, count_parameters
 from transformer_lab.model.skip_init import SkipInit
 from transformer_lab.model.weights import weights_as_bytes
 from transformer_lab.storage.files import (
@@ -137,6 +135,11 @@ class Translator:
         self.source_tokenizer = source_tokenizer
         self.target_tokenizer = target_tokenizer
         self.about = about or {}
+
+    def __repr__(self) -> str:
+        sizes = [tokenizer.vocab_size for tokenizer in self.tokenizers]
+        count = count_parameters(self.model)["total"]
+        return f"<Translator of {sizes[0]:,} to {sizes[1]:,} tokens; parameters: {count:,}>"
 
     @property
     def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
@@ -352,7 +355,7 @@ class Translator:
         target: str | None = None,
         *,
         mute: Iterable[Head | str] = (),
-        patch: Mapping[Head | str, np.ndarray | PatchFunction] | None = None,
+        patch: Mapping[Head, Patch] | Mapping[str, Patch] | None = None,
         hooks: Mapping[Place, Hook] | None = None,
         top: int = 5,
         alignment: Alignment | None = None,

@@ -12,7 +12,7 @@ import traitlets
 from tests.records import make_record, probabilities
 from transformer_lab.attention.record import AttentionRecord, Head
 from transformer_lab.attention.scores import find_sharpest_head
-from transformer_lab.lab import AttentionExplorer, LabWidget, bench, explore, lab
+from transformer_lab.lab import LabWidget, lab
 
 SENTENCE = "the cat sees a dog"
 NOTHING = {"mute": [], "points": []}
@@ -430,60 +430,6 @@ def test_its_page_is_what_is_shown_now(widget, ask, tmp_path):
     assert (page.record, page.kind) == (widget.record, "decoder")
     assert [record["muted"] for record in page.data["records"]] == [[("cross", 1, 0)]]
     assert "CAT" in page.to_html(tmp_path / "a.html").read_text()
-
-
-def test_the_names_of_version_2_warn_and_open_the_same(fake):
-    snapshots = [make_record(label="step 0")]
-    with pytest.warns(DeprecationWarning, match=r"tl.AttentionExplorer is called tl.lab now"):
-        old = AttentionExplorer(
-            fake,
-            source=SENTENCE,
-            kind="decoder",
-            layer=1,
-            head=2,
-            pinned=(4, None),
-            mute=[Head("cross", 0, 1), Head("encoder", 1, 0)],
-            snapshots=snapshots,
-        )
-    start = "head=d2.3&row=4&mute=c1.2,e2.1"
-    new = lab(fake, SENTENCE, kernel=True, start=start, snapshots=snapshots)
-    assert shown(old) == shown(new) == ("decoder", 1, 2, [4, None])
-    assert old.data == new.data
-    with pytest.warns(DeprecationWarning, match="AttentionExplorer"):
-        old = AttentionExplorer(fake, source=SENTENCE, layer=2)
-    assert shown(old) == ("cross", 2, 0, []), "of layer and head the other is 0"
-    with pytest.warns(DeprecationWarning, match="AttentionExplorer"):
-        old = AttentionExplorer(fake, source=SENTENCE)
-    assert shown(old) == shown(lab(fake, SENTENCE, kernel=True)), "the sharpest head"
-    with pytest.warns(DeprecationWarning, match=r"tl.bench is called tl.lab now"):
-        old = bench(fake, SENTENCE, kernel=True, start=start)
-    assert shown(old) == shown(new)
-
-
-def test_the_old_explore_opens_a_record(fake):
-    record = fake.attend(SENTENCE)
-    with pytest.warns(DeprecationWarning, match=r"tl.explore is called tl.lab now"):
-        old = explore(record, kind="encoder", layer=1, pinned=(4, 2), snapshots=[make_record()])
-    new = lab(record, start="head=e2.1&row=4&key=2", snapshots=[make_record()])
-    assert old.data == new.data
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"kind": "sideways"}, "kind is 'sideways'; expected one of"),
-        ({"layer": 5}, "layer is 5; expected 0 to 2 for kind 'cross'"),
-        ({"pinned": (9, 9)}, r"pinned is \[9, 9\]; expected"),
-    ],
-)
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_what_an_old_name_is_given_is_checked_by_its_own_names(
-    arguments, message, fake, as_users_run_it
-):
-    with pytest.raises(ValueError, match=message):
-        AttentionExplorer(fake, source=SENTENCE, **arguments)
-    with pytest.raises(ValueError, match=message):
-        explore(fake.attend(SENTENCE), **arguments)
 
 
 @pytest.mark.parametrize(

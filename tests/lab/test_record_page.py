@@ -28,7 +28,7 @@ from transformer_lab.attention.scores import (
     referent_score,
 )
 from transformer_lab.figures.style import MASKED
-from transformer_lab.lab import explore, lab
+from transformer_lab.lab import lab
 from transformer_lab.lab import record_data as data_module
 from transformer_lab.lab.page import saved
 from transformer_lab.lab.record_data import FINE_FROM, encode, page_data, record_data
@@ -345,31 +345,6 @@ def test_heads_have_the_names_that_are_given_and_else_their_codes():
     record = replace(record, encoder=(itself,))
     assert lab(record).data["names"] == {}, "one sentence is not enough to tell"
     assert lab(record, names=name_heads([record])).data["names"] == {"e1.1": "looks at itself"}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "start"),
-    [
-        ({"kind": "encoder", "layer": 1, "head": 2}, "head=e2.3"),
-        ({"layer": 1, "pinned": (4, 6)}, "head=c2.1&row=4&key=6"),
-        ({"kind": "decoder", "head": 1, "pinned": (3, None)}, "head=d1.2&row=3"),
-        ({"head": 2, "pinned": (4, None)}, "head=c1.3&row=4"),
-    ],
-)
-def test_the_old_name_says_what_it_is_called_now_and_takes_what_it_took(arguments, start):
-    with pytest.warns(DeprecationWarning, match=r"tl.explore is called tl.lab now: lab\(record\)"):
-        page = explore(make_record(), **arguments)
-    assert page.data["start"] == start
-    assert page.data == lab(make_record(), start=start).data
-
-
-@pytest.mark.parametrize("kind", [None, "encoder"])
-def test_the_old_name_too_opens_the_sharpest_head(kind):
-    record = make_record(seed=3)
-    with pytest.warns(DeprecationWarning, match="will be removed in the next version"):
-        start = explore(record, kind=kind).data["start"]
-    sharp = {entropy(record.weights(head)): head for head in record.heads(kind or "cross")}
-    assert start == f"head={sharp[min(sharp)].code}"
 
 
 def test_a_full_disk_leaves_the_old_page_whole(tmp_path, monkeypatch):

@@ -185,9 +185,3 @@ def test_in_a_notebook_it_is_a_picture_with_words_and_the_script_that_replaces_i
     (packed,) = re.findall(r'data-of="\w+">(.*?)</script>', data["text/html"])
     assert "address" not in json.loads(packed)  # the notebook's address is not the lab's
     assert data["text/html"].count("</script>") == 2
-
-
-def test_the_old_name_still_works_and_says_what_the_new_one_is(translator):
-    with pytest.warns(DeprecationWarning, match="called tl.lab now"):
-        old = tl.bench(translator, TEXTS, start="head=e1.2")
-    assert old.data == lab(translator, TEXTS, start="head=e1.2").data

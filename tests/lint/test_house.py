@@ -119,8 +119,8 @@ def test_starting_loads_nothing_heavy_beside_torch(module):
 
 
 def test_what_people_use_is_found_by_name():
-    found = {name: getattr(transformer_lab, name) for name in transformer_lab.ROOMS}
-    assert {"Translator", "Transformer", "capture_attention", "explore"} <= found.keys()
+    found = {name: getattr(transformer_lab, name) for name in transformer_lab.__all__}
+    assert {"Translator", "Transformer", "capture_attention", "lab"} <= found.keys()
     assert {*found, "__version__"} <= set(dir(transformer_lab))
     assert found["Translator"] is Translator
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -136,7 +136,7 @@ def test_a_clone_that_is_not_installed_says_so_when_asked_for_its_version(monkey
     def missing(name):
         raise importlib.metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(transformer_lab, "version", missing)
+    monkeypatch.setattr(transformer_lab, "_version", missing)
     assert not hasattr(transformer_lab, "__version__")
     with pytest.raises(AttributeError, match="transformer_lab is not installed"):
         _ = transformer_lab.__version__

@@ -29,6 +29,8 @@ from transformer_lab.model.decoder import Decoder
 from transformer_lab.model.encoder import Encoder
 
 MuteMode = Literal["zero", "mean"]
+Patch = np.ndarray | Tensor | PatchFunction
+"""What replaces a head's weights, or the function that computes it from them."""
 Place = tuple[Kind, int | None]
 """A kind of layer and its number, counted from 0; None stands for what enters the first layer."""
 
@@ -232,7 +234,7 @@ def capture_attention(
     *,
     mute: Iterable[Head | str] = (),
     mode: MuteMode = "zero",
-    patch: Mapping[Head | str, np.ndarray | Tensor | PatchFunction] | None = None,
+    patch: Mapping[Head, Patch] | Mapping[str, Patch] | None = None,
     hooks: Mapping[Place, Hook] | None = None,
 ) -> Iterator[AttentionCapture]:
     """Record what every head attends to while the model runs inside the `with` block.
@@ -257,7 +259,7 @@ def capture_attention(
             already capturing the model.
     """
     check("model", model, "a Transformer", isinstance(model, Transformer))
-    check("mute", mute, "a list of heads, such as ['e2.3']", not isinstance(mute, str))
+    check("mute", mute, "a list of heads, such as ['e2.3']", not isinstance(mute, str | Head))
     for name, given in (("patch", patch), ("hooks", hooks)):
         check(name, given, "a dictionary, or None", given is None or isinstance(given, Mapping))
     cores = attention_cores(model)

@@ -52,9 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     process.
     """
     prepare_streams()
-    options = build_parser().parse_args(
-        use_new_name(sys.argv[1:] if arguments is None else arguments)
-    )
+    options = build_parser().parse_args(arguments)
     try:
         with distributed.process_group(getattr(options, "device", None) or "auto"):
             result = options.run(options)
@@ -77,21 +75,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         return print_error(f"there is not enough memory: {error}")
     return 0
-
-
-OLD_NAMES = {"bench": ["lab"], "explore": ["lab", "--record"]}
-"""The names that the commands of version 2 have now."""
-
-
-def use_new_name(words: Sequence[str]) -> list[str]:
-    """Replace an old name of `lab` in a command line, and say so."""
-    words = list(words)
-    if not words or words[0] not in OLD_NAMES:
-        return words
-    new = OLD_NAMES[words[0]]
-    said = f"{words[0]} is called {' '.join(new)} now, and the next version drops the old name"
-    print(f"note: {said}", file=sys.stderr)
-    return [*new, *words[1:]]
 
 
 def print_error(message: str) -> int:
@@ -151,9 +134,7 @@ def build_parser() -> argparse.ArgumentParser:
     train.add_argument(
         "--seed", type=int, default=None, help="decides all random choices of the run (default 0)"
     )
-    train.add_argument(
-        "--skip-bad", action="store_true", help="leave out the lines that are not a pair of texts"
-    )
+    add_skip_bad(train)
     train.add_argument("--device", default=None, help=DEVICES)
     train.add_argument(
         "--precision",
@@ -178,6 +159,7 @@ def build_parser() -> argparse.ArgumentParser:
     score = command("evaluate", run_evaluate, "Score a translator on sentences it has never seen.")
     add_corpus_options(score, default="the corpus it was trained on")
     score.add_argument("--limit", type=int, default=None, help="use only the first LIMIT sentences")
+    add_skip_bad(score)
     add_model_options(score)
 
     lab = command("lab", run_lab, "Write a page in which the translator itself runs.")
@@ -261,6 +243,12 @@ def build_parser() -> argparse.ArgumentParser:
 
     command("doctor", run_doctor, "Show what is installed, what is missing, and how to get it.")
     return top
+
+
+def add_skip_bad(parser: argparse.ArgumentParser) -> None:
+    """Add `--skip-bad`."""
+    said = "leave out the lines that are not a pair of texts"
+    parser.add_argument("--skip-bad", action="store_true", help=said)
 
 
 def add_corpus_options(sub: argparse.ArgumentParser, default: str) -> None:
@@ -508,14 +496,14 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
         )
     if options.limit is not None and options.limit < 1:
         raise ValueError(f"--limit is {options.limit}; expected an integer of at least 1")
-    corpus = find_corpus(name)
+    corpus, skip_bad = find_corpus(name), about.skip_bad or options.skip_bad
     trained_on_it = asked is None or corpus.name == about.corpus
     read_test = None if trained_on_it else corpus.read_test
     if read_test:
-        pairs = read_test(about.skip_bad)[: options.limit]
+        pairs = read_test(skip_bad)[: options.limit]
         splits = Splits([], pairs, pairs)
     else:
-        splits = corpus.splits(about.seed, about.skip_bad)
+        splits = corpus.splits(about.seed, skip_bad)
         splits = replace(splits, test=splits.test[: options.limit])
     if trained_on_it and has_changed(about, splits):
         changed = (

@@ -23,19 +23,16 @@ from transformer_lab.lab.drawings import (
     two_hops,
     zoom_to_weight,
 )
-from transformer_lab.lab.open_lab import AttentionExplorer, bench, explore, lab
+from transformer_lab.lab.open_lab import lab
 from transformer_lab.lab.playground_page import playground
 from transformer_lab.lab.sliders import show_live
 from transformer_lab.lab.widget import LabWidget
 
 __all__ = [
-    "AttentionExplorer",
     "LabWidget",
     "attention_player",
-    "bench",
     "clock_positions",
     "decoder_stepper",
-    "explore",
     "forward_flow",
     "growing_beam",
     "heads_as_slabs",

@@ -1,21 +1,16 @@
 """`lab`, the one way to look inside a translator, wherever the computing is done."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, overload
 
-from transformer_lab.attention.record import AttentionRecord, Head, Kind
-from transformer_lab.attention.scores import find_sharpest_head
+from transformer_lab.attention.record import AttentionRecord, Head, short
 from transformer_lab.config import check
 from transformer_lab.lab.guide import find_examples
 from transformer_lab.lab.lab_page import LabPage
 from transformer_lab.lab.model_data import Runnable
-from transformer_lab.lab.record_data import drawn_kinds
 from transformer_lab.lab.record_page import record_page
 from transformer_lab.lab.translator_page import Example, Prompt, translator_page
-from transformer_lab.lab.widget import Attends, LabWidget, check_pinned
-
-OLD = "tl.{} is called tl.lab now: {}. The old name will be removed in the next version"
+from transformer_lab.lab.widget import Attends, LabWidget
 
 
 @overload
@@ -122,6 +117,9 @@ def lab(
             goal has an unknown field or names a head that does not exist.
     """
     is_record = isinstance(opened, AttentionRecord)
+    if not is_record and not callable(getattr(opened, "attend", None)):
+        expected = "a Translator (Translator.load opens a saved one) or an AttentionRecord"
+        raise ValueError(f"opened is {short(opened)}; expected {expected}")
     check(
         "kernel",
         kernel,
@@ -172,68 +170,3 @@ def lab(
         names=names,
         others=others,
     )
-
-
-def bench(*arguments: Any, **options: Any) -> LabPage | LabWidget:
-    """Build a lab, as `lab` does; this name from version 2 will be removed in the next version."""
-    said = "tl.bench is called tl.lab now; the old name will be removed in the next version"
-    warnings.warn(said, DeprecationWarning, stacklevel=2)
-    return lab(*arguments, **options)
-
-
-def explore(
-    record: AttentionRecord,
-    *,
-    kind: Kind | None = None,
-    layer: int | None = None,
-    head: int | None = None,
-    pinned: Sequence[int | None] = (),
-    snapshots: Sequence[AttentionRecord] = (),
-) -> LabPage:
-    """Open a record, as `lab(record)` does; this name will be removed in the next version."""
-    warn_of("explore", "lab(record)")
-    start = old_start(record, kind, layer, head, pinned)
-    return record_page(record, start=start, snapshots=snapshots)
-
-
-def AttentionExplorer(  # noqa: N802 - it was a class
-    translator: Attends,
-    *,
-    source: str,
-    kind: Kind | None = None,
-    layer: int | None = None,
-    head: int | None = None,
-    pinned: Sequence[int | None] = (),
-    mute: Sequence[Head] = (),
-    snapshots: Sequence[AttentionRecord] = (),
-) -> LabWidget:
-    """Ask Python, as `lab(…, kernel=True)` does; this name will be removed in the next version."""
-    warn_of("AttentionExplorer", "lab(translator, sentence, kernel=True)")
-    start = old_start(translator.attend(source), kind, layer, head, pinned)
-    if mute:
-        start += "&mute=" + ",".join(Head(*one).code for one in mute)
-    return LabWidget(translator, source, start=start, snapshots=snapshots)
-
-
-def warn_of(name: str, new: str) -> None:
-    """Warn that a name is deprecated."""
-    warnings.warn(OLD.format(name, new), DeprecationWarning, stacklevel=3)
-
-
-def old_start(
-    record: AttentionRecord,
-    kind: Kind | None,
-    layer: int | None,
-    head: int | None,
-    pinned: Sequence[int | None],
-) -> str:
-    """Return the address for options of version 2; raise a ValueError if there is no such place."""
-    kind = kind or drawn_kinds(record)[-1]
-    opened = Head(kind, layer or 0, head or 0)
-    shape = record.weights(opened).shape
-    if layer is None and head is None:
-        opened = find_sharpest_head(record, kind)
-    # None stood for a whole row or column; the lab has only rows.
-    check_pinned([place or 0 for place in pinned], shape)
-    places = zip(("row", "key"), pinned, strict=False)
-    return f"head={opened.code}" + "".join(f"&{n}={p}" for n, p in places if p is not None)

@@ -116,6 +116,7 @@ def check_memory_first(build: Callable[[Any, TransformerConfig], None]) -> Calla
 
     @wraps(build)
     def checked(self: Any, config: TransformerConfig) -> None:
+        check("config", config, "a TransformerConfig", isinstance(config, TransformerConfig))
         if torch.get_default_device().type == "cpu":
             check_memory(type(self), config)
         build(self, config)
