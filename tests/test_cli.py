@@ -87,7 +87,7 @@ def test_train_evaluate_and_translate_a_file_of_ones_own(capsys, tsv, tmp_path):
     assert evaluation["validation_loss"] == pytest.approx(result["validation_loss"], rel=1e-3)
     # Words that the corpus never had: pieces spell them.
     code, text, err = run(capsys, "translate", "--model", out, "--json", "eleven zebras 🙂")
-    assert (code, "bad line: " in err, "other.tsv, line 7" in err) == (0, True, True)
+    assert (code, err) == (0, "")
     (translation,) = last_json(text)
     assert translation["source"] == "eleven zebras 🙂"
     assert translation.keys() >= {"source", "translation", "score"}
@@ -145,7 +145,7 @@ def test_a_run_finds_its_file_from_another_folder(capsys, tsv, tmp_path, monkeyp
     assert train(capsys, tsv.name, out, "--preset", "small", "--max-steps", "1")[0] == 0
     monkeypatch.chdir(elsewhere)
     code, _, err = run(capsys, "evaluate", "--model", out, "--limit", 2)
-    assert (code, "bad line: " in err, "other.tsv, line 7" in err) == (0, True, True)
+    assert (code, err) == (0, "")
     assert run(capsys, "train", "--resume", "--out", out, "--max-steps", 2)[0] == 0
     # The same file by another name is the same corpus.
     again = ("--corpus", "../numbers.tsv", "--max-steps", 3)
@@ -577,7 +577,7 @@ def test_a_file_of_ones_own_is_scored_whole(capsys, model, tmp_path):
     given = ("evaluate", "--model", model, *sides, "--json", "--corpus")
     for corpus in (own / "test", own):  # two files, and a folder with nothing to train on
         code, text, err = run(capsys, *given, corpus)
-        assert (code, "bad line: " in err, "other.tsv, line 7" in err) == (0, True, True)
+        assert (code, err) == (0, "")
         scores = last_json(text)
         assert scores["sentences"] == len(sentences)
         assert scores["loss"] > 0
@@ -602,7 +602,7 @@ def test_a_file_is_evaluated_by_the_columns_that_are_named(capsys, model, tmp_pa
     (tmp_path / "other.tsv").write_text(rows)
     sides = ("--corpus", tmp_path / "other.tsv", "--source", 3, "--target", 2)
     code, _, err = run(capsys, "evaluate", "--model", model, *sides, "--limit", 2)
-    assert (code, "bad line: " in err, "other.tsv, line 7" in err) == (0, True, True)
+    assert (code, err) == (0, "")
     code, _, err = run(capsys, "evaluate", "--model", model, *sides[2:])
     assert (code, is_one_line(err)) == (1, True)
     assert "expected --corpus as well" in err
@@ -685,7 +685,7 @@ def test_a_closed_pipe_is_no_error(model):
 def test_lab_stores_a_record_and_never_over_a_page_unasked(capsys, model, tmp_path):
     out = tmp_path / "page.html"
     code, text, err = run(capsys, "lab", "--record", "the cat runs", "--model", model, "--out", out)
-    assert (code, "bad line: " in err, "other.tsv, line 7" in err) == (0, True, True)
+    assert (code, err) == (0, "")
     assert "MB) is ready: open it in any browser, without a network" in text
     page = out.read_text(encoding="utf-8")
     assert "<title>Lab: the cat runs &lt;eos&gt;</title>" in page
@@ -748,7 +748,7 @@ def test_playground_writes_a_page_and_never_over_one_unasked(capsys, tmp_path):
     out = tmp_path / "play.html"
     wanted = ("playground", "--task", "sort", "--start", "heads=1", "--out", out)
     code, text, err = run(capsys, *wanted)
-    assert (code, "bad line: " in err, "other.tsv, line 7" in err) == (0, True, True)
+    assert (code, err) == (0, "")
     assert re.fullmatch(
         rf"{re.escape(str(out))} \(\d+ kB\) is ready: open it in any browser, .*\n", text
     )

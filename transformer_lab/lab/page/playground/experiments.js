@@ -36,7 +36,7 @@ export const EXPERIMENTS = [
     setting: "Both models have a single head, which uses 64 numbers of each letter to compare it with the others. The first model divides its scores by √64, so the second one's are eight times as large.",
     options: ["It makes no difference, because the order of the scores is the same.", "It's a little slower.", "It learns next to nothing."],
     usual: 2,
-    because: "Go back to the start and look at the heads. With scores that large, softmax gives nearly everything to one letter from the very first step, so there's hardly a slope left to learn from.",
+    because: "Go back to the start and look at the heads: with scores that large, softmax gives nearly everything to one letter from the very first step. Steps as long as these don't get it out of there. Now take a learning rate of 0.001 and 3,000 steps: it learns after all.",
   },
   {
     name: "memory", task: "reverse", change: { name: "data", value: 100 },
