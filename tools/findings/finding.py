@@ -30,8 +30,8 @@ VERDICTS: dict[Verdict, str] = {
     "the claim. You can expect it of any Transformer.",
     "holds here": "Every test agrees with the claim, and at least one of them looked at trained "
     "models or at drawn numbers. A larger model may behave differently.",
-    "depends on": "Some tests agree with the claim and others don't. The finding says what it "
-    "depends on.",
+    "depends on": "Some tests agree with the claim, and others contradict it or stay open. The "
+    "finding says what it depends on.",
     "not seen": "The tests couldn't tell. A difference may be there, and the interval says how large it "
     "could be.",
     "does not hold": "At least one test contradicts the claim, and none agrees with it.",

@@ -28,6 +28,8 @@ NAME = "more_seeds"
 SEEDS = tuple(seed for seed in range(31) if seed != 7)
 """Thirty seeds; most settings use only the first `FEW` of them."""
 FEW = 10
+STUCK = (2, 6, 9, 14, 15, 16, 17, 23, 24)
+"""The seeds with which four heads have not found all four words after 600 steps."""
 NAMES, WORDS, ASKED, NUMBERS, WIDTH = 16, 12, 4, 4, 64
 """In "heads": how many names, words in a text, names in a query, and numbers per word."""
 LENGTH, FIRST_ID = 12, 4
@@ -43,6 +45,12 @@ WANTED: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 GRID: list[Setting] = [
     *({"task": "heads", "heads": 4, "steps": 600, "seed": seed} for seed in SEEDS),
     *({"task": "heads", "heads": 8, "steps": 600, "seed": seed} for seed in SEEDS[:FEW]),
+    *({"task": "heads", "heads": 4, "steps": 9_000, "seed": seed} for seed in STUCK),
+    *(
+        {"task": "heads", "heads": heads, "steps": 9_000, "seed": seed}
+        for heads in (1, 64)
+        for seed in SEEDS[:5]
+    ),
     *(
         {"task": "parts", "without": part, "wanted": "sum", "steps": 400, "seed": seed}
         for part in PARTS

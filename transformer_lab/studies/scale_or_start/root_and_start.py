@@ -6,6 +6,9 @@ An attention layer has to find one key among ten. Its scores are divided by √d
 matrices start at their usual size, 1/√d_k, or smaller or larger by the fourth root of d_k. Without
 the root but with the small start, the scores begin as small as with the root; with the root but the
 large start, they begin as large as without it.
+
+In these runs only W_Q and W_K learn, so a smaller learning rate costs nothing else. In some further
+ones a matrix W_V learns with them, at the same rate.
 """
 
 from typing import Any
@@ -31,12 +34,23 @@ RATES = {
     "Adam": (1e-4, 3e-4, 1e-3, 3e-3, 1e-2),
     "SGD": (0.001, 0.01, 0.03, 0.1, 0.3, 1.0),
 }
-GRID: list[Setting] = [
-    {"way": way, "optimizer": name, "rate": rate}
-    for way in WAYS
-    for name, rates in RATES.items()
-    for rate in rates
-] + [{"same": rate} for rate in (0.1, 1.0)]
+MORE_RATES = {"Adam": (2e-3, 6e-3)}
+"""Rates between the others, for the runs with W_V: the best one of each way lies there."""
+GRID: list[Setting] = (
+    [
+        {"way": way, "optimizer": name, "rate": rate}
+        for way in WAYS
+        for name, rates in RATES.items()
+        for rate in rates
+    ]
+    + [
+        {"way": way, "optimizer": name, "rate": rate, "learns_values": True}
+        for way in ("root", "no root, small start")
+        for name, rates in RATES.items()
+        for rate in (*rates, *MORE_RATES.get(name, ()))
+    ]
+    + [{"same": rate} for rate in (0.1, 1.0)]
+)
 
 
 def run(setting: Setting) -> dict[str, Any]:
@@ -62,28 +76,40 @@ def run(setting: Setting) -> dict[str, Any]:
             for seed in SEEDS
         ]
         return {"apart": float(max(apart))}
+    way, optimizer, rate = setting["way"], setting["optimizer"], setting["rate"]
+    learns_values = setting.get("learns_values", False)
     losses = [
-        train_attention(setting["way"], setting["optimizer"], setting["rate"], s) for s in SEEDS
+        train_attention(way, optimizer, rate, seed, learns_values=learns_values) for seed in SEEDS
     ]
     return {"last": [round(float(loss[-LAST:].mean()), 4) for loss in losses]}
 
 
 def train_attention(
-    way: str, optimizer: str, rate: float, seed: int, dtype: torch.dtype = torch.float32
+    way: str,
+    optimizer: str,
+    rate: float,
+    seed: int,
+    dtype: torch.dtype = torch.float32,
+    *,
+    learns_values: bool = False,
 ) -> np.ndarray:
     """Train an attention layer, and return the loss at each step, (STEPS,).
 
-    The data and the starting matrices depend only on the seed.
+    The data and the starting matrices depend only on the seed. With `learns_values`, a matrix W_V
+    learns together with W_Q and W_K, at the same rate.
     """
     rooted, factor = WAYS[way]
     generator = torch.Generator().manual_seed(seed)
     w_q, w_k, turn = (
         (torch.randn(D_K, D_K, generator=generator) / D_K**0.5).to(dtype) for _ in range(3)
     )
-    w_q, w_k = w_q * factor, w_k * factor
-    descent = {"Adam": torch.optim.Adam, "SGD": torch.optim.SGD}[optimizer](
-        [w_q.requires_grad_(), w_k.requires_grad_()], lr=rate
-    )
+    w_q, w_k, w_v = w_q * factor, w_k * factor, torch.eye(D_V, dtype=dtype)
+    learnt = [w_q.requires_grad_(), w_k.requires_grad_()]
+    if learns_values:
+        w_v = (torch.randn(D_V, D_V, generator=generator) / D_V**0.5).to(dtype)
+        learnt.append(w_v.requires_grad_())
+    kind = {"Adam": torch.optim.Adam, "SGD": torch.optim.SGD}[optimizer]
+    descent = kind(learnt, lr=rate)
     losses = []
     for _ in range(STEPS):
         keys = torch.randn(BATCH, KEYS, D_K, generator=generator).to(dtype)
@@ -91,7 +117,7 @@ def train_attention(
         query = keys[:, 0] @ turn
         scores = (keys @ w_k @ (query @ w_q)[..., None])[..., 0]
         weights = (scores / D_K**0.5 if rooted else scores).softmax(dim=-1)
-        loss = (((weights[:, None] @ values)[:, 0] - values[:, 0]) ** 2).mean()
+        loss = (((weights[:, None] @ values @ w_v)[:, 0] - values[:, 0]) ** 2).mean()
         descent.zero_grad()
         loss.backward()
         descent.step()
