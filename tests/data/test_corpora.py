@@ -103,6 +103,14 @@ def test_a_file_without_pairs_is_an_error_even_when_bad_lines_are_skipped(writte
         read_pairs(path, skip_bad=True)
 
 
+def test_a_file_whose_lines_are_mostly_bad_is_in_another_form_or_encoding(written):
+    good, latin = CAT_LINE + b"\n", "café\tkäfer\n".encode("latin-1")
+    message = r"11 of 21 lines are bad; .* it has the byte 0xe9; expected UTF-8.* iconv -f LATIN1"
+    with pytest.raises(ValueError, match=message):
+        read_pairs(written(10 * good + 11 * latin), skip_bad=True)
+    assert read_pairs(written(11 * good + 11 * latin), skip_bad=True).left_out == 11
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"nowhere\.tsv"):
         read_pairs(tmp_path / "nowhere.tsv")

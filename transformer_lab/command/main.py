@@ -346,12 +346,14 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     seconds = round(progress.seconds, 1)
     steps = [h for h in progress.history if "validation_loss" in h]  # with few pairs there are none
     losses = ", ".join(f"{h['validation_loss']:z.3f} (step {h['step']})" for h in steps)
-    if losses or stop != "interrupted":  # it may be interrupted before the first is measured
-        print(f"validation loss {losses or 'unknown'}")
+    if losses:  # the run may end before the first is measured
+        print(f"validation loss {losses}")
     print(f"{STOPS[stop]} after {progress.step:,} steps and {seconds} s, and saved in {folder}")
     result = {"steps": progress.step, "seconds": seconds, "stop": stop, "out": str(folder)}
+    more = {"interrupted": "", "max_minutes": " --max-minutes …"}
+    if stop in more:
+        print(f"To continue: python -m transformer_lab train --resume --out {folder}{more[stop]}")
     if stop == "interrupted":
-        print(f"To continue: python -m transformer_lab train --resume --out {folder}")
         return result
     loss, evaluation = print_scores(translator, splits, beam_size=4)
     if may_write_card(folder):

@@ -223,6 +223,15 @@ def refuse_other_forms(part: TextFile) -> None:
         raise ValueError(f"{part} {form.format(unpack_command(part))}")
 
 
+def name_converted(part: TextFile, mark: str) -> str:
+    """Return a name for a converted file, quoted for a shell: train.utf8.de for train.de.
+
+    The ending stays, so the two files of a parallel corpus still belong together.
+    """
+    name = Path(part.name)
+    return shlex.quote(f"{name.stem}.{mark}{name.suffix}")
+
+
 def unpack_command(part: TextFile) -> str:
     """Return the shell command that prints a file unpacked, for use in error messages."""
     path, member = shlex.quote(str(part.path)), shlex.quote(part.member)
@@ -250,7 +259,7 @@ def refuse_non_utf8(part: TextFile, line: bytes) -> None:
         )
     has_half = any(pair in begins for pair in (b"\t\0", b"\0\t"))
     if line.startswith(UTF_16) or has_half or 4 * begins.count(0) > len(begins):
-        how = f"{how} | iconv -f UTF-16 -t UTF-8 > pairs.tsv"
+        how = f"{how} | iconv -f UTF-16 -t UTF-8 > {name_converted(part, 'utf8')}"
         raise ValueError(f"{part} is in UTF-16; expected UTF-8. To convert it: {how}")
     opened = line.lstrip(codecs.BOM_UTF8).lstrip()
     if opened.startswith((b"<?xml", b"<tmx", b"#", b"msgid")) and b"\t" not in line:
@@ -258,7 +267,7 @@ def refuse_non_utf8(part: TextFile, line: bytes) -> None:
     if b"\r" in line.rstrip() and not line.endswith(b"\n"):
         raise ValueError(
             f"{part} ends its lines with \\r alone; expected \\n. To convert it: {how} | "
-            "tr '\\r' '\\n' > pairs.tsv"
+            f"tr '\\r' '\\n' > {name_converted(part, 'lf')}"
         )
     if text_suffix(part.name) == ".json" and (line.startswith(b"[") or line.strip() == b"{"):
         how = f"{how} | jq -c '.[]' > pairs.jsonl"

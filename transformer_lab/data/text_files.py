@@ -42,6 +42,8 @@ from transformer_lab.data.text import check_visible_text
 COLUMNS = ("source", "target")
 """The keys for source and target in JSON lines, unless you name others."""
 JSON_LINES = (".jsonl", ".ndjson", ".json")
+FEW_FAULTS = 10
+"""So many bad lines may be left out even of a file that has hardly any others."""
 SKIP = "to leave bad lines out: skip_bad=True, or --skip-bad on the command line"
 
 
@@ -70,7 +72,8 @@ def read_pairs(
 
     Raises:
         FileNotFoundError: If there is no such file.
-        ValueError: If a line is bad, the file is damaged, or there are no pairs.
+        ValueError: If a line is bad, the file is damaged, there are no pairs, or more than half of the
+            lines would be left out.
     """
     pairs, faults = [], []
     for pair in PairFile(Path(path), columns, is_csv):
@@ -85,6 +88,9 @@ def read_pairs(
         raise ValueError(
             f"{path} has no pair that can be read ({len(faults)} bad lines{why}); expected at least one"
         )
+    if len(faults) > max(len(pairs), FEW_FAULTS):
+        lines = f"{len(faults):,} of {len(pairs) + len(faults):,} lines"
+        raise ValueError(f"{path}: {lines} are bad; expected at most half. The first: {faults[0]}")
     return ReadResult(pairs, len(faults), count_kinds(faults))
 
 
@@ -393,10 +399,15 @@ def decode_side(raw: bytes, place: str) -> str:
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{place}: it has the byte {raw[error.start]:#04x}; expected UTF-8"
-        ) from None
+        raise ValueError(f"{place}: {describe_byte(error)}") from None
     return clean_side(text, place)
+
+
+def describe_byte(error: UnicodeDecodeError) -> str:
+    """Describe a byte that is not UTF-8, and how to convert a file in the usual other encoding."""
+    convert = "iconv -f LATIN1 -t UTF-8 FILE > NEW_FILE"
+    byte = error.object[error.start]
+    return f"it has the byte {byte:#04x}; expected UTF-8. To convert a file from Latin-1: {convert}"
 
 
 def clean_side(text: str, place: str) -> str:
@@ -432,9 +443,7 @@ def pair_from_json(line: bytes, columns: tuple[str, str], place: str) -> Pair:
     try:
         row = json.loads(line.decode())
     except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{place}: it has the byte {line[error.start]:#04x}; expected UTF-8"
-        ) from None
+        raise ValueError(f"{place}: {describe_byte(error)}") from None
     except (ValueError, RecursionError):
         raise ValueError(f"{place}: it is not JSON; expected an object on each line") from None
     return pair_from_row(row, columns, place)

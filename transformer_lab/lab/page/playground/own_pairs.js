@@ -12,12 +12,18 @@ export class OwnPairs {
       const [file] = this.file.files;
       this.file.value = ""; // or the same file couldn't be chosen again
       if (!file) return;
-      this.text.value = await file.text();
-      changed();
+      this.problem.textContent = "";
+      try {
+        this.text.value = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+        changed();
+      } catch {
+        this.problem.textContent = `${file.name} isn’t in UTF-8. Save it in UTF-8 (in an editor: “Save as”), and open it again.`;
+      }
     });
+    this.problem = make("p", { className: "problem", role: "alert" });
     this.element = make("section", { className: "own" },
       make("p", {}, "One pair a line, with a tab, a comma or a semicolon between its two sides. You need at least 20, and a few hundred are better. Capital letters become small ones. Your pairs stay on your device."),
-      this.text, this.file);
+      this.text, this.file, this.problem);
   }
 
   get options() {
