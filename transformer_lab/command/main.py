@@ -621,25 +621,22 @@ def refuse_existing(options: argparse.Namespace) -> None:
 def run_export(options: argparse.Namespace) -> dict[str, Any]:
     """Run `export`: write a translator as a model of Transformers or CTranslate2."""
     # Imported here because they need optional packages.
-    from transformer_lab.formats.to_ctranslate2 import to_ctranslate2, usage_example
-    from transformer_lab.formats.to_transformers import to_transformers
+    from transformer_lab.formats.to_ctranslate2 import ctranslate2_example, to_ctranslate2
+    from transformer_lab.formats.to_transformers import to_transformers, transformers_example
 
     if options.out.exists():
         raise ValueError(f"{options.out} exists already. Choose an --out that does not exist yet")
     translator = Translator.load(options.model, device="cpu")
+    example = ctranslate2_example if options.to == "ctranslate2" else transformers_example
+    card = export_card(options.model, example(translator, "FOLDER"))
     if options.to == "ctranslate2":
-        use = usage_example(translator, options.out)
-        card = export_card(options.model, usage_example(translator, "FOLDER"))
         to_ctranslate2(translator, options.out, options.quantization, card)
     else:
         if options.quantization is not None:
             raise ValueError("--quantization needs --to ctranslate2")
-        use = 'transformers.AutoModelForSeq2SeqLM.from_pretrained("{}")'
-        card = export_card(options.model, use.format("FOLDER"))
         to_transformers(translator, options.out, card)
-        use = use.format(options.out)
     if not options.json:
-        print(f"{options.out} is ready. To use it:\n\n{use}")
+        print(f"{options.out} is ready. To use it:\n\n{example(translator, options.out)}")
     return {"out": str(options.out), "to": options.to}
 
 

@@ -21,13 +21,11 @@ from transformer_lab.model import Transformer
 from transformer_lab.storage.files import expand_path
 from transformer_lab.translator import Translator
 
-ENGINE = """\
+USAGE = """\
 import ctranslate2
 import tokenizers
 
 engine = ctranslate2.Translator("FOLDER")
-"""
-TEXTS = """\
 source = tokenizers.Tokenizer.from_file("FOLDER/tokenizer.json")
 target = tokenizers.Tokenizer.from_file("FOLDER/target.tokenizer.json")
 words = [text.tokens for text in source.encode_batch(["the cat sleeps", "the dog sleeps"])]
@@ -37,6 +35,12 @@ target.decode_batch([[target.token_to_id(word) for word in one.hypotheses[0]] fo
 """The code that translates texts with the exported engine and its tokenizers.
 
 Without its last two settings, `translate_batch` would put all texts into a single batch.
+"""
+SENTENCE_PIECE_USAGE = """\
+import ctranslate2
+
+engine = ctranslate2.Translator("FOLDER")
+# It takes each text as a list: tokenizer.tokenize(text) + ["</s>"], with the model's MarianTokenizer.
 """
 
 
@@ -51,7 +55,7 @@ def to_ctranslate2(
     Tokens are strings: `token_strings(source_tokenizer)[i]` for each id i in
     `translator.encode(text)`, eos included. Word and byte-pair tokenizers are written next to the
     model, as tokenizer.json and target.tokenizer.json, for the `tokenizers` library (see
-    `usage_example`).
+    `ctranslate2_example`).
 
     Args:
         translator: The translator to export.
@@ -82,13 +86,13 @@ def to_ctranslate2(
         whole.rename(folder)
 
 
-def usage_example(translator: Translator, folder: str | Path) -> str:
+def ctranslate2_example(translator: Translator, folder: str | Path) -> str:
     """Return Python code that translates with an exported folder, without this package or PyTorch.
 
     With SentencePiece it only loads the engine, because there is no file for `tokenizers`.
     """
-    described = not isinstance(translator.source_tokenizer, SentencePieceTokenizer)
-    return (ENGINE + TEXTS * described).replace("FOLDER", str(folder)).strip()
+    pieces = isinstance(translator.source_tokenizer, SentencePieceTokenizer)
+    return (SENTENCE_PIECE_USAGE if pieces else USAGE).replace("FOLDER", str(folder)).strip()
 
 
 def build_spec(

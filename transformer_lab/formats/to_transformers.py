@@ -40,6 +40,23 @@ EXPECTED = {
     "tie_target_output": True,
 }
 """The values that fields of our configuration must have so that MarianMT or Pegasus can represent it."""
+USAGE = """\
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, PreTrainedTokenizerFast
+
+model = AutoModelForSeq2SeqLM.from_pretrained("FOLDER")
+source = AutoTokenizer.from_pretrained("FOLDER")
+target = PreTrainedTokenizerFast(tokenizer_file="FOLDER/target.tokenizer.json")
+ids = model.generate(**source("the cat sleeps", return_tensors="pt", return_token_type_ids=False))
+target.batch_decode(ids, skip_special_tokens=True)
+"""
+SENTENCE_PIECE_USAGE = """\
+from transformers import MarianMTModel, MarianTokenizer
+
+model = MarianMTModel.from_pretrained("FOLDER")
+tokenizer = MarianTokenizer.from_pretrained("FOLDER")
+ids = model.generate(**tokenizer(["the cat sleeps"], return_tensors="pt"))
+tokenizer.batch_decode(ids, skip_special_tokens=True)
+"""
 
 
 def to_transformers(translator: Translator, folder: str | Path, card: str | None = None) -> None:
@@ -77,6 +94,12 @@ def to_transformers(translator: Translator, folder: str | Path, card: str | None
         taken = [name for name in {*WEIGHTS, *files} if (folder / name).exists()]
         check("folder", str(folder), f"one without {', '.join(sorted(taken))}", not taken)
         write_files_atomically(folder, files)
+
+
+def transformers_example(translator: Translator, folder: str | Path) -> str:
+    """Return Python code that translates with an exported folder, without this package."""
+    pieces = isinstance(translator.source_tokenizer, SentencePieceTokenizer)
+    return (SENTENCE_PIECE_USAGE if pieces else USAGE).replace("FOLDER", str(folder)).strip()
 
 
 @torch.no_grad()
