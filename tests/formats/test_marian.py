@@ -768,3 +768,9 @@ def test_an_absent_package_says_how_to_get_it(both, monkeypatch):
         ValueError, match="sentencepiece is not installed. Install it with pip install"
     ):
         tokenizer_from_json(both.translator.source_tokenizer.to_json())
+    monkeypatch.undo()
+    monkeypatch.setitem(sys.modules, "sentencepiece", None)
+    with pytest.raises(
+        ValueError, match=r"sentencepiece is not installed. Install it with .*\[marian\]"
+    ):
+        load_marian(both.folder)

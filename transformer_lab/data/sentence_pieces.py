@@ -107,18 +107,27 @@ class SentencePieceTokenizer:
         return cls(base64.b64decode(model), vocabulary, added)
 
 
-def load_processor(model: bytes, extra: str = "marian") -> Any:
-    """Return the `sentencepiece` processor for the content of a .spm file.
+def import_sentencepiece(extra: str = "marian") -> Any:
+    """Return the package `sentencepiece`.
 
     Raises:
-        ValueError: If the content is not a model, or the package is missing; the message then names
-            the `extra` of this package that installs it.
+        ValueError: If it is missing; the message names the `extra` of this package that installs it.
     """
     try:
         import sentencepiece
     except ImportError as error:
         install = f"pip install 'transformer-lab[{extra}]'"
         raise ValueError(f"sentencepiece is not installed. Install it with {install}") from error
+    return sentencepiece
+
+
+def load_processor(model: bytes, extra: str = "marian") -> Any:
+    """Return the `sentencepiece` processor for the content of a .spm file.
+
+    Raises:
+        ValueError: If the content is not a model, or the package is missing.
+    """
+    sentencepiece = import_sentencepiece(extra)
     try:
         processor = sentencepiece.SentencePieceProcessor(model_proto=model)
         pieces = processor.get_piece_size()

@@ -35,7 +35,11 @@ from torch import Tensor
 
 from transformer_lab.config import Activation, TransformerConfig, check, is_integer
 from transformer_lab.config.device import pick_device
-from transformer_lab.data.sentence_pieces import SPECIAL, SentencePieceTokenizer
+from transformer_lab.data.sentence_pieces import (
+    SPECIAL,
+    SentencePieceTokenizer,
+    import_sentencepiece,
+)
 from transformer_lab.data.tokenizer import UNK_ID, Tokenizer, load_tokenizer
 from transformer_lab.formats.marian_layers import copy_weights, match_model
 from transformer_lab.model import Transformer
@@ -192,6 +196,7 @@ def load_marian_tokenizers(name: str, config: TransformerConfig) -> tuple[Tokeni
     ours = [Path(name) / file for file in OUR_TOKENIZERS]
     if all(file.is_file() for file in ours):
         return load_tokenizer(ours[0]), load_tokenizer(ours[1])
+    import_sentencepiece()  # or Transformers would say what it lacks, and not how to get it
     with raise_one_error("the tokenizer's files", name):
         found = MarianTokenizer.from_pretrained(name)
         both = [spm.serialized_model_proto() for spm in (found.spm_source, found.spm_target)]
