@@ -55,6 +55,30 @@ def library_stops(x):
     return torch.as_tensor([1, 2]).softmax(0)
 
 
+@pytest.mark.parametrize(("given", "named"), [(np.ones(3), "a result"), (7, "7")])
+def test_what_is_no_function_is_named(given, named):
+    verdict = TWICE.verdict(given)
+    assert not verdict.right
+    assert f"this is {named}, and not a function. Pass the function itself" in verdict.text
+
+
+def test_a_check_that_is_only_looked_at_says_how_to_call_it():
+    assert repr(TWICE) == "<a check: call it with your function, as in check.softmax(softmax)>"
+
+
+def test_a_hint_without_a_number_is_the_first(capsys):
+    check_named("01.softmax").hint()
+    assert capsys.readouterr().out.startswith("Hint 1: ")
+
+
+def test_the_inputs_are_shown_where_the_results_differ():
+    """In the second sentence, whose scores are near 1,000, and not in the first."""
+    softmax = check_named("01.softmax")
+    shown = softmax.verdict(lambda x: np.exp(x) / np.exp(x).sum(-1, keepdims=True)).text
+    lines = [line for line in shown.splitlines() if line.startswith("scores[1]")]
+    assert all(float(number) > 990 for number in lines[0].split()[1:])
+
+
 def test_a_library_that_lacks_a_function_is_no_stub():
     text = TWICE.verdict(library_stops).text
     assert text.startswith("Not yet: ")

@@ -216,6 +216,8 @@ PROVOKED = [
     (lambda: A.item(), "where a single one is needed"),
     (lambda: A.sum().backward(), "no gradient can come from there"),
     (lambda: 1 / 0, "the divisor is 0"),
+    (lambda: 2.5 ^ 2, "^ is no power in Python. Write ** for it"),
+    (lambda: np.ones(3) ^ 2, "^ is no power in Python. Write ** for it"),
     (lambda: math.sqrt(-1), "there is no finite result"),
 ]
 

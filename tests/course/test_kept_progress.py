@@ -60,7 +60,7 @@ def test_the_first_click_says_where_answers_are_kept():
 def announced():
     return (
         "(Your progress is kept in .progress.json next to the notebooks, and sent nowhere: "
-        "`python -m transformer_lab progress` shows it.)\n"
+        "`progress.show()` in lesson 00 shows it.)\n"
     )
 
 

@@ -367,7 +367,7 @@ def update_diary(note: Callable[[Record], None]) -> str:
         path = None if is_off() else find_diary()
         if path is None or not change_record(path, note):
             return ""
-        shows = "`python -m transformer_lab progress` shows it"
+        shows = "`progress.show()` in lesson 00 shows it"
         where = f"kept in {FILE} next to the notebooks, and sent nowhere"
         return f"(Your progress is {where}: {shows}.)"
     except (OSError, ValueError) as error:

@@ -21,7 +21,10 @@ BYTES_A_PARAMETER = 2.4
 """Two bytes in half precision; gzip then saves a tenth, and base64 adds a third."""
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
 """The kinds of positions that `page/engine/positions.js` and `attention.js` can compute."""
-OTHERWISE = "lab(translator, sentence, kernel=True) asks Python, and takes any model"
+OTHERWISE = (
+    "lab(translator, sentence, kernel=True) takes any model, because Python answers; on the command "
+    "line, lab --record stores one sentence of any model"
+)
 
 
 @runtime_checkable

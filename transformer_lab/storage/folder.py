@@ -33,7 +33,8 @@ def read_description(folder: Path) -> dict[str, Any]:
         if isinstance(found, dict) and "model_type" in found and "format" not in found:
             raise CheckpointError(
                 f"{folder} holds a Transformers model; expected one that this package saved. "
-                f"To convert a MarianMT model, use load_marian({str(folder)!r}).save(…)"
+                f"To convert a MarianMT model, use load_marian({str(folder)!r}).save(…), "
+                "from transformer_lab.formats.marian"
             )
         description = check_description(found)
         own = description.get("sha256", {}).get("config.json")  # older folders have no checksum

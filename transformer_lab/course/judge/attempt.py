@@ -102,6 +102,8 @@ def format_tables(attempt: Attempt, room: int) -> list[str]:
     at, place = attempt.first_wrong(), attempt.wrong_result()
     got, want = attempt.given[at], attempt.expected[at]
     lines: list[str] = []
+    batch: tuple[int, ...] = ()  # the sentence, or sentence and head, in which the results differ
+    size: tuple[int, ...] = ()
     if place is not None and want.results[place].ndim:
         a, b = got.results[place], want.results[place]
         first = (
@@ -116,11 +118,14 @@ def format_tables(attempt: Attempt, room: int) -> list[str]:
                 *format_table("expected", b, (0,) * b.ndim),
                 *format_table("got", a, (0,) * a.ndim),
             ]
+        elif a.shape == b.shape:
+            batch, size = first[:-2], b.shape[:-2]
     tables: list[str] = []
     for name, value in zip(attempt.names, attempt.cases[at], strict=False):
         if isinstance(value, np.ndarray | Tensor) and value.ndim > 0:
             x = np.asarray(value.detach() if isinstance(value, Tensor) else value)
-            table = format_table(name, x, (0,) * x.ndim)
+            same = x.ndim > 2 and x.shape[:-2] == size
+            table = format_table(name, x, (*batch, 0, 0) if same else (0,) * x.ndim)
             if len(tables) + len(table) + len(lines) > room:
                 break
             tables += table

@@ -102,7 +102,7 @@ def call_answer(answer: Callable[..., Any], *arguments: Any) -> Any:
     return answer(*arguments)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Check:
     """A comparison of what an answer and a reference return, not of how they are written.
 
@@ -151,7 +151,10 @@ class Check:
         if place and (line := diary.record_exercise(place)):
             print(line)
 
-    def hint(self, number: int) -> None:
+    def __repr__(self) -> str:
+        return "<a check: call it with your function, as in check.softmax(softmax)>"
+
+    def hint(self, number: int = 1) -> None:
         """Print one of the exercise's three hints: 1 is a nudge, 2 is the idea, 3 is nearly all of it.
 
         Raises:
@@ -164,6 +167,14 @@ class Check:
 
     def verdict(self, answer: Callable[..., Any]) -> Verdict:
         """Run the answer on all cases and return the verdict."""
+        if not callable(answer):
+            given = (
+                "a result" if isinstance(answer, np.ndarray | torch.Tensor) else repr(answer)[:40]
+            )
+            said = (
+                f"this is {given}, and not a function. Pass the function itself, without calling it"
+            )
+            return Verdict(False, f"Not yet: {said}.")
         before = copy_defaults_and_globals(answer)
         verdict = self.judge(self.run_cases(answer, prints=True), answer)
         after = copy_defaults_and_globals(answer)

@@ -300,6 +300,10 @@ REASONS: Sequence[tuple[str, Reason]] = [
         lambda _: "a layer is called, as in layer(x). It is not multiplied, as in x @ layer",
     ),
     (
+        r"for \^=?: |ufunc 'bitwise_xor' not supported",
+        lambda _: "^ is no power in Python. Write ** for it",
+    ),
+    (
         r"unsupported operand type\(s\) for .*: '(.+)' and '(.+)'|concatenate (\w+) \(not \"(\w+)\"",
         lambda m: (
             f"one side is a {m[1] or m[3]} and the other a {m[2] or m[4]}, and these cannot be combined"
