@@ -11,7 +11,7 @@ from numbers import Integral, Real
 from typing import Any
 
 MOST_SEED = 2**63 - 1
-"""The largest seed. PyTorch allows twice as much; the rest is room for what a run adds at each step."""
+"""The largest seed, half of what PyTorch allows, because a run adds to its seed at each step."""
 
 
 def check(name: str, value: object, expected: str, holds: bool) -> None:
@@ -25,7 +25,7 @@ def check_mask(mask: Any, scores: Sequence[int], dtype: str = "torch.bool") -> N
 
     If scores are (batch, heads, query, key), the first dimension of a mask with three dimensions
     could mean sentences or heads. When there are as many sentences as heads, the shape of the
-    result would not show the mistake.
+    result would not reveal the mistake.
     """
     check_boolean(mask, dtype)
     shape, scores = tuple(mask.shape), tuple(scores)
@@ -132,7 +132,7 @@ def is_number(value: object) -> bool:
 
 
 def config_from_dict(cls: type, values: dict[str, Any]) -> Any:
-    """Build a configuration from its fields.
+    """Build a configuration from a dict of its fields.
 
     Raises:
         ValueError: If a field is unknown or missing, or its value is not allowed; the message names

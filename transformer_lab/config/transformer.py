@@ -202,8 +202,8 @@ class TransformerConfig:
     def _preset(
         cls, source: int, target: int, sizes: dict[str, Any], changes: dict
     ) -> "TransformerConfig":
-        # A vocabulary for both languages is tied as in the paper. Two vocabularies of different
-        # sizes cannot share a matrix, so only the output is tied.
+        # With one vocabulary for both languages, all embeddings are tied, as in the paper. Two
+        # vocabularies of different sizes cannot share a matrix, so only the output is tied.
         fitting = {"tie_source_target": source == target}
         values = {**fitting, **sizes, **changes}
         return cls(source_vocab_size=source, target_vocab_size=target, **values)

@@ -99,5 +99,5 @@ def roll_rows(
     batch, length = x.shape[:2]
     row, place = (torch.arange(n, device=x.device) for n in (batch, length))
     places = row[:, None] * length + (place + steps[:, None]) % max(length, 1)
-    # Takes half as long as x[row, places], in the backward pass too, and every pass does this.
+    # Takes half as long as x[row, places], in the backward pass too, and every pass needs it.
     return x.flatten(0, 1).index_select(0, places.flatten()).view_as(x)

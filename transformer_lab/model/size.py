@@ -95,7 +95,7 @@ def check_memory(
 
 
 def bytes_of_tables(config: TransformerConfig) -> int:
-    """Return the bytes that the sinusoid tables need, including the memory for computing one.
+    """Return how many bytes the sinusoid tables need, including the memory for computing one.
 
     Sinusoidal positions have two tables, one per side; rotary positions have one per layer; other
     kinds have none.

@@ -46,7 +46,7 @@ class DistributedTrainer(Trainer):
     def seed(self) -> None:
         """Seed the random numbers, for example for dropout, by rank and step.
 
-        The saved state holds the random numbers of rank 0 only. The other processes are seeded at
+        The saved state holds the random state of rank 0 only. The other processes are seeded at
         every step, so that they repeat their draws when a run is resumed.
         """
         rank, step = distributed.rank(), self.progress.step
