@@ -30,7 +30,7 @@ from transformer_lab.model.encoder import Encoder
 
 MuteMode = Literal["zero", "mean"]
 Patch = np.ndarray | Tensor | PatchFunction
-"""What replaces a head's weights, or the function that computes it from them."""
+"""Weights that replace a head's own, or a function that computes them from the head's own."""
 Place = tuple[Kind, int | None]
 """A kind of layer and its index, from 0; None stands for the input of the first layer."""
 
@@ -68,7 +68,7 @@ class HeadHook(Hook):
         return weights
 
     def patch_rows(self, head: int, new: Tensor, start: int, weights: Tensor) -> Tensor:
-        """Return the rows of a patch for the queries of this call: (query, key) or (batch, query, key).
+        """Return the rows of a patch for the queries in this call: (query, key) or (batch, query, key).
 
         A translation may turn out longer or shorter than the one the patch was made for. Rows
         of the patch that are never reached are ignored, and queries after its last row keep the
@@ -153,12 +153,12 @@ class HeadHook(Hook):
 
 
 def as_numpy(weights: Tensor) -> np.ndarray:
-    """Return weights as a NumPy array: half precision as float16, and anything finer as float32."""
+    """Return weights as a NumPy array: half precision as float16, anything more precise as float32."""
     return (weights.half() if weights.dtype.itemsize < 4 else weights.float()).cpu().numpy()
 
 
 def normalise_rows(weights: Tensor) -> Tensor:
-    """Return weights with each row scaled to sum to 1; a row of zeros stays as it is."""
+    """Return weights with each row scaled to sum to 1; a row of zeros is left unchanged."""
     sums = weights.sum(dim=-1, keepdim=True)
     return weights / sums.where(sums > 0, 1)
 
@@ -206,7 +206,7 @@ class AttentionCapture:
     ) -> AttentionRecord:
         """Return the `AttentionRecord` for row `sentence` of the batch, without padding.
 
-        The lists of tokens say how long the sentence is. `facts` holds further fields of the
+        The lists of tokens determine its length. `facts` holds further fields of the
         record, such as `label`.
         """
         source_tokens = checked_labels("source_tokens", source_tokens)

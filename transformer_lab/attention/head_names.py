@@ -1,4 +1,4 @@
-"""Names for attention heads, taken from what the heads were seen to do.
+"""Names for attention heads, based on what the heads were observed to do.
 
 A code such as "e2.3" says where a head sits. A name such as "finds the noun" says what it did in
 the sentences that were measured. The lab shows both, so nobody has to learn the codes.
@@ -14,11 +14,11 @@ from transformer_lab.attention.scores import apply_to_weights, entropy, first_to
 
 
 class Behaviour(NamedTuple):
-    """Something a head may do, and the conditions for naming a head after it.
+    """A behaviour that a head may show, and the conditions for naming the head after it.
 
     Attributes:
         name: What the head is called.
-        least: The smallest mean over the records that earns the name.
+        least: The minimum mean over the records for a head to get the name.
         measure: Returns the number for one head in one record.
         kinds: The kinds of attention that can do this.
         needs: The field of the record that `measure` reads in addition to the weights, if any.
@@ -73,7 +73,7 @@ def last_token(weights: np.ndarray) -> float:
 
 
 def spread(weights: np.ndarray) -> float:
-    """Return how widely the rows spread their weight: 0 if all is on one word, 1 if it is even."""
+    """Return how widely the rows spread their weight: 0 if all is on one word, 1 if all get the same."""
     return float((np.exp(entropy(weights)) - 1) / (weights.shape[1] - 1))
 
 

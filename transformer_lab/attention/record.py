@@ -48,7 +48,7 @@ class Head(NamedTuple):
 
 
 class Referent(NamedTuple):
-    """The positions that tell what a pronoun refers to.
+    """The positions needed to tell what a pronoun refers to.
 
     `pronoun` is the pronoun in the source, `referent` the noun that it refers to, and `other` the
     noun that it might have referred to. `decider` is the source word that decides between the two
@@ -424,7 +424,7 @@ def _cut(
     if getattr(layer, "ndim", None) != 4:
         found = f"{name} is a {type(layer).__name__}"
         raise ValueError(
-            f"{found}; expected a tensor (batch, heads, query, key) of one forward pass"
+            f"{found}; expected a tensor (batch, heads, query, key) from one forward pass"
         )
     batch, _, queries, keys = layer.shape
     if not 0 <= sentence < batch:

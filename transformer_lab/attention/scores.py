@@ -15,7 +15,7 @@ from transformer_lab.attention.record import KINDS, Alignment, AttentionRecord, 
 
 
 def alignment_error_rate(found: Alignment, gold: Alignment) -> float:
-    """Return the alignment error rate (AER) of some links: 0 if all are right, 1 if none is.
+    """Return the alignment error rate (AER) of some links: 0 if all are correct, 1 if none is.
 
     It is 1 − 2 |found ∩ gold| / (|found| + |gold|), where all gold links are treated as sure (Och and
     Ney 2003).
@@ -64,7 +64,7 @@ def mean_distance(weights: np.ndarray) -> float:
 
 
 def previous_token(weights: np.ndarray) -> float:
-    """Return the mean weight on the key right before the query, without the first row, which has none."""
+    """Return the mean weight on the key right before the query, leaving out the first row."""
     return float(np.diagonal(weights, offset=-1).mean())
 
 

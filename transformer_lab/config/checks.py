@@ -1,4 +1,4 @@
-"""Checks of arguments and fields: each ValueError gives the name, the value and what was expected.
+"""Checks for arguments and fields: each ValueError gives the name, the value and what was expected.
 
 Every part of the package uses them.
 """
@@ -120,12 +120,12 @@ def convert_to_boolean(values: object, name: str) -> None:
 
 
 def is_integer(value: object) -> bool:
-    """Return whether this is a Python or NumPy integer, and not a boolean."""
+    """Return whether this is a Python or NumPy integer, but not a boolean."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def is_number(value: object) -> bool:
-    """Return whether this is a real Python or NumPy number that fits into a float, and not a boolean."""
+    """Return whether this is a real Python or NumPy number that fits into a float, but not a boolean."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
     return not isinstance(value, Integral) or abs(int(value)) <= sys.float_info.max

@@ -174,7 +174,7 @@ def top_candidates(
     log_probabilities: Float[Tensor, "rows vocabulary"],
     most: int,
 ) -> Candidates:
-    """Return the `most` best extensions of each partial hypothesis, sorted within each sentence.
+    """Return the best `most` extensions of each partial hypothesis, sorted within each sentence.
 
     `total` holds the log-probabilities of the partial hypotheses, and `log_probabilities` those of
     each possible next word. A beam that keeps its width asks for one candidate more than its size,

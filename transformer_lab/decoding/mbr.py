@@ -1,4 +1,4 @@
-"""Draw several translations and choose the one the others agree with: minimum Bayes risk.
+"""Draw several translations and choose the one that the others agree with most: minimum Bayes risk.
 
 Sources: Kumar and Byrne 2004, and Eikema and Aziz 2020, who use the model's own samples both as
 candidates and as references.

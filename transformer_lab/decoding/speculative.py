@@ -42,7 +42,7 @@ def speculative_greedy(
     """Return one sentence's greedy translation, and the number of passes the large decoder needed.
 
     In each round `draft` proposes up to `ahead` words, and `model` checks them in one pass. Both
-    run over all words so far without a cache, because the point is to count passes and not to be
+    run over all words so far without a cache, because the point is to count passes, not to be
     fast. If the logits of two words differ only by rounding, the two may be ranked differently than
     in `greedy`, which adds its numbers in a different order.
 

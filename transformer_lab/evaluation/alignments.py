@@ -2,8 +2,8 @@
 
 Each is an IBM Model 1 (Brown et al. 1993) with a fixed preference for the diagonal (Dyer et al.
 2013), one from source to target and one in the other direction; a link counts if both choose it.
-They are trained by expectation maximisation, on the texts that are to be aligned. The lab uses
-these links to name a translator's heads if there are no gold ones.
+They are trained by expectation maximisation, on the texts to be aligned. The lab uses these links
+to name a translator's heads if there are no gold ones.
 """
 
 import re

@@ -18,7 +18,7 @@ TOKENIZATIONS = {
 }
 """sacreBLEU's tokenization for scripts that put no spaces between words.
 
-All other scripts use "13a", which would take a whole sentence in these scripts for one word.
+All other scripts use "13a", which would treat a whole sentence in these scripts as one word.
 """
 UNSPACED = 0.15
 """If at least this share of the letters is in such a script, its tokenization is chosen.

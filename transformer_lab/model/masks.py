@@ -64,10 +64,10 @@ def check_ids(name: str, ids: Any) -> None:
 
 
 def check_source_mask(mask: Tensor | None, source: Int[Tensor, "batch source"]) -> None:
-    """Raise a ValueError unless `mask` is None or boolean with a fitting shape.
+    """Raise a ValueError unless `mask` is None, or is boolean and has a fitting shape.
 
     The shape is (batch, 1, 1, source) or (1, 1, 1, source). `check_ids` checks `source`. A mask
-    (batch, source) is refused, because attention would take it for (query, key) whenever the sizes
+    (batch, source) is refused, because attention would treat it as (query, key) whenever the sizes
     happen to agree.
     """
     check_ids("source", source)

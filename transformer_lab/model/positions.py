@@ -109,7 +109,7 @@ class NoPositions(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch length d_model"], start: int = 0
     ) -> Float[Tensor, "batch length d_model"]:
-        """Return x as it is."""
+        """Return x unchanged."""
         return x
 
 

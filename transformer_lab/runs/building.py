@@ -45,7 +45,7 @@ def build_translator(
         corpus: The name of the corpus, as in `begin_run`.
         preset: The model size.
         seed: The seed for the random weights.
-        **changes: Fields of the model's configuration to set differently.
+        **changes: Fields of the model's configuration to override.
 
     Raises:
         ValueError: If all training pairs are too long, or a change is not allowed.

@@ -40,7 +40,7 @@ class About:
 
     A translator that did not come from a run has fewer fields, or none. `training` has no
     `max_minutes`, because each call sets its own. `data` is the fingerprint of the training pairs.
-    `steps`, `tokens` and `stop` are those of the latest call of `Run.train`.
+    `steps`, `tokens` and `stop` come from the latest call to `Run.train`.
     """
 
     corpus: str | None = None
@@ -193,7 +193,7 @@ def begin_run(
             and "csv:" in front is for tables with commas and quotes.
         preset: A key of `runs.presets.PRESETS`; by default whatever suits the corpus.
         seed: The seed for the splits, the weights and the batches.
-        skip_bad: Whether to leave out bad lines of a file.
+        skip_bad: Whether to leave out bad lines in a file.
         vocab_size: How many word pieces to learn; with 260, every byte is a piece of its own.
         max_steps: This and the next three arguments are as in `TrainingConfig`; by default they
             come from the preset.

@@ -19,9 +19,9 @@ from typing import TypeVar
 T = TypeVar("T")
 
 STAGING_FOLDER, COMMITTED_FOLDER = ".transformer_lab.new", ".transformer_lab.ready"
-"""The name of the folder of new files before they take effect, and its name afterwards."""
+"""The name of the folder that holds new files before they take effect, and its name afterwards."""
 REMOVALS_FILE = ".gone"
-"""A file in that folder that lists the files to remove when the new ones are moved, one per line."""
+"""A file in that folder that lists, one per line, the files to remove when the new ones are moved."""
 NAME = re.compile(r"\w[\w.-]*")
 """The pattern for the name of a file in the same folder; paths that lead elsewhere do not match."""
 TEMPORARY_NAME = re.compile(r"\.\w+\.(?:json|md|safetensors)\.[0-9a-f]{8}\.part")
@@ -144,7 +144,7 @@ def find_leftovers(folder: Path) -> Iterator[Path]:
 
 
 def locate_file(folder: Path, name: str) -> Path:
-    """Return the path of a folder's file, even if a killed writer has not moved it into place."""
+    """Return the path of a file in a folder, even if a killed writer has not moved it into place."""
     waiting = folder / COMMITTED_FOLDER / name
     return waiting if waiting.exists() else folder / name
 

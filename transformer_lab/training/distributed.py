@@ -141,7 +141,7 @@ def is_sharded(optimizer: Optimizer) -> bool:
 def local_batch(
     batch: Batch, rank: int, world_size: int, pad_id: int = PAD_ID
 ) -> tuple[Batch, float]:
-    """Return the sentences of a batch that this process computes, and the factor for its mean loss.
+    """Return the sentences of a batch that this process handles, and the factor for its mean loss.
 
     The factor is (its real tokens) · world_size / (all real tokens). With this factor, the mean of
     the losses over the processes is the mean over all tokens of the whole batch. A plain mean of

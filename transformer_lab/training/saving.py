@@ -90,7 +90,7 @@ def load_state(
 
 
 def shard_path(path: Path, step: int) -> Path:
-    """Return the file of this process's shard; its name includes the step, so none is overwritten."""
+    """Return the path of this process's shard; its name includes the step, so none is overwritten."""
     number = f"{distributed.rank() + 1}_of_{distributed.world_size()}"
     return path.with_name(f"{path.stem}_{step}_{number}{path.suffix}")
 

@@ -138,8 +138,8 @@ class Trainer:
 
         Ctrl-C finishes the current step and then stops. So do SIGTERM and SIGHUP, which schedulers
         and closing terminals send. At the end, the model has the exponential moving average (EMA)
-        of its weights, or the EMA of the best validation if `patience` ran out. Another call
-        continues from the weights that Adam had reached.
+        of its weights, or the EMA at the best validation if `patience` ran out. Another call
+        continues from the latest weights, not from their average.
 
         Raises:
             LossIsNaNError: If the loss is not finite; the last saved state is kept.
@@ -221,7 +221,7 @@ class Trainer:
         return loss
 
     def stop_reason(self, interrupted: threading.Event) -> Stop | None:
-        """Return the limit that was reached, or None to go on."""
+        """Return the limit that was reached, or None to continue."""
         config, now = self.config, self.progress
         if interrupted.is_set():
             return "interrupted"
