@@ -709,6 +709,6 @@ def test_nothing_becomes_nothing(act):
 @pytest.mark.parametrize("alpha", [1e6, 1e300])
 def test_a_penalty_that_is_no_number_is_refused(alpha):
     with pytest.raises(
-        ValueError, match=r"alpha is .*; expected one with a finite penalty for \d+ words"
+        ValueError, match=r"alpha is .*; expected a value with a finite penalty for \d+ words"
     ):
         make_translator().translate("the cat", alpha=alpha)

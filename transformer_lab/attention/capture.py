@@ -30,16 +30,16 @@ from transformer_lab.model.encoder import Encoder
 
 MuteMode = Literal["zero", "mean"]
 Patch = np.ndarray | Tensor | PatchFunction
-"""What replaces a head's weights, or the function that computes it from them."""
+"""Weights that replace a head's own, or a function that computes them from the head's own."""
 Place = tuple[Kind, int | None]
-"""A kind of layer and its number, counted from 0; None stands for what enters the first layer."""
+"""A kind of layer and its index, from 0; None stands for the input of the first layer."""
 
 
 class HeadHook(Hook):
     """A hook that records the weights of one `AttentionCore`, and mutes or patches some of its heads.
 
-    A whole pass calls it once. Cached decoding calls it once per new word, and `rows` joins the
-    rows of these calls.
+    A full pass calls it once. Cached decoding calls it once per new word, and `rows` concatenates
+    the rows from these calls.
     """
 
     def __init__(self, kind: Kind, layer: int, mute: Sequence[int], mode: MuteMode):
@@ -50,7 +50,7 @@ class HeadHook(Hook):
         self.restarts: list[HeadHook] = [self]
 
     def patch_and_record(self, weights: Tensor) -> Tensor:
-        """Return the weights, with patches in place of the heads' own, and record them."""
+        """Replace the weights of the patched heads, then record and return all weights."""
         query, key = weights.shape[-2:]
         if self.kind == "encoder" or (self.kind == "decoder" and query == key):
             # A pass begins here, so what was recorded before belongs to an earlier pass.
@@ -68,10 +68,10 @@ class HeadHook(Hook):
         return weights
 
     def patch_rows(self, head: int, new: Tensor, start: int, weights: Tensor) -> Tensor:
-        """Return the rows of a patch for the queries of this call: (query, key) or (batch, query, key).
+        """Return the rows of a patch for the queries in this call: (query, key) or (batch, query, key).
 
-        A translation may turn out longer or shorter than the one the patch was made for. Rows of
-        the patch that are never reached stay unused, and queries after its last row keep the
+        A translation may turn out longer or shorter than the one the patch was made for. Rows
+        of the patch that are never reached are ignored, and queries after its last row keep the
         model's own weights.
 
         Raises:
@@ -79,12 +79,12 @@ class HeadHook(Hook):
         """
         batch, _, query, key = weights.shape
         if new.dtype.itemsize < 4 <= weights.dtype.itemsize:
-            # In half precision, rows sum to 1 only roughly, but recorded rows are held to a closer
-            # tolerance.
+            # In half precision, rows sum to 1 only approximately, but recorded rows have to meet a
+            # tighter tolerance.
             check_weights(f"patch of {self.kind} layer {self.layer} head {head}", as_numpy(new))
             new = normalise_rows(new.to(weights.dtype))
-        # A decoder row sees no later word, so the columns that are added or cut off here hold
-        # zeros.
+        # In the decoder, no row gives weight to a later word, so the columns that are added or cut
+        # off here are all zeros.
         columns = F.pad(new, (0, key - new.size(-1))) if self.kind == "decoder" else new
         rows = columns[..., start : start + query, :]
         missing = query - rows.size(-2)
@@ -110,7 +110,7 @@ class HeadHook(Hook):
             ValueError: If the result has the wrong shape, or one of its rows does not sum to 1 or 0.
         """
         name = f"patch of {self.kind} layer {self.layer} head {head}"
-        # Double precision holds coarser numbers exactly, so a row left alone comes back unchanged.
+        # Double precision holds coarser numbers exactly, so an untouched row comes back unchanged.
         new = np.asarray(function(own.detach().cpu().double().numpy(), start))
         check(f"shape of the {name}", new.shape, f"{tuple(own.shape)}", new.shape == own.shape)
         rows = torch.from_numpy(new).to(own)
@@ -153,12 +153,12 @@ class HeadHook(Hook):
 
 
 def as_numpy(weights: Tensor) -> np.ndarray:
-    """Return weights as a NumPy array: half precision as float16, and anything finer as float32."""
+    """Return weights as a NumPy array: half precision as float16, anything more precise as float32."""
     return (weights.half() if weights.dtype.itemsize < 4 else weights.float()).cpu().numpy()
 
 
 def normalise_rows(weights: Tensor) -> Tensor:
-    """Return weights with each row scaled to sum to 1; a row of zeros stays as it is."""
+    """Return weights with each row scaled to sum to 1; a row of zeros is left unchanged."""
     sums = weights.sum(dim=-1, keepdim=True)
     return weights / sums.where(sums > 0, 1)
 
@@ -166,7 +166,7 @@ def normalise_rows(weights: Tensor) -> Tensor:
 class AttentionCapture:
     """The attention weights of every head in a model's latest pass.
 
-    `capture_attention` yields it.
+    `capture_attention` yields an object of this class.
     """
 
     def __init__(self, head_hooks: dict[Kind, list[HeadHook]], muted: frozenset[Head]):
@@ -204,9 +204,9 @@ class AttentionCapture:
         sentence: int = 0,
         **facts: Any,
     ) -> AttentionRecord:
-        """Return the `AttentionRecord` of row `sentence` of the batch, with padding cut off.
+        """Return the `AttentionRecord` for row `sentence` of the batch, without padding.
 
-        The lists of tokens say how long the sentence is. `facts` holds further fields of the
+        The lists of tokens determine its length. `facts` holds further fields of the
         record, such as `label`.
         """
         source_tokens = checked_labels("source_tokens", source_tokens)
@@ -241,17 +241,17 @@ def capture_attention(
 
     Args:
         model: The model, which runs as usual except that its attention is computed step by step.
-        mute: Heads whose output is set to 0 before W_O, each as a `Head` or by its code, "e2.3".
+        mute: Heads whose output is set to 0 before W_O, as `Head` objects or codes such as "e2.3".
         mode: "zero", or "mean" to set the output to its mean over the batch instead.
         patch: For each head, weights that replace its own: (query, key) or (batch, query, key),
-            where each row sums to 1 or is 0. It can also be a function that computes them from the
-            head's own (see `PatchFunction`).
+            where each row sums to 1 or is all zeros. A patch can also be a function that computes
+            them from the head's own (see `PatchFunction`).
         hooks: For each (kind, layer), such as ("encoder", 0), a `Hook` with functions for any of
             its seven points. They run before muting and patching, in every pass. If the layer is
             None, `residual` gets the vectors that enter the first layer.
 
     Yields:
-        The capture. Each whole pass replaces what was recorded before, while each step of cached
+        The capture. Each full pass replaces what was recorded before, while each step of cached
         decoding adds its rows. Passes in other threads are neither recorded nor changed.
 
     Raises:
@@ -306,13 +306,13 @@ def capture_attention(
 
 
 def hooked_modules(model: Transformer, hooks: Mapping[Place, Hook]) -> dict[nn.Module, Hook]:
-    """Return the modules that must call each hook, together with that hook.
+    """Return a dictionary from each module that must call a hook to that hook.
 
     The modules are attention cores, layers or whole stacks.
 
     Raises:
-        ValueError: If a place does not exist in the model, or a hook uses a point that does not
-            exist at its place.
+        ValueError: If a place does not exist in the model, or a hook uses a point that its
+            place does not have.
     """
     cores = attention_cores(model)
     modules: dict[Place, list[nn.Module]] = {

@@ -1,4 +1,4 @@
-"""Names for attention heads, taken from what the heads were seen to do.
+"""Names for attention heads, based on what the heads were observed to do.
 
 A code such as "e2.3" says where a head sits. A name such as "finds the noun" says what it did in
 the sentences that were measured. The lab shows both, so nobody has to learn the codes.
@@ -14,11 +14,11 @@ from transformer_lab.attention.scores import apply_to_weights, entropy, first_to
 
 
 class Behaviour(NamedTuple):
-    """Something a head may do, and the conditions for naming a head after it.
+    """A behaviour that a head may show, and the conditions for naming the head after it.
 
     Attributes:
         name: What the head is called.
-        least: The smallest mean over the records that earns the name.
+        least: The minimum mean over the records for a head to get the name.
         measure: Returns the number for one head in one record.
         kinds: The kinds of attention that can do this.
         needs: The field of the record that `measure` reads in addition to the weights, if any.
@@ -32,25 +32,25 @@ class Behaviour(NamedTuple):
 
 
 def noun_of_the_decider(record: AttentionRecord, head: Head) -> float:
-    """Return the weight of the noun that the pronoun refers to, in the row of the deciding word."""
+    """Return the weight on the pronoun's referent in the row of the deciding word."""
     assert record.referent is not None  # `needs` says so
     return float(record.weights(head)[record.referent.decider, record.referent.referent])
 
 
 def decider_of_the_pronoun(record: AttentionRecord, head: Head) -> float:
-    """Return the weight of the deciding word at the step that writes the pronoun."""
+    """Return the weight on the deciding word at the step that writes the pronoun."""
     assert record.referent is not None
     return float(record.weights(head)[record.referent.step, record.referent.decider])
 
 
 def pronoun_of_the_pronoun(record: AttentionRecord, head: Head) -> float:
-    """Return the weight of the source's pronoun at the step that writes its translation."""
+    """Return the weight on the source's pronoun at the step that writes its translation."""
     assert record.referent is not None
     return float(record.weights(head)[record.referent.step, record.referent.pronoun])
 
 
 def gold_weight(record: AttentionRecord, head: Head) -> float:
-    """Return the mean weight of the aligned source words, over the steps that have any."""
+    """Return the weight on a step's aligned source words, averaged over the steps that have any."""
     assert record.alignment is not None
     weights = record.weights(head)
     steps = {step for _, step in record.alignment}
@@ -63,17 +63,17 @@ def own_token(weights: np.ndarray) -> float:
 
 
 def next_token(weights: np.ndarray) -> float:
-    """Return the mean weight of the key right after the query, or 0 where there is none."""
+    """Return the mean weight on the key right after the query, or 0 if there is only one key."""
     return float(np.diagonal(weights, offset=1).mean()) if weights.shape[1] > 1 else 0.0
 
 
 def last_token(weights: np.ndarray) -> float:
-    """Return the mean weight of the last key, leaving out the last row."""
+    """Return the mean weight on the last key, leaving out the last row."""
     return float(weights[:-1, -1].mean()) if len(weights) > 1 else 0.0
 
 
 def spread(weights: np.ndarray) -> float:
-    """Return how widely the rows spread their weight: 0 if all is on one word, 1 if it is even."""
+    """Return how widely the rows spread their weight: 0 if all is on one word, 1 if all get the same."""
     return float((np.exp(entropy(weights)) - 1) / (weights.shape[1] - 1))
 
 
@@ -95,13 +95,13 @@ BEHAVIOURS = (
 A head gets the first name that fits, so the most telling ones come first.
 """
 LEAST_WORDS = 4
-"""The smallest map worth judging: with two words, every head looks at one of them a lot."""
+"""The minimum number of words in a map: with just two, every head looks at one of them a lot."""
 MIXED = "mixed"
 """The name of a head that shows none of these behaviours."""
 
 
 def name_heads(records: Sequence[AttentionRecord]) -> dict[Head, str]:
-    """Return a name for each head of a model, judged by records of some of its sentences.
+    """Return a name for each head of a model, based on records of some sentences.
 
     A behaviour counts if its mean, over the records that have what it needs, reaches its threshold
     (see `BEHAVIOURS`). A name says what a head did in these sentences, not what it is for.
@@ -127,6 +127,6 @@ def name_head(records: Sequence[AttentionRecord], head: Head) -> str:
 
 
 def has_what_it_needs(record: AttentionRecord, head: Head, behaviour: Behaviour) -> bool:
-    """Return whether a record can be measured: it has the field, and its map is not too small."""
+    """Return whether a record can be used: it has the field, and the head's map is large enough."""
     known = behaviour.needs is None or getattr(record, behaviour.needs) is not None
     return known and min(record.weights(head).shape) >= LEAST_WORDS

@@ -20,13 +20,13 @@ Alignment = tuple[tuple[int, int], ...]
 PatchFunction = Callable[[np.ndarray, int], np.ndarray]
 """A function that replaces the weights a head has computed.
 
-It gets them as (batch, query, key), and the number of their first query, because a decoder that
-writes word by word computes one row at a time. It returns the new weights.
+It gets them as (batch, query, key), together with the index of their first query, because a decoder
+that writes word by word computes one row at a time. It returns the new weights.
 """
 
 
 class Head(NamedTuple):
-    """One head of a model; layers and heads count from 0."""
+    """One head of a model; layers and heads are counted from 0."""
 
     kind: Kind
     layer: int
@@ -48,11 +48,11 @@ class Head(NamedTuple):
 
 
 class Referent(NamedTuple):
-    """The positions that tell what a pronoun refers to.
+    """The positions needed to tell what a pronoun refers to.
 
     `pronoun` is the pronoun in the source, `referent` the noun that it refers to, and `other` the
     noun that it might have referred to. `decider` is the source word that decides between the two
-    nouns, and `step` is the target position that writes the pronoun's translation.
+    nouns, and `step` is the target position at which the pronoun is translated.
     """
 
     pronoun: int
@@ -66,7 +66,7 @@ class Referent(NamedTuple):
 class AttentionRecord:
     """The weights of all heads for one sentence; rows are queries, and columns are keys.
 
-    Two records are equal if everything in them is equal. They cannot be hashed, because their
+    Two records are equal if all their fields are equal. They cannot be hashed, because their
     arrays are writable.
 
     The decoder reads one token and writes the next, so row t of `decoder` and `cross` belongs to
@@ -76,10 +76,10 @@ class AttentionRecord:
         source_tokens: What the encoder read.
         target_tokens: What the decoder read, starting with bos.
         written_tokens: What the decoder wrote at each step, one ahead of `target_tokens`.
-        encoder: For each layer an array (heads, source, source).
-        decoder: For each layer an array (heads, target, target).
-        cross: For each layer an array (heads, target, source).
-        next_tokens: The likeliest next tokens of each step, each with its probability.
+        encoder: One array (heads, source, source) for each layer.
+        decoder: One array (heads, target, target) for each layer.
+        cross: One array (heads, target, source) for each layer.
+        next_tokens: The likeliest next tokens at each step, each with its probability.
         alignment: Gold links (source position, step that writes the word).
         referent: What the pronoun refers to, from the gold annotation.
         muted: Heads whose output was muted; their weights are recorded all the same.
@@ -184,14 +184,14 @@ class AttentionRecord:
             AttentionRecord.from_transformers(model(**batch, output_attentions=True), source_tokens=…)
 
         Args:
-            outputs: What the model returned with `output_attentions=True`. Load it with
+            outputs: What the model returned with `output_attentions=True`. Load the model with
                 `attn_implementation="eager"`, because the fused versions return no weights.
             source_tokens: The tokens that an encoder read, without padding.
             target_tokens: The tokens that a decoder read. An encoder-only model has no target
                 tokens, and a decoder-only model has no source tokens.
             written_tokens: What the decoder wrote at each step; by default the next token that it
                 read.
-            sentence: The row of the batch.
+            sentence: The sentence's row in the batch.
             padding: The side on which the batch is padded; decoder-only models often use the left.
             alignment: Gold links to store in the record.
             referent: What the pronoun refers to; the record stores it.
@@ -213,7 +213,7 @@ class AttentionRecord:
         alone = getattr(outputs, "attentions", None)
         if alone and found["cross"]:  # a decoder that looks at another model's encoder
             found["decoder"] = alone
-        elif alone:  # one stack only: the tokens that are given say which
+        elif alone:  # one stack only: the tokens that are given say which it is
             if bool(source_tokens) == bool(target_tokens):
                 raise ValueError(
                     "outputs are from one stack; expected source_tokens for an encoder, or "
@@ -424,7 +424,7 @@ def _cut(
     if getattr(layer, "ndim", None) != 4:
         found = f"{name} is a {type(layer).__name__}"
         raise ValueError(
-            f"{found}; expected a tensor (batch, heads, query, key) of one forward pass"
+            f"{found}; expected a tensor (batch, heads, query, key) from one forward pass"
         )
     batch, _, queries, keys = layer.shape
     if not 0 <= sentence < batch:

@@ -15,10 +15,10 @@ from transformer_lab.attention.record import KINDS, Alignment, AttentionRecord, 
 
 
 def alignment_error_rate(found: Alignment, gold: Alignment) -> float:
-    """Return the alignment error rate (AER) of some links: 0 if all are right, 1 if none is.
+    """Return the alignment error rate (AER) of some links: 0 if all are correct, 1 if none is.
 
-    It is 1 − 2 |found ∩ gold| / (|found| + |gold|), where all gold links count as sure (Och and Ney
-    2003).
+    It is 1 − 2 |found ∩ gold| / (|found| + |gold|), where all gold links are treated as sure (Och and
+    Ney 2003).
 
     Raises:
         ValueError: If `gold` is empty.
@@ -64,7 +64,7 @@ def mean_distance(weights: np.ndarray) -> float:
 
 
 def previous_token(weights: np.ndarray) -> float:
-    """Return the mean weight on the key right before the query, without the first row, which has none."""
+    """Return the mean weight on the key right before the query, leaving out the first row."""
     return float(np.diagonal(weights, offset=-1).mean())
 
 
@@ -96,7 +96,7 @@ def referent_score(record: AttentionRecord, head: Head) -> float:
 def mean_over_records(
     score: Callable[[AttentionRecord, Head], float], records: Sequence[AttentionRecord], kind: Kind
 ) -> dict[Head, float]:
-    """Return a score's mean over several records of one model, for each head of a kind.
+    """Return a score's mean over several records of one model, for each head of one kind.
 
     Raises:
         ValueError: If `records` is empty.
@@ -113,9 +113,9 @@ class Score(NamedTuple):
     Attributes:
         name: Its name in code.
         label: Its name on the pages.
-        best: Which end deserves a look first, "low" or "high". The lab colours it dark.
+        best: Which end of the scale is of interest, "low" or "high". The lab colours it dark.
         means: What the number tells you, in words.
-        compute: The formula, which gives a head's number in a record, or NaN if there is none.
+        compute: The formula, which returns a head's score in a record, or NaN if it has none.
         kinds: The kinds of attention that have this score.
         needs: The field of the record that the formula needs in addition to the weights, if any.
     """
@@ -132,7 +132,7 @@ class Score(NamedTuple):
 def apply_to_weights(
     formula: Callable[[np.ndarray], float], queries: int = 1
 ) -> Callable[[AttentionRecord, Head], float]:
-    """Return a function (record, head) that applies a formula on (query, key) weights to that head.
+    """Return a function (record, head) that applies a formula for (query, key) weights to that head.
 
     It returns NaN for a head with fewer than `queries` rows.
     """
@@ -184,7 +184,7 @@ def available_scores(record: AttentionRecord, kind: Kind) -> tuple[Score, ...]:
 
 
 def find_sharpest_head(record: AttentionRecord, kind: Kind) -> Head:
-    """Return the head of this kind with the lowest mean entropy, or the first of several."""
+    """Return the head of this kind with the lowest mean entropy; if several tie, the first."""
     compute = apply_to_weights(entropy)
     values = {head: compute(record, head) for head in record.heads(kind)}
     return min(values, key=lambda head: (math.isnan(values[head]), values[head]))

@@ -26,13 +26,13 @@ Groups = tuple[tuple[int, ...], ...]
 
 
 def word_groups(tokens: Sequence[str]) -> Groups:
-    """Return a tuple for each word with the positions of its tokens.
+    """Return, for each word, a tuple of its tokens' positions.
 
     If no token begins with a space, each token is already a word. Otherwise each token that begins
     with a space starts a word, with these exceptions:
 
     - A special token stands alone, and so does a token without letters or digits, such as a full
-      stop; whatever follows it without a space is a new word.
+      stop; whatever follows it without a space starts a new word.
     - An apostrophe or a hyphen between two letters does not split a word.
     - A token that is nothing but a space belongs to what follows it.
     """
@@ -103,7 +103,7 @@ def step_groups(record: AttentionRecord) -> tuple[Groups, Groups]:
 
     The outputs (`written_tokens`) are grouped by the tokens that are read one step later, because
     these show where words begin. The first input (bos) and the last output (eos, or the last word
-    of a cut translation) stand alone.
+    of a truncated translation) stand alone.
     """
     steps = len(record.target_tokens)
     if not steps:
@@ -120,9 +120,9 @@ def by_words(record: AttentionRecord) -> AttentionRecord:
 
     The weight of one word on another is summed over the key's pieces, and averaged over the query's
     pieces. Pieces whose row is all zeros are left out of the average. The decoder's maps stay
-    causal: no word attends to a later one. `next_tokens` belong to the step that writes a word's
-    first piece, and they are still pieces. Gold positions become positions of words, while `muted`,
-    `label` and `unknown` stay the same.
+    causal: no word attends to a later one. `next_tokens` are taken from the step that writes a
+    word's first piece, and they are still pieces. Gold positions become word positions, while
+    `muted`, `label` and `unknown` stay the same.
     """
     source = word_groups(record.source_tokens)
     read, written = step_groups(record)

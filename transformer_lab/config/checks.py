@@ -1,4 +1,4 @@
-"""Checks of arguments and fields: each ValueError gives the name, the value and what was expected.
+"""Checks for arguments and fields: each ValueError gives the name, the value and what was expected.
 
 Every part of the package uses them.
 """
@@ -11,7 +11,7 @@ from numbers import Integral, Real
 from typing import Any
 
 MOST_SEED = 2**63 - 1
-"""The largest seed. PyTorch allows twice as much; the rest is room for what a run adds at each step."""
+"""The largest seed, half of what PyTorch allows, because a run adds to its seed at each step."""
 
 
 def check(name: str, value: object, expected: str, holds: bool) -> None:
@@ -25,7 +25,7 @@ def check_mask(mask: Any, scores: Sequence[int], dtype: str = "torch.bool") -> N
 
     If scores are (batch, heads, query, key), the first dimension of a mask with three dimensions
     could mean sentences or heads. When there are as many sentences as heads, the shape of the
-    result would not show the mistake.
+    result would not reveal the mistake.
     """
     check_boolean(mask, dtype)
     shape, scores = tuple(mask.shape), tuple(scores)
@@ -120,19 +120,19 @@ def convert_to_boolean(values: object, name: str) -> None:
 
 
 def is_integer(value: object) -> bool:
-    """Return whether this is a Python or NumPy integer, and not a boolean."""
+    """Return whether this is a Python or NumPy integer, but not a boolean."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def is_number(value: object) -> bool:
-    """Return whether this is a real Python or NumPy number that fits into a float, and not a boolean."""
+    """Return whether this is a real Python or NumPy number that fits into a float, but not a boolean."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
     return not isinstance(value, Integral) or abs(int(value)) <= sys.float_info.max
 
 
 def config_from_dict(cls: type, values: dict[str, Any]) -> Any:
-    """Build a configuration from its fields.
+    """Build a configuration from a dict of its fields.
 
     Raises:
         ValueError: If a field is unknown or missing, or its value is not allowed; the message names

@@ -64,7 +64,7 @@ def has_bfloat16(device: torch.device) -> bool:
     if device.type == "cuda":
         return torch.cuda.get_device_capability(device) >= (8, 0)
     if device.type == "cpu":
-        # Older releases of torch cannot tell; float32 is right everywhere.
+        # Older releases of torch cannot tell; float32 works everywhere.
         capabilities: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
         return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
     return False

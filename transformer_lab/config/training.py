@@ -30,7 +30,7 @@ class TrainingConfig:
     included, on the larger side of a batch. `weight_decay` is decoupled (AdamW; Loshchilov and
     Hutter 2019): at each step the matrices shrink by this factor times the learning rate. The paper
     uses none. If `max_minutes` is None, there is no time limit. A run with a state file saves it
-    every `save_every` steps and every `save_minutes` minutes; None turns off one or the other.
+    every `save_every` steps and every `save_minutes` minutes; None turns that one off.
     `average_decay` is the decay of the exponential moving average (EMA) of the weights; at the end,
     the model gets this average. The paper instead takes the mean of its last checkpoints (§6.1).
     With 0 there is no average, and the model keeps its last weights. `patience` stops a run after

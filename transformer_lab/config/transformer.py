@@ -20,7 +20,7 @@ Positions = Literal["sinusoidal", "learned", "rotary", "alibi", "none"]
 
 MOST_LAYERS = 10_000
 MOST_PARAMETERS = 10**12
-"""The largest number of entries in a model or a matrix; more are refused before memory is allocated."""
+"""The largest number of entries in a model or a matrix; larger ones are refused before allocation."""
 
 
 EXTRA_TOKENS = 50
@@ -31,13 +31,13 @@ EXTRA_TOKENS = 50
 class TransformerConfig:
     """The shape of one Transformer (Vaswani et al. 2017, §3 and Table 3).
 
-    The defaults are the paper's base model. If `d_k` or `d_v` is None, it is d_model / num_heads.
-    If `num_key_value_heads` is None, it is `num_heads`; with fewer, neighbouring heads share their
-    keys and values (grouped-query attention). With `recurrent_decoder`, the decoder has a
-    recurrence instead of self-attention; `model.build.build_model` builds either kind.
+    The defaults are those of the paper's base model. If `d_k` or `d_v` is None, it is d_model /
+    num_heads. If `num_key_value_heads` is None, it is `num_heads`; with fewer, neighbouring heads
+    share their keys and values (grouped-query attention). With `recurrent_decoder`, the decoder has
+    a recurrence instead of self-attention; `model.build.build_model` builds either kind.
 
     Raises:
-        ValueError: If a field's value is not allowed; the message names the first one.
+        ValueError: If a field's value is not allowed; the message names the first such field.
     """
 
     source_vocab_size: int
@@ -202,8 +202,8 @@ class TransformerConfig:
     def _preset(
         cls, source: int, target: int, sizes: dict[str, Any], changes: dict
     ) -> "TransformerConfig":
-        # A vocabulary for both languages is tied as in the paper. Two vocabularies of different
-        # sizes cannot share a matrix, so only the output is tied.
+        # With one vocabulary for both languages, all embeddings are tied, as in the paper. Two
+        # vocabularies of different sizes cannot share a matrix, so only the output is tied.
         fitting = {"tie_source_target": source == target}
         values = {**fitting, **sizes, **changes}
         return cls(source_vocab_size=source, target_vocab_size=target, **values)

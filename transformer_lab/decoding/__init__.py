@@ -1,4 +1,7 @@
-"""Greedy decoding, beam search, sampling, voting, and a draft model; all but the last use a KV cache."""
+"""Greedy decoding, beam search, sampling, minimum Bayes risk and speculative decoding.
+
+All but the last use a KV cache.
+"""
 
 from transformer_lab.decoding.beam import beam_search, length_penalty
 from transformer_lab.decoding.given import log_probabilities

@@ -29,14 +29,14 @@ def length_penalty(length: int, alpha: float) -> float:
 
 
 def bytes_per_hypothesis(config: TransformerConfig) -> int:
-    """Return the fewest bytes that a partial hypothesis needs: logits, log-probabilities, KV cache."""
+    """Return the minimum size of a partial hypothesis in bytes: logits, log-probabilities, KV cache."""
     heads = config.num_key_value_heads or config.num_heads
     kept = heads * (config.key_size + config.value_size) * INITIAL_CAPACITY
     return 4 * (2 * config.target_vocab_size + config.num_decoder_layers * kept)
 
 
 class Candidates(NamedTuple):
-    """Partial hypotheses extended by one word: many for each sentence, best first."""
+    """Partial hypotheses extended by one word: several for each sentence, best first."""
 
     value: Float[Tensor, "sentences candidates"]
     """The log-probability of each candidate, or −∞ where there is none."""
@@ -45,7 +45,7 @@ class Candidates(NamedTuple):
     word: Int[Tensor, "sentences candidates"]
 
     def take(self, order: Int[Tensor, "sentences taken"]) -> "Candidates":
-        """Return the candidates at these indices of each sentence, in this order."""
+        """Return each sentence's candidates at these indices, in this order."""
         return Candidates(*(part.gather(1, order) for part in self))
 
 
@@ -93,12 +93,13 @@ def beam_search(
     keeps its width, as in Hugging Face's `generate`.
 
     A sentence leaves the batch when its beam is empty, or when no partial hypothesis can still
-    become one of the `n_best` finished ones. Beyond the first `n_best`, the list holds whatever has
-    ended by then. By default, `max_length` is the sentence's source length + 50 (§6.1); a
-    hypothesis that has not ended by then is cut. `alpha` is the exponent of `length_penalty`.
+    become one of the `n_best` finished ones. Beyond the first `n_best`, the list holds any others
+    that have ended by then. By default, `max_length` is the sentence's source length + 50 (§6.1); a
+    hypothesis still unfinished at that length is cut off. `alpha` is the exponent of
+    `length_penalty`.
 
     Raises:
-        ValueError: If the beam does not fit into memory, `n_best` is above `beam_size`, or `alpha`
+        ValueError: If the beam does not fit into memory, `n_best` exceeds `beam_size`, or `alpha`
             is negative or too large.
     """
     beam_size, n_best = (
@@ -117,12 +118,12 @@ def beam_search(
     fits = beam_size <= most
     check("beam_size", beam_size, f"at most {most:,.0f}, as many as fit into memory", fits)
     fits = alpha * math.log((5 + max(limits)) / 6) < math.log(sys.float_info.max)
-    check("alpha", alpha, f"one with a finite penalty for {max(limits)} words", fits)
+    check("alpha", alpha, f"a value with a finite penalty for {max(limits)} words", fits)
     found: list[list[Hypothesis]] = [[] for _ in source]
     bar = [-math.inf] * len(source)  # the score of the n-th best finished hypothesis
 
     # The partial hypotheses of a sentence are one row of `total` (sentences, width) and `ids`; the cache
-    # holds them one after the other. `live` says which sentence of the source each row is.
+    # holds them one after the other. `live` says which source sentence each row belongs to.
     cache = prefill(model, source, source_mask)
     live = list(range(len(source)))
     total = torch.zeros(len(source), 1, device=source.device)
@@ -173,7 +174,7 @@ def top_candidates(
     log_probabilities: Float[Tensor, "rows vocabulary"],
     most: int,
 ) -> Candidates:
-    """Return the `most` best extensions of each partial hypothesis, sorted within each sentence.
+    """Return the best `most` extensions of each partial hypothesis, sorted within each sentence.
 
     `total` holds the log-probabilities of the partial hypotheses, and `log_probabilities` those of
     each possible next word. A beam that keeps its width asks for one candidate more than its size,
@@ -193,7 +194,7 @@ def next_beam(
 
     A sentence that has fewer than the others is padded with hypotheses of value −∞. If there are
     still `width` hypotheses, each takes the place of the one it extends if possible, so that few
-    rows of the cache have to be moved.
+    rows of the cache have to move.
     """
     widest = int(goes_on.sum(dim=1).max())
     order = goes_on.byte().argsort(dim=1, descending=True, stable=True)[:, :widest]

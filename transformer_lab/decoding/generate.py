@@ -1,4 +1,4 @@
-"""Write one word after the other, each chosen from the logits and never taken back."""
+"""Write one word after another, each chosen from the logits and never revised."""
 
 from collections.abc import Callable
 

@@ -27,7 +27,7 @@ class Hypothesis:
 def length_limits(
     model: Transformer, source_mask: Bool[Tensor, "#batch 1 1 source"], max_length: int | None
 ) -> list[int]:
-    """Return the largest number of words to write for each sentence.
+    """Return the maximum number of words to write for each sentence.
 
     It is `max_length`, or by default the source's length + 50 (§6.1), but never more than the
     model's table of positions allows.

@@ -1,4 +1,4 @@
-"""Draw several translations and choose the one the others agree with: minimum Bayes risk.
+"""Draw several translations and choose the one that the others agree with most: minimum Bayes risk.
 
 Sources: Kumar and Byrne 2004, and Eikema and Aziz 2020, who use the model's own samples both as
 candidates and as references.
@@ -63,7 +63,7 @@ def minimum_bayes_risk(
     `mean_utilities`), and `log_probability` is the model's own. If several candidates are equally
     good, the first one is returned. For `temperature`, `top_p` and `max_length`, see `sample`. At
     temperature 1 without top-p, the mean estimates the expected utility under the model; otherwise
-    it does so under a sharper or flatter model.
+    it does so under a sharper or flatter distribution.
 
     Raises:
         ValueError: If `candidates` is not an integer of at least 1, or `sample` refuses an

@@ -25,7 +25,7 @@ def keep_top_k(
 def keep_top_p(
     logits: Float[Tensor, "*batch vocabulary"], p: float
 ) -> Float[Tensor, "*batch vocabulary"]:
-    """Keep the fewest words whose probabilities sum to at least p; set the other logits to −∞.
+    """Keep the smallest set of words with a total probability of at least p; set other logits to −∞.
 
     This is nucleus sampling (Holtzman et al. 2020), and it always keeps the most probable word. A
     sum that falls short of p by less than a millionth of p counts as p, so that 0.5 and 0.3 reach
@@ -76,9 +76,9 @@ def sample(
     """Draw a translation of each row of `source`, word by word; finished ones leave the batch.
 
     Logits are divided by `temperature` (below 1 is safer, above 1 is bolder), then cut to the
-    `top_k` best words, and then to the fewest words that reach `top_p`. A hypothesis's
+    `top_k` best words, and then to the smallest set that reaches `top_p`. A hypothesis's
     log-probability is the model's own, from before these three steps. `generator` must be on the
-    source's device; equal seeds draw equal words. By default, `max_length` is each sentence's
+    source's device; the same seed draws the same words. By default, `max_length` is each sentence's
     source length + 50 (§6.1).
     """
 

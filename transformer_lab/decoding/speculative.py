@@ -19,7 +19,7 @@ from transformer_lab.model.masks import mask_of_source
 def accept(proposed: list[int], best: list[int]) -> list[int]:
     """Return the draft's words up to its first difference from the large model, plus one word.
 
-    `best` holds the large model's word at each of the draft's positions and at the one after them.
+    `best` holds the large model's word at each of the draft's positions and at the next position.
     The last word returned is the large model's own: at the first difference, or else after the
     draft's last word.
     """
@@ -42,9 +42,9 @@ def speculative_greedy(
     """Return one sentence's greedy translation, and the number of passes the large decoder needed.
 
     In each round `draft` proposes up to `ahead` words, and `model` checks them in one pass. Both
-    run over all words so far without a cache, because the point is to count passes and not to be
+    run over all words so far without a cache, because the point is to count passes, not to be
     fast. If the logits of two words differ only by rounding, the two may be ranked differently than
-    in `greedy`, which adds its numbers in another order.
+    in `greedy`, which adds its numbers in a different order.
 
     Raises:
         ValueError: If `ahead` is not an integer of at least 1, if `source` is not one sentence, or

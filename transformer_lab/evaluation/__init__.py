@@ -1,4 +1,4 @@
-"""Scores for translations, for their pronouns, and for attention through several layers.
+"""Scores for translations and their pronouns, and attention rollout through several layers.
 
 Runs, studies and lessons use them; scores of single heads are in `attention.scores`.
 """

@@ -2,8 +2,8 @@
 
 Each is an IBM Model 1 (Brown et al. 1993) with a fixed preference for the diagonal (Dyer et al.
 2013), one from source to target and one in the other direction; a link counts if both choose it.
-They are trained by expectation maximisation, on the texts that are to be aligned. The lab names a
-translator's heads with these links if there are no gold ones.
+They are trained by expectation maximisation, on the texts to be aligned. The lab uses these links
+to name a translator's heads if there are no gold ones.
 """
 
 import re
@@ -74,8 +74,8 @@ def likeliest_links(
 ) -> list[list[Link]]:
     """Return a link from each target word to its likeliest source word, unless that is "no word".
 
-    `share` holds, for each pair, the probabilities (target word, 1 + source words), all in one row;
-    column 0 stands for "no word".
+    `share` holds, for each pair, the probabilities (target word, 1 + source words), flattened into one
+    array; column 0 stands for "no word".
     """
     links: list[list[Link]] = []
     start = 0
@@ -88,7 +88,7 @@ def likeliest_links(
 
 
 def number_words(texts: Iterable[Words]) -> list[np.ndarray]:
-    """Return each text as an array of numbers; equal words get equal numbers, ignoring case."""
+    """Return each text as an array of word ids; words that differ only in case get the same id."""
     known: dict[str, int] = {}
     return [
         np.array([known.setdefault(word.lower(), len(known)) for word in text]) for text in texts

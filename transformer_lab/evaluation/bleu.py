@@ -18,7 +18,7 @@ TOKENIZATIONS = {
 }
 """sacreBLEU's tokenization for scripts that put no spaces between words.
 
-All other scripts use "13a", which would take a whole sentence in these scripts for one word.
+All other scripts use "13a", which would treat a whole sentence in these scripts as one word.
 """
 UNSPACED = 0.15
 """If at least this share of the letters is in such a script, its tokenization is chosen.
@@ -81,7 +81,7 @@ def sentence_chrf(hypothesis: str, reference: str) -> float:
 
 
 def exact_match(hypotheses: Sequence[str], references: Sequence[str]) -> float:
-    """Return the share of translations, from 0 to 1, that exactly equal their reference."""
+    """Return the share of translations, from 0 to 1, that match their reference exactly."""
     check_parallel(hypotheses, references)
     pairs = zip(map(to_nfc, hypotheses), map(to_nfc, references), strict=True)
     return sum(h == r for h, r in pairs) / len(references)
@@ -90,7 +90,7 @@ def exact_match(hypotheses: Sequence[str], references: Sequence[str]) -> float:
 def exact_match_by_group(
     groups: Sequence[str], hypotheses: Sequence[str], references: Sequence[str]
 ) -> dict[str, float]:
-    """Return the exact match, from 0 to 1, of the translations of each group.
+    """Return the exact match of each group's translations, from 0 to 1.
 
     `groups` names the group of each translation, for example its grammatical construction.
     """

@@ -87,7 +87,7 @@ def fused_attention(
         return attention_weights(query, key, mask, bias) @ value
     if query.device.type == "cpu" and query.dtype == torch.bfloat16:
         # On a CPU the backward pass of this kernel is several times slower in
-        # bfloat16 than in float32, so half precision does not pay here.
+        # bfloat16 than in float32, so half precision does not pay off here.
         whole = (query.float(), key.float(), value.float())
         bias = None if bias is None else bias.float()
         with torch.autocast("cpu", enabled=False):
@@ -161,7 +161,7 @@ class AttentionCore(nn.Module):
         """
         shape = scores_shape(query, key, cache)
         fits = shape[0] > 0 and query.size(0) % shape[0] == 0
-        expected = f"{shape[0]}, as many as the keys have, or a multiple of it"
+        expected = f"{shape[0]}, as for the keys, or a multiple of it"
         check("number of query sentences", query.size(0), expected, fits or query.size(0) == 0)
         if mask is not None:
             check_mask(mask, shape)

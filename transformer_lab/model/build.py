@@ -1,4 +1,4 @@
-"""Build the model that a configuration describes: the paper's, or one with a later idea.
+"""Build the model that a configuration describes: the paper's, or one that uses a later idea.
 
 Loaders use it, because a file may describe either. Nothing else in `model/` imports from
 `model/later/`.
@@ -18,5 +18,5 @@ def model_class(config: TransformerConfig) -> type[Transformer]:
 
 
 def build_model(config: TransformerConfig) -> Transformer:
-    """Build a model of this configuration, with fresh weights."""
+    """Build a model with this configuration and freshly initialised weights."""
     return model_class(config)(config)

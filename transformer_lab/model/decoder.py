@@ -72,7 +72,7 @@ class Decoder(nn.Module):
         memory_mask: Bool[Tensor, "..."] | None = None,
         cache: Sequence[LayerCache] | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """Return the decoder's last vector at each target position, from embedded target words.
+        """Return the decoder's final vector at each target position, given embedded target words.
 
         `memory` is the encoder's output. For `mask`, `memory_mask` and `cache` (one per layer) see
         `DecoderLayer.forward`.

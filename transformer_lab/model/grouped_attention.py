@@ -1,4 +1,4 @@
-"""Attention whose heads share keys and values, which makes the cache smaller (after the paper)."""
+"""Attention whose heads share keys and values, which makes the cache smaller (not in the paper)."""
 
 from jaxtyping import Float
 from torch import Tensor, nn

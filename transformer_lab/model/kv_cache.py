@@ -2,7 +2,7 @@
 
 Attention layers append to it, and decoding keeps one per layer. A decoder writes one word at a
 time, and the keys and values of earlier words never change, so each pass needs to compute only
-those of the new word. Queries are not kept, because earlier words never ask again.
+those of the new word. Queries are not kept, because those of earlier words are never needed again.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 INITIAL_CAPACITY = 64
-"""How many words a new buffer has room for; whenever it is full, its capacity doubles."""
+"""How many words a new buffer has room for; whenever it fills up, its capacity doubles."""
 
 
 @dataclass

@@ -64,10 +64,10 @@ def check_ids(name: str, ids: Any) -> None:
 
 
 def check_source_mask(mask: Tensor | None, source: Int[Tensor, "batch source"]) -> None:
-    """Raise a ValueError unless `mask` is None or boolean with a fitting shape.
+    """Raise a ValueError unless `mask` is None, or is boolean and has a fitting shape.
 
     The shape is (batch, 1, 1, source) or (1, 1, 1, source). `check_ids` checks `source`. A mask
-    (batch, source) is refused, because attention would take it for (query, key) whenever the sizes
+    (batch, source) is refused, because attention would treat it as (query, key) whenever the sizes
     happen to agree.
     """
     check_ids("source", source)
@@ -99,5 +99,5 @@ def roll_rows(
     batch, length = x.shape[:2]
     row, place = (torch.arange(n, device=x.device) for n in (batch, length))
     places = row[:, None] * length + (place + steps[:, None]) % max(length, 1)
-    # Takes half as long as x[row, places], in the backward pass too, and every pass does this.
+    # Takes half as long as x[row, places], in the backward pass too, and every pass needs it.
     return x.flatten(0, 1).index_select(0, places.flatten()).view_as(x)

@@ -2,7 +2,7 @@
 
 Two of them are *added* to the embeddings: `SinusoidalPositions` and
 `LearnedPositions`. Two act on the *scores* of self-attention:
-`RotaryPositions` turns queries and keys, `AlibiPositions` adds a bias.
+`RotaryPositions` rotates queries and keys, and `AlibiPositions` adds a bias.
 `NoPositions` adds nothing.
 """
 
@@ -31,7 +31,7 @@ def sinusoids(
 
 
 KEPT = 16_384
-"""The largest number of rows that are stored; a model may allow far longer sentences than occur."""
+"""The maximum number of rows to store; a model may allow far longer sentences than ever occur."""
 
 
 class SinusoidTable(nn.Module):
@@ -83,7 +83,7 @@ class LearnedPositions(nn.Module):
 
     @property
     def longest(self) -> int:
-        """The number of rows in the table, and so the longest sentence it allows."""
+        """The number of rows in the table, and so the maximum sentence length."""
         return self.table.num_embeddings
 
     def forward(
@@ -109,7 +109,7 @@ class NoPositions(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch length d_model"], start: int = 0
     ) -> Float[Tensor, "batch length d_model"]:
-        """Return x as it is."""
+        """Return x unchanged."""
         return x
 
 
@@ -190,7 +190,7 @@ def added_positions(config: TransformerConfig) -> nn.Module:
 
 
 def score_positions(config: TransformerConfig) -> nn.Module | None:
-    """Build the module for rotary or ALiBi positions, which act on scores; None for other kinds."""
+    """Build the module for rotary or ALiBi positions, which act on scores; return None for others."""
     if config.positions == "rotary":
         return RotaryPositions(config.key_size, config.max_length)
     if config.positions == "alibi":
@@ -199,8 +199,8 @@ def score_positions(config: TransformerConfig) -> nn.Module | None:
 
 
 def longest(model: nn.Module) -> float | int:
-    """Return the greatest number of words a sentence may have, or infinity if there is no limit.
+    """Return the maximum number of words in a sentence, or infinity if there is no limit.
 
-    It is the smallest `longest` of the modules; only tables of learned positions have one.
+    It is the smallest `longest` among the modules; only tables of learned positions have one.
     """
     return min(getattr(part, "longest", math.inf) for part in model.modules())

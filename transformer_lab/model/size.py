@@ -44,7 +44,7 @@ def num_parameters(kind: Callable[[TransformerConfig], Any], config: Transformer
     """Return how many parameters a model of this class has; a tied matrix counts once.
 
     They are counted on PyTorch's meta device, where tensors have a shape but no memory. Since all
-    layers of a stack are alike, the model counted has at most one layer in each stack. Among the
+    layers of a stack are alike, the model built for counting has at most one per stack. Among the
     position tables, only learned ones have parameters, so the others are not computed.
     """
     layers = {name: getattr(config, field) for name, field in STACKS.items()}
@@ -95,7 +95,7 @@ def check_memory(
 
 
 def bytes_of_tables(config: TransformerConfig) -> int:
-    """Return the bytes that the sinusoid tables need, including the memory for computing one.
+    """Return how many bytes the sinusoid tables need, including the memory for computing one.
 
     Sinusoidal positions have two tables, one per side; rotary positions have one per layer; other
     kinds have none.

@@ -14,7 +14,7 @@ DRAWS = {"uniform_", "normal_", "xavier_uniform_", "kaiming_uniform_"}
 
 
 class SkipInit(TorchFunctionMode):
-    """A context in which this thread leaves new weights as uninitialised memory."""
+    """A context in which this thread leaves new weights uninitialised."""
 
     def __torch_function__(
         self,

@@ -80,7 +80,7 @@ class Transformer(TransformerParts):
         target: Int[Tensor, "batch target"],
         source_mask: Bool[Tensor, "#batch 1 1 source"] | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """Return the decoder's last vectors, which `forward` passes to the output projection."""
+        """Return the decoder's final vectors, which `forward` passes to the output projection."""
         check_ids("source", source)
         if source_mask is None:
             source_mask = padding_mask(source, self.config.pad_id)
@@ -106,7 +106,7 @@ class Transformer(TransformerParts):
         source_mask: Bool[Tensor, "sentences 1 1 source"],
         cache: Sequence[LayerCache] | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """Return the decoder's last vector at each target position.
+        """Return the decoder's final vector at each target position.
 
         Padding comes at the end of the target, where the causal mask hides it from every word, so
         it needs no mask of its own. With a `cache` (lesson 10b), pass only new positions in target

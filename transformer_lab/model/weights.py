@@ -53,7 +53,7 @@ def weights_as_bytes(
 ) -> bytes:
     """Return a model's weights in this precision, as the bytes of a safetensors file.
 
-    `description` holds extra fields to store in the file, next to its format.
+    `description` holds extra fields to store in the file, along with its format.
 
     Raises:
         ValueError: If the model differs from its configuration (see `check_plain`), or a weight is

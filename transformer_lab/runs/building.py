@@ -1,6 +1,6 @@
 """Build what a run needs: an untrained translator for a corpus, and its trainer.
 
-Runs, studies and lesson 09 use them.
+Runs, studies and lesson 09 use it.
 """
 
 import sys
@@ -45,7 +45,7 @@ def build_translator(
         corpus: The name of the corpus, as in `begin_run`.
         preset: The model size.
         seed: The seed for the random weights.
-        **changes: Fields of the model's configuration to set differently.
+        **changes: Fields of the model's configuration to override.
 
     Raises:
         ValueError: If all training pairs are too long, or a change is not allowed.
@@ -56,7 +56,7 @@ def build_translator(
     fitting = splits.train
     if not isinstance(fitting, StoredPairs):
         fitting = [pair for pair in fitting if not is_too_long(pair, longest)]
-        expected = f"one of at most {longest} tokens, with no word of over {LONGEST_WORD} letters"
+        expected = f"one of at most {longest} tokens and no word over {LONGEST_WORD} letters"
         check("training pairs", "all too long", expected, bool(fitting))
     tokenizers = known.tokenizers(fitting, preset.vocab_size)
     config = preset.model(*(t.vocab_size for t in tokenizers), **changes)

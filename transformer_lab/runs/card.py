@@ -151,7 +151,7 @@ def training_rows(about: dict[str, Any]) -> list[tuple[str, object]]:
 
 
 def size_rows(translator: Translator) -> list[tuple[str, object]]:
-    """Return the rows about the model: the parameters of each component, and the configuration."""
+    """Return the rows about the model: the number of parameters in each part, and the configuration."""
     counts = count_parameters(translator.model)
     rows: list[tuple[str, object]] = [
         (f"parameters, {name}", f"{count:,}") for name, count in counts.items() if count

@@ -38,8 +38,8 @@ def validation_loss(translator: Translator, pairs: Sequence[SentencePair]) -> fl
 class Evaluation:
     """A translator's scores on held-out pairs: shares from 0 to 1, BLEU and chrF from 0 to 100.
 
-    `pronouns` is the share of pronouns that are right, or None if the corpus does not say what they
-    refer to. `by_construction` is the exact match for each construction of the bilingual world.
+    `pronouns` is the accuracy on pronouns, or None if the corpus does not say what they refer to.
+    `by_construction` is the exact match for each construction of the bilingual world.
     """
 
     sentences: int

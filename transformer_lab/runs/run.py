@@ -40,7 +40,7 @@ class About:
 
     A translator that did not come from a run has fewer fields, or none. `training` has no
     `max_minutes`, because each call sets its own. `data` is the fingerprint of the training pairs.
-    `steps`, `tokens` and `stop` are those of the latest call of `Run.train`.
+    `steps`, `tokens` and `stop` come from the latest call to `Run.train`.
     """
 
     corpus: str | None = None
@@ -78,7 +78,7 @@ class About:
 class Run:
     """A run that was started by `begin_run` or resumed by `resume_run`.
 
-    It holds the lock of its folder until `train` ends or `release` is called.
+    It holds the lock on its folder until `train` ends or `release` is called.
     """
 
     folder: Path
@@ -193,8 +193,8 @@ def begin_run(
             and "csv:" in front is for tables with commas and quotes.
         preset: A key of `runs.presets.PRESETS`; by default whatever suits the corpus.
         seed: The seed for the splits, the weights and the batches.
-        skip_bad: Whether to leave out bad lines of a file.
-        vocab_size: How many pieces of words to learn; with 260, every byte is a piece of its own.
+        skip_bad: Whether to leave out bad lines in a file.
+        vocab_size: How many word pieces to learn; with 260, every byte is a piece of its own.
         max_steps: This and the next three arguments are as in `TrainingConfig`; by default they
             come from the preset.
         max_minutes: The longest that one call of `train` may take, in minutes.
@@ -353,7 +353,7 @@ def build_trainer(
     Raises:
         ValueError: If the processes have different data or tokenizers.
     """
-    # Each machine has prepared the corpus and learnt the pieces of words for itself.
+    # Each machine has prepared the corpus and learnt the word pieces for itself.
     distributed.check_same("fingerprint of the training pairs", translator.about["data"])
     both = translator.source_tokenizer.to_json() + translator.target_tokenizer.to_json()
     distributed.check_same("checksum of the tokenizers", sha256(both.encode()).hexdigest()[:16])

@@ -3,7 +3,7 @@
 Everything that is saved to disk goes through here. A single file is written under a temporary name
 and moved into place in one step. Several files are written into a temporary folder, which is then
 renamed in one step. From that moment on, readers get the new files. If the process crashes before
-they are moved into place, the next writer moves the rest.
+they are moved into place, the next writer moves the remaining ones.
 """
 
 import contextlib
@@ -19,11 +19,11 @@ from typing import TypeVar
 T = TypeVar("T")
 
 STAGING_FOLDER, COMMITTED_FOLDER = ".transformer_lab.new", ".transformer_lab.ready"
-"""The name of the folder of new files before they take effect, and its name afterwards."""
+"""The name of the folder that holds new files before they take effect, and its name afterwards."""
 REMOVALS_FILE = ".gone"
-"""A file in that folder that lists the files to remove when the new ones are moved, one per line."""
+"""A file in that folder that lists, one per line, the files to remove when the new ones are moved."""
 NAME = re.compile(r"\w[\w.-]*")
-"""The pattern for the name of a file in the same folder; paths to elsewhere do not match."""
+"""The pattern for the name of a file in the same folder; paths that lead elsewhere do not match."""
 TEMPORARY_NAME = re.compile(r"\.\w+\.(?:json|md|safetensors)\.[0-9a-f]{8}\.part")
 """The pattern for names of temporary files, which a killed process leaves behind."""
 
@@ -69,7 +69,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 def write_files_atomically(
     folder: Path, files: Mapping[str, bytes], removed: Iterable[str] = ()
 ) -> None:
-    """Write all these files of a folder and remove others, or change nothing.
+    """Write all these files to a folder and remove others, or change nothing.
 
     The caller must hold the folder's lock (`storage.lock`). Readers find the files with
     `locate_file`, even before they are moved into place.
@@ -96,7 +96,7 @@ def write_files_atomically(
 
 
 def recover_folder(folder: Path) -> None:
-    """Finish what a killed writer began: move files that are complete into place, and delete others."""
+    """Finish what a killed writer began: move complete files into place, and delete the others."""
     ready = folder / COMMITTED_FOLDER
     if (ready / REMOVALS_FILE).exists():
         for name in (ready / REMOVALS_FILE).read_text().splitlines():
@@ -127,7 +127,7 @@ def read_consistently(folder: Path, read: Callable[[], T]) -> T:
 
 
 def list_file_states(folder: Path) -> set[tuple[str, int, int]]:
-    """Return the name, inode and change time of each file in a folder; empty if it does not exist."""
+    """Return each file's name, inode and modification time; empty if the folder does not exist."""
     found = set()
     for path in folder.iterdir() if folder.is_dir() else ():
         with contextlib.suppress(OSError):  # it was removed after it was listed
@@ -144,7 +144,7 @@ def find_leftovers(folder: Path) -> Iterator[Path]:
 
 
 def locate_file(folder: Path, name: str) -> Path:
-    """Return the path of a folder's file, even if a killed writer has not moved it into place."""
+    """Return the path of a file in a folder, even if a killed writer has not moved it into place."""
     waiting = folder / COMMITTED_FOLDER / name
     return waiting if waiting.exists() else folder / name
 

@@ -77,7 +77,7 @@ def load_tensors(path: Path, sha256: str | None = None) -> tuple[dict[str, Tenso
 
 
 def check_not_git_lfs_pointer(path: Path) -> None:
-    """Raise a CheckpointError if the file only says which large file Git would fetch in its place."""
+    """Raise a CheckpointError if the file is a Git LFS pointer instead of the large file itself."""
     with path.open("rb") as file:
         if file.read(len(GIT_LFS_POINTER)) == GIT_LFS_POINTER:
             raise CheckpointError(

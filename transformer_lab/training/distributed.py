@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 def rank() -> int:
-    """Return the number of this process, counted from 0; it is 0 if there is only one."""
+    """Return the rank of this process, counted from 0; it is 0 if there is only one process."""
     return dist.get_rank() if dist.is_initialized() else 0
 
 
@@ -74,7 +74,7 @@ def process_group(device: str = "auto") -> Iterator[None]:
 
 @contextmanager
 def rank_zero_first() -> Iterator[None]:
-    """Run the block in the process of rank 0, then in the others, which may use files from the first.
+    """Run the block in the process of rank 0, then in the others, which may use files it has written.
 
     If rank 0 fails, it raises its error, and the others exit without a message. If another process
     fails, for example because its machine lacks a file, the remaining processes raise a ValueError
@@ -141,7 +141,7 @@ def is_sharded(optimizer: Optimizer) -> bool:
 def local_batch(
     batch: Batch, rank: int, world_size: int, pad_id: int = PAD_ID
 ) -> tuple[Batch, float]:
-    """Return the sentences of a batch that this process computes, and the factor for its mean loss.
+    """Return the sentences of a batch that this process handles, and the factor for its mean loss.
 
     The factor is (its real tokens) · world_size / (all real tokens). With this factor, the mean of
     the losses over the processes is the mean over all tokens of the whole batch. A plain mean of
@@ -151,7 +151,7 @@ def local_batch(
         return batch, 1.0
     mine = Batch(batch.source[rank::world_size], batch.target[rank::world_size])
     if len(mine.source) == 0:
-        # Fewer sentences than processes: one sentence of nothing but padding has the loss 0.
+        # Fewer sentences than processes: one sentence of nothing but padding has a loss of 0.
         source, target = batch.source[:1], batch.target[:1].clone()
         target[:, 1:] = pad_id
         mine = Batch(source, target)

@@ -38,7 +38,7 @@ class DistributedTrainer(Trainer):
         return super().build_optimizer()
 
     def run(self, interrupted: threading.Event) -> Stop:
-        """Train until a limit is reached, and return that limit; only rank 0 reports its steps."""
+        """Train until a limit is reached, and return that limit; only rank 0 reports progress."""
         if distributed.rank() > 0:
             self.show_progress, self.on_step = False, None
         return super().run(interrupted)
@@ -46,7 +46,7 @@ class DistributedTrainer(Trainer):
     def seed(self) -> None:
         """Seed the random numbers, for example for dropout, by rank and step.
 
-        The saved state holds the random numbers of rank 0 only. The other processes are seeded at
+        The saved state holds the random state of rank 0 only. The other processes are seeded at
         every step, so that they repeat their draws when a run is resumed.
         """
         rank, step = distributed.rank(), self.progress.step
@@ -76,7 +76,7 @@ class DistributedTrainer(Trainer):
         return super().compute_loss(mine) * factor
 
     def stop_reason(self, interrupted: threading.Event) -> Stop | None:
-        """Return the limit that was reached, or None to go on; all processes get the same answer.
+        """Return the limit that was reached, or None to continue; all processes get the same answer.
 
         The maximum number of steps is checked after each step. Rank 0 checks the other limits after
         every `READ_EVERY` steps.

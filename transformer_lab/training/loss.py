@@ -53,8 +53,8 @@ def projected_loss(
 ) -> Float[Tensor, ""]:
     """Return `label_smoothed_loss(output(features), …)` without storing all logits at once.
 
-    The logits are by far the largest tensor of a training step: with 2,048 tokens and 8,000 words
-    they are 16 million numbers. This function computes them, and their gradient, for a few tokens
+    The logits are by far the largest tensor in a training step: with 2,048 tokens and 8,000 words
+    they hold 16 million numbers. This function computes them, and their gradient, for a few tokens
     at a time, while they are still in the processor's cache. If `output` is not a plain
     `nn.Linear`, all logits are computed at once.
     """
@@ -128,7 +128,7 @@ class _ProjectedLoss(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_loss: Tensor) -> tuple[Tensor | None, ...]:
-        """Return the gradients of the features, the weight and the bias, times `d_loss`."""
+        """Return the gradients for the features, the weight and the bias, times `d_loss`."""
         d_features, d_weight, d_bias = ctx.saved_tensors
         return d_features * d_loss, d_weight * d_loss, d_bias * d_loss, None, None, None
 

@@ -90,7 +90,7 @@ def load_state(
 
 
 def shard_path(path: Path, step: int) -> Path:
-    """Return the file of this process's shard; its name includes the step, so none is overwritten."""
+    """Return the path of this process's shard; its name includes the step, so none is overwritten."""
     number = f"{distributed.rank() + 1}_of_{distributed.world_size()}"
     return path.with_name(f"{path.stem}_{step}_{number}{path.suffix}")
 
@@ -102,8 +102,8 @@ def is_shard(path: Path, name: str) -> bool:
 
 
 def check_shards_exist(folder: Path, shards: Iterable[str]) -> None:
-    """Raise a ValueError if a shard is missing, which happens if the machines share no folder."""
+    """Raise a ValueError if a shard is missing, which happens if the machines do not share a folder."""
     for name in shards:
         if not (folder / name).is_file():
-            expected = "a folder that all machines see, because Adam's state is divided"
-            raise ValueError(f"{folder} lacks {name} of another process; expected {expected}")
+            expected = "a folder that all machines share, because Adam's state is split"
+            raise ValueError(f"{folder} lacks another process's {name}; expected {expected}")

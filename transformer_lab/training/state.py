@@ -52,10 +52,10 @@ class State:
 
     Attributes:
         progress: The fields of `Progress`.
-        model: The weights that Adam has reached.
+        model: The current weights, not averaged.
         ema: The exponential moving average of the weights; the file calls it "average".
         adam: Adam's tensors, by their name in `ADAM` and by parameter; empty before the first step.
-        best: The weights of the best validation; None without `TrainingConfig.patience`.
+        best: The weights at the best validation; None without `TrainingConfig.patience`.
         random: The states of the random number generators, by device.
     """
 

@@ -53,7 +53,7 @@ class StepReport:
     """What a trainer passes to `on_step` after each step.
 
     Attributes:
-        step: The number of the step, from 1.
+        step: The step, counted from 1.
         loss: The smoothed loss in nats per token, still on the device: `float(loss)` waits for it.
         gradient_norm: The gradient's norm before clipping, also still on the device.
         rate: The learning rate of this step.
@@ -138,8 +138,8 @@ class Trainer:
 
         Ctrl-C finishes the current step and then stops. So do SIGTERM and SIGHUP, which schedulers
         and closing terminals send. At the end, the model has the exponential moving average (EMA)
-        of its weights, or the EMA of the best validation if `patience` ran out. Another call
-        continues from the weights that Adam had reached.
+        of its weights, or the EMA at the best validation if `patience` ran out. Another call
+        continues from the latest weights, not from their average.
 
         Raises:
             LossIsNaNError: If the loss is not finite; the last saved state is kept.
@@ -198,7 +198,7 @@ class Trainer:
         return stop
 
     def seed(self) -> None:
-        """Seed the random numbers, for example for dropout; a resumed run continues its own."""
+        """Seed the random numbers, for example for dropout; a resumed run restores its saved state."""
         # A state from elsewhere may hold a step so large that PyTorch would refuse the sum.
         torch.manual_seed((self.config.seed + 7_919 * self.progress.step) % 2**63)
         if self.random_state is not None:
@@ -221,7 +221,7 @@ class Trainer:
         return loss
 
     def stop_reason(self, interrupted: threading.Event) -> Stop | None:
-        """Return the limit that was reached, or None to go on."""
+        """Return the limit that was reached, or None to continue."""
         config, now = self.config, self.progress
         if interrupted.is_set():
             return "interrupted"
@@ -237,19 +237,19 @@ class Trainer:
     def is_time_to_save(self, saved_at: float) -> bool:
         """Return whether the state should be saved after this step.
 
-        This is so after every `config.save_every` steps and every `config.save_minutes` minutes.
-        `saved_at` is the time of the last save, on `time.perf_counter`.
+        It is saved every `config.save_every` steps and every `config.save_minutes` minutes.
+        `saved_at` is the time of the last save, as returned by `time.perf_counter`.
         """
         every = self.config.save_every
         return (every is not None and self.progress.step % every == 0) or self.is_save_due(saved_at)
 
     def is_save_due(self, saved_at: float) -> bool:
-        """Return whether `config.save_minutes` have passed since `saved_at`, on `time.perf_counter`."""
+        """Return whether `config.save_minutes` have passed since `saved_at` (see `is_time_to_save`)."""
         minutes = self.config.save_minutes
         return minutes is not None and time.perf_counter() - saved_at >= 60 * minutes
 
     def learning_rate(self, step: int) -> float:
-        """Return the learning rate of a step, counted from 1."""
+        """Return the learning rate at a step, counted from 1."""
         config = self.config
         if config.peak_rate is None:
             return paper_rate(step, self.model.config.d_model, config.warmup_steps)
@@ -279,7 +279,7 @@ class Trainer:
             set_weights(self.model, own)
 
     def read_losses(self, unread: list[Tensor]) -> float:
-        """Return the mean of the latest steps' losses, and empty the list.
+        """Return the mean of the unread losses, and empty the list.
 
         If the list is empty, the mean is NaN.
 

@@ -1,1 +1,1 @@
-"""What came after the paper: one-stack models, a recurrence, other forms of attention, and a scan."""
+"""What came after the paper: single-stack models, a recurrence, other forms of attention, and a scan."""

@@ -1,4 +1,4 @@
-"""Relatives with one stack instead of two: GPT looks left, BERT looks both ways (after the paper)."""
+"""Relatives with one stack instead of two: GPT looks left, BERT looks both ways (not in the paper)."""
 
 import math
 
@@ -16,7 +16,7 @@ from transformer_lab.model.transformer import embed_ids, initialise
 
 
 class OneStack(nn.Module):
-    """The base class of one-stack models: embeddings, the encoder's layers, and a tied output projection.
+    """The base class of single-stack models: embeddings, the encoder's layers, a tied output projection.
 
     Subclasses define `mask`, which says what each position may see. From the configuration, the class
     uses `target_vocab_size` and `num_encoder_layers`; it ignores the fields for the other side.
@@ -65,10 +65,10 @@ class GPT(OneStack):
 
 
 class BERT(OneStack):
-    """An encoder without a decoder (Devlin et al. 2019): it predicts hidden tokens."""
+    """An encoder without a decoder (Devlin et al. 2019): it predicts masked tokens."""
 
     def mask(self, ids: Int[Tensor, "batch length"]) -> Bool[Tensor, "batch 1 1 length"]:
-        """Return the padding mask: each position sees all words, on its left and on its right."""
+        """Return the padding mask: each position sees all words, to its left and to its right."""
         return padding_mask(ids, self.config.pad_id)
 
 

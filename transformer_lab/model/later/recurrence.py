@@ -1,4 +1,4 @@
-"""A recurrence that replaces the decoder's self-attention (after the paper)."""
+"""A recurrence that replaces the decoder's self-attention (not in the paper)."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ class SSRU(nn.Module):
 
     f_t = σ(W_f x_t + b_f), c_t = f_t ⊙ c_{t−1} + (1 − f_t) ⊙ W x_t, h_t = ReLU(c_t), with c_0 = 0.
     Everything a word can know about the earlier words is in one vector of d_model numbers, however
-    many words there were.
+    many of them there are.
     """
 
     def __init__(self, d_model: int):

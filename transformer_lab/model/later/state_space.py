@@ -1,6 +1,6 @@
-"""A state carried along a sequence: the core of state-space models (after the paper).
+"""A state carried along a sequence: the core of state-space models (not in the paper).
 
-The state of step t is h_t = a_t · h_{t−1} + b_t, element by element, starting from 0. Mamba (Gu and
+The state at step t is h_t = a_t · h_{t−1} + b_t, element by element, starting from 0. Mamba (Gu and
 Dao 2023) is called selective because its a_t and b_t depend on the token at t (a_t is exp(Δ_t · A),
 and Δ_t comes from the token). If a is the same at all steps, the recurrence is a convolution.
 """
@@ -15,7 +15,7 @@ def scan(
 ) -> Float[Tensor, "*batch length state"]:
     """Return the states h_t = decay_t · h_{t−1} + inputs_t, computed one after the other.
 
-    The first state is the first input. The time it takes is linear in the length.
+    The first state is the first input. The running time is linear in the length.
     """
     if inputs.size(-2) == 0:
         return inputs  # no step, no state

@@ -30,7 +30,7 @@ def chunked_attention(
     the largest score, the sum of the exponentials and the weighted sum of the values. When a larger
     score turns up, both sums are scaled down. Sums use at least float32. The last dimension of
     `mask` is that of the keys; a query that may attend to nothing gets 0. Every block is kept
-    for the backward pass, whereas FlashAttention computes the blocks again.
+    for the backward pass, whereas FlashAttention recomputes the blocks.
     """
     check("size", size, "an integer of at least 1", size >= 1)
     wide = torch.promote_types(query.dtype, torch.float32)  # half precision loses long sums
@@ -64,7 +64,7 @@ def with_fitting_mask(attend: Callable[..., Tensor]) -> Callable[..., Tensor]:
     ) -> Tensor:
         if mask is not None:
             check_mask(mask, (*query.shape[:-1], key.size(-2)))
-            # One column that stands for all keys could not be cut.
+            # A single column that stands for all keys could not be sliced.
             mask = torch.atleast_1d(mask).expand(*mask.shape[:-1], key.size(-2))
         return attend(query, key, value, mask, size)
 
@@ -92,7 +92,7 @@ def strided_mask(
     stride: int,
     device: torch.device | str | None = None,
 ) -> Bool[Tensor, "query key"]:
-    """Return a mask that is True up to `window` positions away, and at every multiple of `stride`.
+    """Return a mask that is True at distances up to `window`, and at every multiple of `stride`.
 
     If the window is at least half the stride, two layers connect any two positions. Source: Child
     et al. 2019, who use the window in some heads and the stride in others.
@@ -110,7 +110,7 @@ def local_attention(
     value: Float[Tensor, "*batch key d_v"],
     window: int = 64,
 ) -> Float[Tensor, "*batch n d_v"]:
-    """Return self-attention under `local_mask`, computing only the scores inside the window.
+    """Return self-attention under `local_mask`, computing only the scores in and near the window.
 
     Each block of `window` queries reads the 3 · window keys around it, which takes 3 · n · window
     scores.
