@@ -183,7 +183,7 @@ class Hops {
       return ["These two English sentences differ in one word. French has to choose a pronoun, and the noun decides: ", ...said((pair) => ["if ", at(pair, pair.pronoun), " is the ", at(pair, pair.noun), ", it's ", written(pair)]), ". The bars show how probable the model finds each pronoun. How does it know the noun's gender?"];
     }
     if (this.step === 1) {
-      return ["First the encoder reads the English sentence. In each head, a word takes something from every word and adds the sum to its own vector. The lines show the last word in ", this.listHeadNames("encoder"), explained("e: encoder, then layer and head"), ": ", ...said((pair) => [at(pair, pair.decider), " takes ", weight(pair, "encoder", pair.decider, pair.noun), " from ", at(pair, pair.noun)]), "."];
+      return ["First the encoder reads the English sentence. In each head, a word takes something from every word and adds the sum to its own vector. The lines show where the last word looks in ", this.listHeadNames("encoder"), explained("e: encoder, then layer and head"), ": ", ...said((pair) => [at(pair, pair.decider), " takes ", weight(pair, "encoder", pair.decider, pair.noun), " from ", at(pair, pair.noun)]), "."];
     }
     if (this.step === 2) {
       return ["Then the decoder writes French, and its cross-attention looks at the English words. In ", this.listHeadNames("cross"), explained("c: cross-attention"), each("cross"), ", ", ...said((pair) => [written(pair), " takes ", weight(pair, "cross", pair.step, pair.decider), " from ", at(pair, pair.decider)]), ". That makes two hops: ", ...said((pair) => [at(pair, pair.noun), " → ", at(pair, pair.decider), " → ", written(pair)]), "."];
@@ -211,7 +211,7 @@ class Hops {
         return [make("div", {}, `${inFull(head)}, row of `, asks ? "the pronoun" : word(pair[tokens][this[which][i]]), ": ", ...best.flatMap(([weight, k]) => [word(pair.source[k]), ` ${formatNumber(weight)}  `]))];
       });
     });
-    if (this.step === 0) return ["Press a word at any step: its rows are drawn."];
+    if (this.step === 0) return ["Press a word at any step to draw its rows."];
     const note = this.muted ? [make("div", { className: "note" }, "The weights are those with all heads on:")] : [];
     return [...note, ...rows("encoder", "source", "source"), ...(this.step > 1 ? rows("cross", "written", "target") : [])];
   }
