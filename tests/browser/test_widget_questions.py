@@ -231,7 +231,7 @@ def test_keep_as_a_compares_with_the_changed_model(live):
     first, second = live.views
     mute(first)
     live.answer()
-    first.get_by_role("button", name="Compare from now on").click()
+    first.get_by_role("button", name="From now on, compare").click()
     kept = {"mute": [Head("cross", 0, 0)._asdict()], "points": []}
     assert {"kept": kept, "changes": kept}.items() <= live.answer().items()
     for view in (first, second):

@@ -64,7 +64,7 @@ PIECES_OF = 500_000
 More pairs would hardly change the vocabulary.
 """
 KINDS_SHOWN = 5
-"""How many kinds of bad lines are printed, with the first line of each."""
+"""How many kinds of bad lines to print, each with its first line."""
 STORED_VERSION = 3
 """The version of the storage format; corpora in another version are stored again."""
 HUB_KINDS = ("hf", "stream")
