@@ -60,7 +60,7 @@ def test_small_numbers_are_a_true_sum_and_no_probability_is_told_as_zero(browser
         before, own, whole = map(float, sums.groups())
         assert before - own == pytest.approx(whole, abs=1e-9)
     assert (
-        "Its last word has a probability of < 0.001 after the others, and the whole has < 0.001"
+        "Its last word has a probability of < 0.001 after the others, and the whole beginning has < 0.001"
         in text
     )
     page.context.close()
@@ -72,7 +72,7 @@ def test_the_first_beginning_has_a_number_too_when_one_has_won(browser, tmp_path
     page.locator("[data-control='step 4']").click()
     page.locator("[data-control='node 0']").press("Enter")
     expect(page.locator(".sum")).to_have_text(
-        "Nothing is written yet. That has a probability of 1, so its log-probability is 0."
+        "Nothing is written yet. The empty beginning has a probability of 1, so its log-probability is 0."
     )
     page.context.close()
 
@@ -88,5 +88,5 @@ def test_the_step_where_another_beginning_comes_to_the_front_says_so(browser, tm
         turns.append("the order changes" in page.locator(".said").inner_text())
     assert turns == [False, False, True, False, False]
     page.locator("[data-control='step 2']").click()
-    expect(page.locator(".said")).to_contain_text("b d is in front with −2.50")
+    expect(page.locator(".said")).to_contain_text("b d leads with −2.50")
     page.context.close()

@@ -242,7 +242,7 @@ def test_a_step_behind_the_first_changed_word_says_after_which_words_it_is_asked
     expect(page.locator(".stakes")).not_to_contain_text("like with like")
     page.locator(f"[data-control='step {step + 1}']").click()
     expect(page.locator(".stakes")).to_contain_text(f"wrote “elle” as word {step + 1}")
-    expect(page.locator(".stakes")).to_contain_text("after the words of the unchanged model")
+    expect(page.locator(".stakes")).to_contain_text("continue the words of the unchanged model")
 
 
 def test_a_head_that_is_not_there_is_an_error(page):
@@ -254,7 +254,7 @@ def test_a_head_that_is_not_there_is_an_error(page):
 def test_what_is_kept_as_a_is_what_everything_is_compared_with(page, shipped):
     page.locator(".more > summary").click()
     page.locator("[data-control='head e2.3']").press("m")
-    page.get_by_role("button", name="Compare from now on").click()
+    page.get_by_role("button", name="From now on, compare").click()
     expect(page.locator(".changes")).to_contain_text("this is A: e2.3")
     expect(page.locator(".next ul")).not_to_contain_text("→")
     page.locator("[data-control='head c2.1']").press("m")

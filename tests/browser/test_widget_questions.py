@@ -231,7 +231,7 @@ def test_keep_as_a_compares_with_the_changed_model(live):
     first, second = live.views
     mute(first)
     live.answer()
-    first.get_by_role("button", name="Compare from now on").click()
+    first.get_by_role("button", name="From now on, compare").click()
     kept = {"mute": [Head("cross", 0, 0)._asdict()], "points": []}
     assert {"kept": kept, "changes": kept}.items() <= live.answer().items()
     for view in (first, second):
@@ -291,7 +291,7 @@ def test_the_step_that_moved_most_is_opened(play):
         expect(lines).to_contain_text(["dort", "brun"])
         expect(lines.locator(".value")).to_have_text(["0.900 → 0.600", "0.050 → 0.350"])
         expect(view.locator(".stakes")).to_have_text(
-            "The translation stays the same as with the unchanged model, but the probabilities move."
+            "The translation is the same as with the unchanged model, but the probabilities move."
         )
         expect(view.locator(".step[aria-pressed=true]")).to_have_text("dort")
 
@@ -308,8 +308,8 @@ def test_steps_behind_the_first_other_word_cannot_be_compared(play):
     expect(first.locator(".next .legend")).to_be_visible()
     first.locator(".step").nth(3).click()
     expect(first.locator(".stakes")).to_have_text(
-        "Now it writes: un chat gris court <eos>. The two translations differ from word 3, so the "
-        "probabilities of this later word can't be compared."
+        "Now it writes: un chat gris court <eos>. The two translations differ from word 3 "
+        "onwards, so the probabilities of this later word can't be compared."
     )
     expect(values).to_have_text(["0.900", "0.050"])
     expect(first.locator(".next .legend")).to_be_hidden()
@@ -318,7 +318,7 @@ def test_steps_behind_the_first_other_word_cannot_be_compared(play):
 @pytest.mark.parametrize(
     ("muted", "said"),
     [
-        ("un chat noir dort <eos>", "The translation stays the same as with the unchanged model."),
+        ("un chat noir dort <eos>", "The translation is the same as with the unchanged model."),
         ("un chat gris court <eos>", "Now it writes: un chat gris court <eos>."),
     ],
 )

@@ -405,7 +405,7 @@ def test_a_folder_leaves_no_table_out_without_a_word(tmp_path):
     ):
         find_corpus(str(folder)).splits()
     (folder / "b.json").write_text('{"en": "a", "fr": "b"}')
-    with pytest.raises(ValueError, match=r"has more.tsv and b.json; expected files of one form"):
+    with pytest.raises(ValueError, match=r"has more.tsv and b.json; expected files in one format"):
         find_corpus(f"{folder}@en,fr").splits()
 
 

@@ -25,10 +25,10 @@ def test_the_words_say_whether_the_winner_was_ever_behind():
     assert (
         "“$d$” is behind at first and wins in the end: “a $d$ <eos>”, with -2.25 nats" in drawn.alt
     )
-    assert "6 beginnings were looked at, 5 kept" in drawn.alt
+    assert "6 beginnings were considered, 5 kept" in drawn.alt
     values = [*VALUES[:4], -1.4, *VALUES[5:]]
     ahead = growing_beam(**{**GIVEN, "log_probabilities": values})
-    assert "The best beginning stays the best" in ahead.alt
+    assert "The best beginning leads from start to end" in ahead.alt
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Batches for training: pairs as token ids, grouped by length, padded and shuffled (§5.1 of the paper).
 
-The trainer, the evaluation and the lessons use them. A batch has a budget of tokens instead of a
+The trainer, the evaluation and the lessons use them. A batch has a token budget instead of a fixed
 number of sentences. Its sentences have similar lengths, so that little of it is padding.
 """
 
@@ -20,8 +20,8 @@ PAD_ID, BOS_ID, EOS_ID = 0, 1, 2
 LONGEST_WORD = 1_000
 """The longest word that is accepted, in letters.
 
-The time to cut a word into pieces grows with the square of its length, and the cutting cannot be
-interrupted.
+The time to split a word into pieces grows with the square of its length, and the tokenizer cannot
+be interrupted.
 """
 
 
@@ -37,7 +37,7 @@ class Example:
 
     @property
     def length(self) -> int:
-        """The number of tokens on the longer side: this much of a batch's budget goes to the example."""
+        """The number of tokens on the longer side, which counts towards the batch's budget."""
         return max(len(self.source), len(self.target))
 
 
@@ -91,9 +91,9 @@ def longest_word(text: str) -> int:
 
 
 def is_too_long(pair: SentencePair, most_tokens: int) -> bool:
-    """Return whether a side must have more than `most_tokens` tokens, or has a word that is too long.
+    """Return whether a side is sure to exceed `most_tokens` tokens, or has a word that is too long.
 
-    This needs no tokenizer, because each word has at least one token. A word is too long to be cut
+    This needs no tokenizer, because each word has at least one token. A word is too long to be split
     into pieces if it has more than `LONGEST_WORD` letters.
     """
     sides = (pair.source, pair.target)

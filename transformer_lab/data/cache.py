@@ -97,7 +97,7 @@ def clear_cache(names: Sequence[str] = ()) -> list[CachedCorpus]:
     corpus that another process is preparing is left alone.
 
     Raises:
-        ValueError: If one of these names fits no corpus in the cache; nothing is deleted then.
+        ValueError: If one of these names matches no corpus in the cache; nothing is deleted then.
         OSError: If a file cannot be deleted.
     """
     found = list_cache()

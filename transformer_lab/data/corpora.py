@@ -42,7 +42,7 @@ def debian(
             user.
         seed: Decides which families are held out.
         validation: The largest number of source sentences for validation; by default a twentieth of
-            them all, but no more than 1,000.
+            all of them, but no more than 1,000.
         test: The same for the test split.
 
     Raises:

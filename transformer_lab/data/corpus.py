@@ -49,8 +49,8 @@ from transformer_lab.storage.files import write_atomically
 WORLD_PAIRS = 60_000
 """The number of training pairs from the bilingual world.
 
-New sentences take only seconds to write, and they teach rules, whereas repeated sentences would be
-learnt by heart.
+New sentences take only seconds to generate, and they teach rules, whereas repeated sentences would
+be learnt by heart.
 """
 
 LARGE = 32_000_000
@@ -64,7 +64,7 @@ PIECES_OF = 500_000
 More pairs would hardly change the vocabulary.
 """
 KINDS_SHOWN = 5
-"""How many kinds of bad lines are printed, with the first line of each."""
+"""How many kinds of bad lines to print, each with its first line."""
 STORED_VERSION = 3
 """The version of the storage format; corpora in another version are stored again."""
 HUB_KINDS = ("hf", "stream")
@@ -301,7 +301,7 @@ def read_test_pairs(
 ) -> Sequence[Pair]:
     """Return all pairs of a file, or the pairs of a folder's test files; see `Corpus.read_test`.
 
-    If a folder has no test files, all of its pairs are returned. If its data is in another form,
+    If a folder has no test files, all of its pairs are returned. If its data is in another format,
     such as Parquet, the pairs are those of its test split. Nothing is filtered, so that the scores
     hold for the whole file. With `skip_bad`, bad lines are left out and printed.
     """

@@ -1,7 +1,7 @@
 """Sentence pairs from the package descriptions of Debian and Ubuntu, fetched only through apt.
 
 `corpora.debian` caches and splits them. Each package has an English description, which volunteers
-translate. Every mirror offers them as lists called `Translation-en`, `Translation-fr` and so on.
+translate. Every mirror has one list per language: `Translation-en`, `Translation-fr` and so on.
 `fetch_description_lists` asks apt to fetch these lists into a temporary folder, and `build_rows`
 turns them into sentence pairs.
 """
@@ -38,8 +38,8 @@ class Row(NamedTuple):
 
 # --- fetch the lists -------------------------------------------------------------------------
 
-# Clearing the targets leaves out the big package indices. Clearing the hooks leaves out what other
-# programs do after an update. Everything apt writes goes into one folder of our own.
+# Clearing the targets leaves out the big package indices. Clearing the hooks keeps other programs
+# from running after an update. Everything that apt writes goes into one folder of our own.
 APT_CONFIGURATION = """
 #clear APT::Update;
 #clear DPkg;
@@ -170,8 +170,8 @@ BULLET = re.compile(r"(?:[-*+•·–—−‣◦o]|\d+[.)])\s+(?=\S)")
 def split_paragraphs(lines: Iterable[str]) -> list[list[str]]:
     """Split a description into paragraphs, each a list of blocks.
 
-    A block is wrapped text, one item of a bulleted list without its bullet, or one line whose
-    indentation means that it is shown as it is.
+    A block is wrapped text, one item of a bulleted list without its bullet, or a single line that is
+    displayed verbatim because it is indented.
     """
     result: list[list[str]] = [[]]
     depth, listed = 0, False

@@ -10,7 +10,7 @@ from transformer_lab.data.batching import LONGEST_WORD, is_too_long
 from transformer_lab.data.pair import Pair
 
 MOST_WORDS, MOST_RATIO = 250, 9
-"""The filter's limits: how many words a side may have, and how many for each word of the other side.
+"""The filter's limits: the most words on one side, and the largest ratio between the two sides.
 
 They come from the Moses project's corpus filter. In languages without spaces, words cannot be
 counted, so a pair is left out only if its letters are out of proportion as well.

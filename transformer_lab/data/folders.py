@@ -1,4 +1,4 @@
-"""Folders of text files as one corpus: each file is read like a single file and assigned to a split.
+"""Folders of text files as one corpus: each file is read on its own and assigned to a split.
 
 `corpus` uses this for a folder; folders of Parquet or Arrow files go to `hub` instead.
 """
@@ -45,7 +45,7 @@ class TextFolder:
 
     @property
     def cache_key(self) -> str:
-        """A text that changes whenever the files change or are read in another way."""
+        """A key for the cache, which changes if the files change or are read with other settings."""
         files = {
             part: [self.file(p).cache_key for p in paths] for part, paths in self.files.items()
         }
@@ -92,11 +92,11 @@ def find_text_folder(
     split. Unless `to_train` is set, the folder needs no files for training.
 
     Returns:
-        The folder, or None if its data is in another form, such as Parquet or Arrow.
+        The folder, or None if its data is in another format, such as Parquet or Arrow.
 
     Raises:
         ValueError: If there is nothing to train on, a subfolder's name mentions no split, or
-            different forms are mixed.
+            different formats are mixed.
     """
     folder = Path(name)
     if any((folder / file).is_file() for file in SAVED_DATASET_FILES):
@@ -133,7 +133,7 @@ def refuse_mixed_forms(folder: Path, other: Path) -> None:
         path for path in sorted(folder.rglob("*")) if text_suffix(path.name) in TABLE_SUFFIXES
     )
     if table := next((path for path in tables if path.suffix.lower() != ".txt"), None):
-        expected = "expected files of one form"
+        expected = "expected files in one format"
         raise ValueError(f"{folder} has {table.name} and {other.name}; {expected}")
 
 
@@ -149,10 +149,10 @@ def refuse_unnamed_sides(folder: Path) -> None:
 
 
 def is_text_file(path: Path, columns: tuple[str, str] | None) -> bool:
-    """Return whether a file should be read as text, or refused with advice on converting it.
+    """Return whether a file is one to read as text, or to refuse with advice on converting it.
 
-    This is True for tables, JSON lines, .zip files, files in other known forms, and the source side
-    of two parallel files.
+    This is True for tables, JSON lines, .zip files, files in other known formats, and the source
+    side of two parallel files.
     """
     suffix = text_suffix(path.name)
     if columns and suffix == f".{columns[0].lower()}":

@@ -41,7 +41,7 @@ class HubDataset:
 
     @property
     def cache_key(self) -> str:
-        """A text that changes whenever the rows change or other columns are read."""
+        """A key for the cache, which changes if the rows change or other columns are read."""
         read = {
             part: self.versions[part] for part in ("train", *HELD_OUT_SPLITS) if part in self.parts
         }
@@ -81,7 +81,7 @@ def open_hub_dataset(
     """Open a dataset: "NAME", "NAME/CONFIG" or "OWNER/NAME/CONFIG" on the hub, or a folder.
 
     In a name with two parts, the second is taken for a configuration if it names two languages, as
-    in "wmt14/de-en". If the dataset cannot be opened that way, the other reading is tried.
+    in "wmt14/de-en". If the dataset cannot be opened that way, the other interpretation is tried.
 
     Raises:
         ValueError: If it cannot be opened, has no "train" split, or lacks these columns. If the

@@ -1,10 +1,10 @@
 """Split a corpus that does not fit into memory, and store its splits as files.
 
 `corpus` uses it for large files and for datasets; `stored` reads the result. The corpus is read
-twice. The first reading stores three 8-byte numbers for each pair. They are enough to find repeated
+twice. The first pass stores three 8-byte numbers for each pair. They are enough to find repeated
 pairs, to see whether most sources differ only in their digits, and to decide which sources are held
-out. The second reading writes the pairs. The held-out pairs are the same as those that
-`split_pairs` would choose.
+out. The second pass writes the pairs. The held-out pairs are the same as those that `split_pairs`
+would choose.
 """
 
 import hashlib
@@ -82,7 +82,7 @@ def store_corpus(
             is held out for it.
 
     Raises:
-        ValueError: If there are too few pairs, if they changed between the two readings, or if
+        ValueError: If there are too few pairs, if they changed between the two passes, or if
             `read` raises a ValueError.
     """
 
@@ -128,7 +128,7 @@ def write_splits(folder: Path, name: str, read: PairReader, seed: int, held: Hel
     See `store_corpus` for the arguments.
 
     Raises:
-        ValueError: If there are too few pairs, or they changed between the two readings.
+        ValueError: If there are too few pairs, or they changed between the two passes.
     """
     seen = scan_pairs(read, seed)
     places, fits = np.frombuffer(seen.places, np.uint64), np.frombuffer(seen.fits, np.bool_)

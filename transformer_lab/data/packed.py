@@ -1,6 +1,6 @@
 """Text files as lines of bytes: unpacked from .gz, .zst or .zip, and checked to be UTF-8.
 
-`text_files`, `tables` and `folders` read through it. A file in another form is refused with a
+`text_files`, `tables` and `folders` read through it. A file in another format is refused with a
 message that gives the command to convert it.
 """
 
@@ -39,7 +39,7 @@ OTHER_FORMS = {
     ".xlsx": "is a spreadsheet. Save it as CSV, then train with --csv",
     ".parquet": "is a Parquet file. Put it into a folder, and give the folder",
 }
-"""How to convert each form that we do not read, by suffix."""
+"""How to convert each format that we do not read, by suffix."""
 UNKNOWN_XML = (
     "is XML, but neither TMX nor XLIFF; expected a line for each pair, with a tab between its texts"
 )
@@ -213,7 +213,7 @@ def read_raw_lines(part: TextFile) -> Iterator[bytes]:
 
 
 def refuse_other_forms(part: TextFile) -> None:
-    """Raise a ValueError if a file's suffix names a form that we do not read, such as .tmx or .xlsx.
+    """Raise a ValueError if a file's suffix names a format that we do not read, such as .tmx or .xlsx.
 
     The message says how to convert the file. `OTHER_FORMS` lists the suffixes.
     """

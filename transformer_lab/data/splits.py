@@ -1,7 +1,7 @@
 """Training, validation and test splits of real text that share no sentences or near copies.
 
 `corpus`, `corpora` and `large` use them, because a test on training sentences would only measure
-memory.
+memorisation.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ def split_pairs(
     Args:
         pairs: The sentence pairs.
         seed: Decides which sources are held out.
-        validation: The number of source sentences; by default a twentieth of them all, but at most
+        validation: The number of source sentences; by default a twentieth of all of them, but at most
             1,000.
         test: The same for the test split.
 
@@ -93,7 +93,7 @@ def without_digits(key: str) -> str:
 
 
 def number_key(sentence: str) -> str:
-    """Return a key like that of `source_key`, except that numbers stay as they are."""
+    """Return a key like that of `source_key`, except that it keeps numbers as they are."""
     sentence = to_nfc(remove_invisible(sentence))
     return " ".join(split_words(sentence)) or sentence
 
@@ -168,8 +168,8 @@ def remove_near_copies(splits: Splits[Pair]) -> Splits[Pair]:
         return frozenset(rank[word] for word in split_words(pair.source))
 
     def rarest(sentence: frozenset[int]) -> list[int]:
-        # A near copy lacks so few of the words that it has one of these, and the other way
-        # round: two sentences with no such word in common need not be compared.
+        # A near copy lacks too few of a sentence's words to lack all of these, and vice versa.
+        # So two sentences that share none of each other's rarest words need not be compared.
         return sorted(sentence)[: int((1 - NEAR) * len(sentence)) + 1]
 
     holders: dict[int, list[frozenset[int]]] = {}

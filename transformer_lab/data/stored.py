@@ -130,7 +130,7 @@ class StoredExamples(StoredFolder, Sequence[Example]):
     def read(self, places: Iterable[int]) -> list[Example]:
         """Return the examples with these indices.
 
-        They are read rather than memory-mapped, so that the process stays small.
+        They are read rather than memory-mapped, so that the process uses little memory.
 
         Raises:
             ValueError: If the file has been deleted or has become shorter.

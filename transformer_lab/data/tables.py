@@ -174,7 +174,7 @@ def detect_layout(
     """Return which columns are source and target, judged by the first rows of a table.
 
     `columns` are names from the header, or numbers counted from 1; the default is the first two
-    columns. If the first line looks like names, it is taken for a header.
+    columns. If the first line looks like column names, it is taken for a header.
 
     Raises:
         ValueError: If the table has no such columns, or one of them does not hold sentences.

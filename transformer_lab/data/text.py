@@ -51,7 +51,7 @@ def to_nfc(text: str) -> str:
 
 
 def has_visible_character(text: str) -> bool:
-    """Return whether any letter, number, punctuation mark or symbol in the text is drawn."""
+    """Return whether any letter, number, punctuation mark or symbol in the text is visible."""
     first = text[:1]
     if first.isascii() and first.isalnum():  # as nearly every text begins
         return True

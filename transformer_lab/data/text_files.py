@@ -66,7 +66,7 @@ def read_pairs(
     skip_bad: bool = False,
     is_csv: bool = False,
 ) -> ReadResult:
-    """Read all sentence pairs of a UTF-8 file; see `iterate_pairs` for the forms.
+    """Read all sentence pairs of a UTF-8 file; see `iterate_pairs` for the formats.
 
     `skip_bad` leaves out bad lines and counts them.
 
@@ -128,7 +128,7 @@ def iterate_pairs(
     Raises:
         FileNotFoundError: If there is no such file.
         ValueError: If a line is not UTF-8 or lacks a side, a column is missing, a compressed file
-            is damaged, or the file's form is not supported.
+            is damaged, or the file's format is not supported.
     """
     for pair in PairFile(Path(path), columns, is_csv):
         if isinstance(pair, Pair):
@@ -177,7 +177,7 @@ class PairFile:
 
     @property
     def cache_key(self) -> str:
-        """A text that changes whenever a file changes (in size or time) or is read in another way."""
+        """A key for the cache, which changes with a file's size or time, or the way it is read."""
         files = [(str(part), *size_and_mtime(part.path)) for part in self.parts]
         return f"{files} {self.columns} {self.is_csv}"
 
@@ -201,7 +201,7 @@ def find_files(path: Path, columns: tuple[str, str] | None) -> tuple[TextFile, .
 
     Raises:
         FileNotFoundError: If there is no such file.
-        ValueError: If a .zip does not hold either one table or two parallel files, or the form is
+        ValueError: If a .zip does not hold either one table or two parallel files, or the format is
             not supported.
     """
     sides = find_side_files(path, columns) if columns else ()

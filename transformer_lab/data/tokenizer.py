@@ -22,7 +22,7 @@ SPECIAL_TOKENS = ("<pad>", "<bos>", "<eos>", "<unk>")
 """The special tokens. Their ids are their positions in this list: pad 0, bos 1, eos 2, unk 3."""
 UNK_ID = SPECIAL_TOKENS.index("<unk>")
 
-# An elided form (l', qu'), a word with its inner apostrophes and hyphens, or one sign.
+# An elided form (l', qu'), a word with its inner apostrophes and hyphens, or a single symbol.
 WORD = re.compile(r"(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu)'(?=\w)|\w+(?:['-]\w+)*|[^\w\s]")
 
 
@@ -126,10 +126,10 @@ class WordTokenizer:
 class BPETokenizer:
     """A byte-pair tokenizer (Sennrich et al. 2016) from the `tokenizers` library.
 
-    No text is unknown to it.
+    It can encode any text.
 
-    It starts from bytes, so `decode(encode(text))` returns any text unchanged, apart from Unicode's
-    NFC. A space is added before each text, so that its first word gets the same pieces as it would
+    It starts from bytes, so `decode(encode(text))` returns any text unchanged, apart from converting
+    it to NFC. A space is added before each text, so that its first word gets the same pieces as it would
     inside a sentence. Decoding removes that space.
 
     Raises:

@@ -10,7 +10,7 @@ MOST_NUMBERS = 60  # numbers of a matrix to read out one by one
 
 
 def add_alt_text(figure: Figure, title: str, seen: str) -> None:
-    """Attach alt text to a figure: first the message, then what there is to see.
+    """Attach alt text to a figure: first the message, then a description of the picture.
 
     The text is stored in the figure's label, where `show` looks for it.
     """
@@ -91,15 +91,16 @@ def describe_bars(rows: np.ndarray, labels: Sequence[str], keys: Sequence[str]) 
 def describe_lines(
     x: np.ndarray, lines: Mapping[str, np.ndarray], x_label: str, y_label: str
 ) -> str:
-    """Describe curves: where each begins and ends, and any turn in between."""
+    """Describe curves: where each begins and ends, and any peak or dip in between."""
     said = [f"{name} {describe_curve(x, y)}" for name, y in lines.items()]
     return f"{y_label} over {x_label}. {'; '.join(said)}."
 
 
 def drop_rounding_noise(lines: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the lines with every value below a hundred-thousandth of the tallest one set to 0.
+    """Return the lines, with every value below a hundred-thousandth of the largest set to 0.
 
-    Nobody can see such values, and the rounding error in place of a 0 differs between processors.
+    Such values are too small to see, and they may be rounding errors, which differ between
+    processors.
     """
     sizes = [abs(y[np.isfinite(y)]).max(initial=0) for y in lines.values()]
     limit = 1e-5 * max(sizes, default=0.0)
@@ -188,7 +189,7 @@ def describe_signed_map(values: np.ndarray, x_label: str, y_label: str, value_la
 
 
 def describe_stages(stages: Mapping[str, np.ndarray]) -> str:
-    """Describe arrays in the order of their computation: their sizes, and the range of their numbers."""
+    """Describe arrays in the order in which they are computed: the size and range of each."""
     said = [
         f"{n}. {name}, {values.shape[0]} by {values.shape[1]}, {format_range(values)}"
         for n, (name, values) in enumerate(stages.items(), start=1)
@@ -197,7 +198,7 @@ def describe_stages(stages: Mapping[str, np.ndarray]) -> str:
 
 
 def describe_clocks(angles: Mapping[str, np.ndarray], names: Sequence[str]) -> str:
-    """Describe the hands of clocks: how many degrees each has turned from the top."""
+    """Describe clock hands: by how many degrees each is turned from the top."""
     said = []
     for clock, name in enumerate(names):
         hands = [
@@ -208,7 +209,7 @@ def describe_clocks(angles: Mapping[str, np.ndarray], names: Sequence[str]) -> s
 
 
 def describe_runs(runs: Mapping[str, Sequence[float]], x_label: str) -> str:
-    """Describe runs drawn as dots: the mean, the smallest and the largest number of each setting."""
+    """Describe runs drawn as dots: the mean, minimum and maximum for each setting."""
     said = []
     for name, values in runs.items():
         low, high = format_number(min(values)), format_number(max(values))

@@ -54,8 +54,7 @@ def architecture(
     """Draw encoder and decoder side by side, in the paper's order (Figure 1, post-norm).
 
     Args:
-        labels: For some of the `BOXES`, a text to write below the name, for instance the shape of
-            the output.
+        labels: For some of the `BOXES`, a text to write below the name, such as the output's shape.
         lit: Boxes to highlight; the others fade. If there are none, all boxes look alike.
         layers: How many layers the encoder and the decoder have.
         title: What the picture says.
@@ -160,7 +159,7 @@ def draw_box(
 def draw_layer_frame(
     axes: Axes, column: float, boxes: Mapping[str, str], part: str, count: int | str
 ) -> None:
-    """Draw the frame around the layer that repeats, and write how many times it does."""
+    """Draw the frame around the repeated layer, and write how many times it is repeated."""
     inside = sum(name.startswith(f"{part}.") for name in boxes)
     low = box_bottom(FIRST_OF_LAYER) - 0.14
     high = box_bottom(FIRST_OF_LAYER + inside - 1) + HEIGHT + 0.1

@@ -1,8 +1,7 @@
-"""A record in BertViz, which many people know. Its pages load scripts from the network.
+"""A record in BertViz, a widely used viewer whose pages load scripts from the network.
 
-BertViz (Vig 2019) is drawn in the browser by scripts that it fetches, so it stays blank offline,
-and in a notebook that is opened again. `transformer_lab.lab(record)` shows the same record without
-a network.
+BertViz (Vig 2019) draws in the browser with scripts that it loads, so its views stay blank offline
+and in a reopened notebook. `transformer_lab.lab(record)` shows the same record without a network.
 """
 
 import re
@@ -22,8 +21,8 @@ def head_view(record: AttentionRecord, *, kind: Kind | None = None, layer: int =
         head_view(record, kind="cross")
 
     With `kind`, only one kind of attention is shown, and the rows of cross-attention are labelled
-    with the word that is written. Without it, they are labelled with the word that is read, because
-    BertViz has a single list of the decoder's tokens. A ValueError is raised if BertViz cannot draw
+    with the words being written. Without it, they are labelled with the words being read, because
+    BertViz takes a single list of decoder tokens. A ValueError is raised if BertViz cannot draw
     the record; see `bertviz_arguments`.
     """
     from bertviz import head_view as draw
@@ -52,8 +51,8 @@ def bertviz_arguments(record: AttentionRecord, kind: Kind | None) -> dict[str, A
     """Return the keyword arguments with which BertViz draws a record.
 
     Raises:
-        ValueError: If the kinds or layers differ in depth or in their number of heads, because
-            BertViz would then draw one layer's weights under another's name, or fail.
+        ValueError: If the kinds differ in their number of layers, or the layers in their number of
+            heads: BertViz would then draw one layer's weights under another's name, or fail.
     """
     kinds: list[Kind] = [kind] if kind else ["encoder", "decoder", "cross"]
     layers = {k: getattr(record, k) for k in kinds if len(getattr(record, k))}
@@ -75,5 +74,5 @@ def bertviz_arguments(record: AttentionRecord, kind: Kind | None) -> dict[str, A
 
 
 def escape_tokens(tokens: tuple[str, ...]) -> list[str]:
-    """Return tokens that look the same, but cannot end the script that BertViz writes them into."""
+    """Return tokens that look the same, but cannot close the `<script>` that BertViz puts them in."""
     return [re.sub("<(?=[/!])", "<\u2060", token) for token in tokens]

@@ -33,7 +33,7 @@ def read_alt_text(figure: Figure) -> str:
 
 
 def with_alt_text(drawn: Figure | tuple[Figure, str]) -> tuple[Figure, str]:
-    """Return a figure and its alt text: the one that came with it, or else the one it carries."""
+    """Return a figure and its alt text: the one given with it, or else the one that it carries."""
     return drawn if isinstance(drawn, tuple) else (drawn, read_alt_text(drawn))
 
 
@@ -59,7 +59,7 @@ def image_tag(image: Image.Image, alt: str, *, width: int) -> str:
 
 
 def encode_webp(image: Image.Image) -> str:
-    """Return an image as lossless WebP in base64, which needs three quarters as many bytes as PNG."""
+    """Return an image as lossless WebP in base64, which takes three quarters of the space of PNG."""
     written = io.BytesIO()
     image.convert("RGB").save(written, "webp", lossless=True, quality=100)
     return base64.b64encode(written.getvalue()).decode()
@@ -81,8 +81,8 @@ def draw_image(figure: Figure, *, coarse: bool = False) -> Image.Image:
 def quantize_colours(image: Image.Image, *, coarse: bool = False) -> Image.Image:
     """Return an image with at most `MOST_COLOURS` colours; the pixels are the same every time.
 
-    So few colours cut the size to a quarter, and nobody can see the difference. With `coarse`, they
-    are chosen less exactly but in a fiftieth of the time: 48 maps of 100 tokens take 0.04 s instead
+    This cuts the size to a quarter, with no visible difference. With `coarse`, the colours are
+    chosen less exactly but in a fiftieth of the time: 48 maps of 100 tokens take 0.04 s instead
     of 2.2 s. It is meant for a very large picture that only stands in for a live view.
     """
     method, passes = (Image.Quantize.FASTOCTREE, 0) if coarse else (Image.Quantize.MEDIANCUT, 2)

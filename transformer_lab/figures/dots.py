@@ -26,7 +26,7 @@ def run_dots(
     """Draw one line per setting, from top to bottom: its runs as dots, and their mean as a stroke.
 
     Args:
-        runs: For each setting, the number that each run reached.
+        runs: For each setting, the result of each run.
         title: What the picture says.
         x_label: What the numbers are, with their unit.
         base: The setting to compare with; a band covers its runs, from the smallest to the largest.

@@ -26,7 +26,7 @@ from transformer_lab.figures.style import (
 from transformer_lab.figures.titles import add_title, format_formulas, wrap_title
 
 Scale = Literal["weights", "signed", "mask"]
-"""What a matrix holds: numbers from 0 to 1, numbers of either sign, or True = may attend."""
+"""What a matrix holds: numbers from 0 to 1, numbers of either sign, or a mask (True = may attend)."""
 
 ROOM_FOR_A_NUMBER = 0.5  # inches
 GAP, SIGN_GAP = 0.4, 0.3  # inches between two matrices, and extra for a sign between them
@@ -59,7 +59,7 @@ def number_grids(
         digits: The number of digits after the point.
         signs: What to write between neighbouring matrices, one character each, such as "×=".
         marked: For some matrices, a row to frame.
-        limit: The colours of both signs reach at least this number, so that pictures can be compared.
+        limit: The colour scale extends to at least ±`limit`, so that pictures can be compared.
         shapes: Whether to write the shape of each matrix below its name.
 
     Raises:
@@ -120,7 +120,7 @@ def check_grids(
         row = marked.get(name, 0)
         check(f"row marked in {name!r}", row, f"0 to {len(grid) - 1}", 0 <= row < len(grid))
     fits = not signs or len(signs) == len(grids) - 1
-    check("signs", signs, f"'' or {len(grids) - 1}, one between each two matrices", fits)
+    check("signs", signs, f"'' or {len(grids) - 1}, one between each pair of neighbours", fits)
 
 
 def split_into_lines(widths: Sequence[float]) -> list[list[int]]:
@@ -198,7 +198,7 @@ def label_width(labels: Sequence[str]) -> float:
 def draw_grid(axes: Axes, grid: np.ndarray, scale: Scale, digits: int, largest: float) -> None:
     """Draw the cells of one matrix, coloured by their numbers, with the numbers written inside.
 
-    Numbers of either sign are coloured on a scale that reaches beyond −`largest` and `largest`.
+    Numbers of either sign are coloured on a scale that extends beyond ±`largest`.
     """
     values = grid.astype(float)
     largest = 1.5 * max(largest, 1e-12)  # the map's ends are too dark to read on

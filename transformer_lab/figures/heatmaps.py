@@ -189,7 +189,7 @@ def weight_bars(
         keys: The token of each column.
         title: What the picture says.
         parts: What each row belongs to, a name from `COLOURS` such as "encoder"; its bars get that
-            colour, or the query's by default.
+            colour. By default, all bars get the query's colour.
         value_label: What the heights mean.
 
     Raises:
@@ -227,7 +227,7 @@ def check_weights_and_tokens(
     keys: Sequence[str],
     names: tuple[str, str, str] = ("weights", "queries", "keys"),
 ) -> None:
-    """Raise a ValueError unless weights are a matrix from 0 to 1 with a token for each row and column."""
+    """Raise a ValueError unless weights are a matrix of 0 to 1, with a token for each row and column."""
     name = f"shape of {names[0]}"
     check(name, weights.shape, f"({names[1]}, {names[2]})", weights.ndim == 2 and weights.size > 0)
     for axis, tokens in enumerate((queries, keys)):
@@ -278,8 +278,8 @@ def label_axis(
 def visible(token: str) -> str:
     """Return a token with the white space at its ends made visible, since word pieces may have some.
 
-    Half a character, which tokens of bytes may contain, becomes a question mark, and a very long
-    word is cut.
+    Part of a character, as found in byte-level tokens, becomes a question mark, and a very long word
+    is cut short.
     """
     token = token if len(token) <= LONGEST_LABEL else token[: LONGEST_LABEL - 1] + "…"
     token = token.encode(errors="replace").decode()

@@ -16,7 +16,7 @@ class LivePicture:
         self.handle: DisplayHandle | None = None
 
     def show(self, figure: Figure, *, alt: str = "") -> None:
-        """Show a figure in this place, replacing the one before.
+        """Show a figure in this place, replacing the previous one.
 
         `alt` is its alt text; by default, the text that the figure carries.
         """

@@ -26,7 +26,7 @@ def signed_map(
     edges: tuple[float, float, float, float] | None = None,
     limits: tuple[float, float] | None = None,
 ) -> Figure:
-    """Draw a matrix with too many numbers to write: blue below 0, white at 0, red above.
+    """Draw a matrix with too many numbers to write out: blue below 0, white at 0, red above.
 
     If all numbers are above 0, the colours go from the smallest to the largest. A square matrix is
     drawn as a square.
@@ -37,8 +37,8 @@ def signed_map(
         x_label: What the columns are.
         y_label: What the rows are.
         value_label: What the numbers are.
-        edges: What the axes say at the left, right, bottom and top of the map; by default the
-            numbers of rows and columns.
+        edges: The values on the axes at the left, right, bottom and top of the map; by default, the
+            axes show row and column indices.
         limits: The range of the colours, so that pictures can be compared; it is symmetric about 0
             if the first number is not above 0.
 
@@ -94,8 +94,8 @@ def stage_panels(
         tokens: The token of each row.
         weights: The stages that are attention weights.
         across: How many panels go in a line.
-        features: How many columns of a stage to draw, if it has more.
-        limit: The number with the deepest red; by default, 2 in 100 numbers lie beyond it.
+        features: The largest number of columns to draw for each stage.
+        limit: The number drawn in the deepest red; by default, 2% of all magnitudes exceed it.
         title: What the picture says.
 
     Raises:

@@ -44,7 +44,7 @@ def curves(
         y_label: What the lines are.
         log: The axes that use a logarithmic scale.
         dashed: The names of lines that are theory rather than measurement.
-        colours: For some lines, a name from `COLOURS` if the line stands for a thing that has a
+        colours: For some lines, a name from `COLOURS` if the line stands for a part that has its own
             colour, or an index in `LINES` if the same line occurs in another picture.
         spread: For some lines, the lower and upper edge of a band, (2, points).
         each: For some lines, thin lines of the same colour, (runs, points), such as the runs behind
@@ -111,7 +111,7 @@ def curves(
 def tick_where_data_is(axes: Axes, x: np.ndarray) -> None:
     """Put the ticks of the x axis at the points, if there are few of them.
 
-    Otherwise they are at whole numbers, if all points are whole.
+    Otherwise, put them at whole numbers if all points are whole.
     """
     if len(x) > SEVERAL:
         if axes.get_xscale() == "linear" and np.array_equal(x, x.round()):

@@ -60,10 +60,10 @@ class Words:
 class Arrows:
     """The arrows between a row and the one above it.
 
-    `weights` has a row for each upper word and a column for each lower one, as attention has. An
+    `weights` has a row for each upper word and a column for each lower one, as in attention. An
     arrow's thickness shows its weight, from 0 to 1, and 0 means no arrow. The arrows point up unless
     `down` is set. `labels` are written on the arrows: a text for each weight ("" for none), or True
-    to show the weights. `lower` is the number of the lower row, counted from 0 at the bottom.
+    to show the weights. `lower` is the index of the lower row, counted from 0 at the bottom.
     """
 
     weights: Float[np.ndarray, "upper lower"] | Sequence[Sequence[float]]
@@ -73,7 +73,7 @@ class Arrows:
     lower: int = 0
 
     def drawn(self) -> Iterator[tuple[int, int, float, str]]:
-        """Yield the places of the upper and lower word, the weight and the label of every arrow."""
+        """Yield every arrow: the positions of its upper and lower word, its weight and its label."""
         for (upper, lower), weight in np.ndenumerate(np.asarray(self.weights, dtype=float)):
             if weight > 0:
                 given = "" if isinstance(self.labels, bool) else self.labels[upper][lower]

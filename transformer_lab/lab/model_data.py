@@ -18,7 +18,7 @@ from transformer_lab.figures.style import weight_colours
 MOST_PARAMETERS = 20_000_000
 """A page with a larger model takes more than 48 MB, so it opens and translates slowly."""
 BYTES_A_PARAMETER = 2.4
-"""Two bytes in half precision; gzip then saves a tenth, and base64 adds a third."""
+"""Two bytes in half precision, of which gzip saves a tenth before base64 adds a third."""
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
 """The kinds of positions that `page/engine/positions.js` and `attention.js` can compute."""
 OTHERWISE = (

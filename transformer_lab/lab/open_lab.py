@@ -96,11 +96,11 @@ def lab(
             gold links, or those that a statistical aligner finds in the examples.
         prompts: What the reader is asked to try, one thing after another; `famous_guide()` has some
             for the translator that comes with the package.
-        examples: Sentences with their right translations, for testing a mute and for comparing
-            heads' scores with an untrained model's; if there are gold links (see `Example`), heads
-            are scored on these too. By default, a translator of the bilingual world gets a hundred
-            sentences that have a pronoun and combine a noun with a describing word as its training
-            never did; any other translator gets none.
+        examples: Sentences with reference translations, for testing a mute and for comparing heads'
+            scores with an untrained model's; if there are gold links (see `Example`), heads are
+            scored on these too. By default, a translator of the bilingual world gets a hundred
+            sentences that have a pronoun, and a noun with a describing word that it never saw
+            together in training; any other translator gets none.
         others: Translators to compare with, by name: for example the same model earlier in
             training, or one with another seed. An untrained one is always there. Each one adds its
             weights to the page.

@@ -36,7 +36,7 @@ def record_page(
 
 
 def place_of(record: AttentionRecord, start: str, fields: set[str]) -> tuple[str, Head]:
-    """Return an address that names a head, and that head, by default the sharpest of the last kind.
+    """Return an address that names a head, and the head, by default the sharpest of the last kind.
 
     Raises:
         ValueError: If the address has other fields, or names a head or cell that the record lacks.

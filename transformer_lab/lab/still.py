@@ -108,7 +108,7 @@ def max_pool(weights: np.ndarray) -> np.ndarray:
 
 
 def mask_future(weights: np.ndarray, kind: Kind) -> np.ma.MaskedArray:
-    """Return a map as a masked array, in which later words are masked if it is a decoder's.
+    """Return a map as a masked array, with later words masked if the map is a decoder's.
 
     If a later word has any weight, nothing is masked.
     """

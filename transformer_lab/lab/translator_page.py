@@ -36,7 +36,7 @@ class Prompt:
 
 
 class Example(NamedTuple):
-    """A sentence, its right translation, and the gold links between their words, if known."""
+    """A sentence, its reference translation, and the gold links between their words, if known."""
 
     source: str
     target: str

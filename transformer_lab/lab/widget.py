@@ -66,7 +66,7 @@ class LabWidget(anywidget.AnyWidget):
     layer = traitlets.Int().tag(sync=True)
     """The layer of the open head, counted from 0."""
     head = traitlets.Int().tag(sync=True)
-    """The number of the open head in its layer, counted from 0."""
+    """The index of the open head in its layer, counted from 0."""
     pinned = traitlets.List(trait=traitlets.Int(allow_none=True)).tag(sync=True)
     """The chosen row and word as [query, key]; [query, None] for a row alone, or [] for none."""
     data = traitlets.Dict().tag(sync=True)

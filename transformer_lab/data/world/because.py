@@ -2,9 +2,9 @@
 
 `constructions` draws them, and the lessons and studies about pronouns rely on them. Each reason
 fits one of the two nouns, and in this world it is never said of the other: streets are not tired,
-and animals are not wide. Whether the referent is subject or object, masculine or feminine, singular
-or plural, and whether the reason comes first, are all drawn before any word, so that none of them
-is a clue.
+and animals are not wide. Four choices are drawn before any word, so that none of them is a clue:
+whether the referent is subject or object, masculine or feminine, singular or plural, and whether
+the reason comes first.
 """
 
 from dataclasses import replace
@@ -205,7 +205,7 @@ def because_sentence(
 FOR_THE_LIVING = parse_tags("small big beautiful white black gray")
 FOR_THINGS = parse_tags("old new beautiful white black gray red blue green")
 
-# What a landmark can single out, and the landmarks.
+# Nouns that a landmark can single out, and the landmarks.
 FIRM = parse_tags("way bridge water area hole building height hedge vehicle person animal")
 LANDMARKS = (
     (fixed_phrase("near", "près de"), parse_tags("church station hotel school")),

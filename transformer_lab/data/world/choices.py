@@ -42,7 +42,7 @@ PLACE = ("the", "the", "the", "a", "this")
 
 
 def draw_noun(rng: Random, wanted: frozenset[str], *, but: Noun | None = None) -> Noun:
-    """Draw a noun with one of these tags, or one of the nouns named, but never the noun `but`."""
+    """Draw a noun that has one of these tags or is named itself, excluding the noun `but`."""
     return rng.choice([noun for noun in find_nouns(wanted) if noun is not but])
 
 
@@ -84,7 +84,7 @@ def draw_phrase(
         rng: The source of randomness.
         noun: The noun.
         determiners: The determiners to choose from; "my" stands for any possessive.
-        plural: Whether the noun is plural; None draws this too.
+        plural: Whether the noun is plural; if it is None, this is drawn, too.
         plain: Whether to leave out the number and the adjectives.
     """
     if plural is None:

@@ -55,7 +55,7 @@ def verb_group(
             "background" (was eating: mangeait).
         negated: Whether it is negated.
         asked: Whether it is part of a `question`: did eat, does eat.
-        adverb: "often", "never", …; only with the tense "habit", and not negated.
+        adverb: "often", "never", …; only with the tense "habit" and no negation.
         preceding: The agreement of an object in front of the verb; a participle with avoir agrees
             with it.
     """

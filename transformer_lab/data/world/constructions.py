@@ -211,7 +211,7 @@ SAID = ("quality", "state", "fixed", "colour", "having")
 
 
 def _predicate(rng: Random, subject: NounPhrase, word: Adjective | Verb) -> Phrase:
-    """Draw something that is said of the subject, such as: is red; wasn't very tired; isn't sleeping."""
+    """Draw a statement about the subject, such as: is red; wasn't very tired; isn't sleeping."""
     gradable = isinstance(word, Adjective) and word.sort not in ("fixed", "colour")
     degree = "very" if gradable and rng.random() < 0.3 else ""
     negated = rng.random() < 0.25

@@ -160,7 +160,7 @@ def world(
     held: list[WorldPair] = []
     room = {"test": test // 2, "validation": validation, "train": train}
     open_splits = [name for name in ordinary if room[name]]
-    # A bound on the draws, so that a grammar that has run dry is an error and not a hang.
+    # A bound on the draws: a grammar that has run dry should raise an error instead of hanging.
     for pair in islice(sentences(seed), 10_000 + 20 * total):
         if not open_splits and len(held) == test - test // 2:
             break

@@ -21,8 +21,8 @@ def growing_beam(
     Pressing a partial sentence shows how its log-probability is computed.
 
     Args:
-        parents: For each partial sentence, the number of the earlier one that it continues; None
-            for the first, which is empty.
+        parents: For each partial sentence, the index of the earlier one that it continues; None for
+            the first, which is empty.
         words: The last word of each partial sentence.
         log_probabilities: The log-probability of each whole partial sentence, in nats.
         kept: The partial sentences that the search continued, or accepted as finished.
@@ -50,11 +50,11 @@ def growing_beam(
     title = (
         f"“{words[behind[0]]}” is behind at first and wins in the end"
         if behind
-        else "The best beginning stays the best to the end"
+        else "The best beginning leads from start to end"
     )
     won = " ".join(words[node] for node in path[1:])
     alt = (
-        f"A beam search as a tree that grows to the right: {len(words) - 1} beginnings were looked at, "
+        f"A beam search as a tree that grows to the right: {len(words) - 1} beginnings were considered, "
         f"{len(set(kept) - {0})} kept. {title}: “{won}”, with {log_probabilities[winner]:.2f} nats."
     )
     return Drawing("beam", data, alt)

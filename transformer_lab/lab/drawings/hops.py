@@ -13,7 +13,7 @@ from transformer_lab.lab.page.drawing import Drawing
 
 ALL_WORDS = 10**6
 MOST_HEADS = 4
-"""The most heads that can be drawn, because the model runs once for each set of muted heads."""
+"""The largest number of heads that can be drawn: the model runs once per set of muted heads."""
 
 
 @runtime_checkable
@@ -108,7 +108,7 @@ def pair_data(
 ) -> dict[str, Any]:
     """Return a pair's words, the maps of the heads, and the answer for each set of muted heads."""
     answers = []
-    # The first head is the lowest bit of an answer's place.
+    # The first head is the lowest bit of an answer's index.
     for bits in product((False, True), repeat=len(heads)):
         mute = [head for head, off in zip(heads, reversed(bits), strict=True) if off]
         record = translator.attend(pair.source, pair.target, mute=mute, top=ALL_WORDS)

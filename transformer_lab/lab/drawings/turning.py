@@ -88,7 +88,7 @@ def turning_arrows(
     slopes = 2.0 ** (-8 * np.arange(1, num_heads + 1) / num_heads)
     alt = (
         "Rotary: query and key of one pair of numbers are turned, each by its own position; if both "
-        "move one word on, the angle between them stays. ALiBi: the bias of each head is "
+        "move one word on, the angle between them stays the same. ALiBi: the bias of each head is "
         f"−slope · distance, with slopes from {slopes[0]:.4g} to {slopes[-1]:.4g}."
     )
     return Drawing("turning", data, alt, step=0)

@@ -74,7 +74,7 @@ def write_page(
     path = Path(path)
     if path.exists() and not overwrite:
         raise ValueError(f"{path} exists; expected a new file, or overwrite=True")
-    # Half a character, as byte tokens may contain, becomes a question mark.
+    # Part of a character, as found in byte-level tokens, becomes a question mark.
     whole = body.encode(errors="replace").decode()
     rest = {"title": html.escape(title).encode(errors="replace").decode(), "body": whole}
     page = PAGE.replace(' class="unseen"', "") if heading else PAGE

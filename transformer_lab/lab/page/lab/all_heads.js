@@ -194,7 +194,7 @@ export class AllHeads {
     const { label, means, best } = scores.table.get(this.way);
     const kinds = Object.keys(TITLES).filter((kind) => this.listScores(kind).length);
     const ranges = kinds.map((kind) => `${TITLES[kind]}: ${range(kind)}${scores.hasUntrained ? `, untrained ${range(kind, "untrained")}` : ""}.`);
-    const foot = scores.hasUntrained ? " At the foot of each head: a model of this shape that has learnt nothing." : "";
+    const foot = scores.hasUntrained ? " At the foot of each head: the score in an untrained model of this shape." : "";
     return `${label}: ${means}. Measured ${scores.title}; dark is ${best}.${foot} ${ranges.join(" ")}`;
   }
 

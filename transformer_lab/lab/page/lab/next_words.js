@@ -63,13 +63,13 @@ export class NextWords {
     const { state } = this;
     const { before, now, step, comparison, comparison: { parting } } = state;
     if (!state.isChanged) return "";
-    if (!comparison.probabilities) return comparison.writesSame ? `The translation stays the same as with ${state.baseline}.` : `Now it writes: ${makeVisible(now.translation)}.`;
-    if (!comparison.isComparable(step)) return `Now it writes: ${makeVisible(now.translation)}. The two translations differ from word ${parting + 1}, so the probabilities of this later word can't be compared.`;
+    if (!comparison.probabilities) return comparison.writesSame ? `The translation is the same as with ${state.baseline}.` : `Now it writes: ${makeVisible(now.translation)}.`;
+    if (!comparison.isComparable(step)) return `Now it writes: ${makeVisible(now.translation)}. The two translations differ from word ${parting + 1} onwards, so the probabilities of this later word can't be compared.`;
     if (comparison.movedStep == null) return `Nothing moves: no word's probability changes by 0.005 or more, compared with ${state.baseline}.`;
     const behind = parting >= 0 && step > parting
-      ? ` The changed model wrote “${makeVisible(now.tokens.written[parting])}” as word ${parting + 1}. To compare like with like, we ask it here after the words of ${state.baseline}.`
+      ? ` The changed model wrote “${makeVisible(now.tokens.written[parting])}” as word ${parting + 1}. To compare like with like, we let it continue the words of ${state.baseline} here.`
       : "";
-    if (now.translation === before.translation) return `The translation stays the same as with ${state.baseline}, but the probabilities move.${behind}`;
+    if (now.translation === before.translation) return `The translation is the same as with ${state.baseline}, but the probabilities move.${behind}`;
     return `Now it writes: ${makeVisible(now.translation)}.${behind}`;
   }
 }

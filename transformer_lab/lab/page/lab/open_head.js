@@ -76,7 +76,7 @@ export class OpenHead {
     if (view === "lines") return `On the left are ${columns}, on the right ${rows}. The thicker the line, the larger the weight. Press a word on the right to see its lines.${end}`;
     if (view === "map") return `The rows are ${rows}, the columns ${columns}. Each row sums to 1. Dark means 0, and yellow means 1.${end}`;
     if (view === "numbers") return "Here you can follow one word as the head works out where to look: it compares what this word looks for with what each word offers, and then mixes what they have to give. Every number is the model's own.";
-    return "A head may look at a word without anybody using what it finds. So here you see what the translation would lose without this head, and which word the model has in mind after each layer.";
+    return "A head may look at a word without the model using what it finds. So here you see what the translation would lose without this head, and which word the model has in mind after each layer.";
   }
 
   /** Whether the open row was told what to give to words. */

@@ -15,7 +15,7 @@ export class Sampling {
     this.said = make("p", { role: "status" });
     this.list = make("ol", {});
     this.element = make("details", { className: "sampling" }, make("summary", {}, "Sampling: let chance choose the words"),
-      make("p", {}, "So far the model has always written the likeliest word. Here each word is drawn by chance instead, and a word with a probability of 0.3 comes in three of ten draws. A temperature above 1 makes unlikely words likelier, and one below 1 makes them less likely. Top-p keeps only the likeliest words, as many as it takes for their probabilities to add up to p."),
+      make("p", {}, "So far the model has always written the likeliest word. Here each word is drawn by chance instead, and a word with a probability of 0.3 comes up in about three of ten draws. A temperature above 1 makes unlikely words likelier, and one below 1 makes them less likely. Top-p keeps only the likeliest words, as many as it takes for their probabilities to add up to p."),
       make("p", { className: "bar" }, this.temperature.element, this.topP.element, action("sample", `Draw ${TRANSLATIONS} translations`, "Draw translations with what is changed now", () => this.drawTranslations())),
       this.said, this.list);
   }

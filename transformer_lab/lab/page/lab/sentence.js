@@ -195,7 +195,7 @@ export class Sentence {
       ...muted,
       ...pointed,
       ...(state.isChanged ? [action("undo", state.isKept ? "Back to A" : "Undo all", back, () => state.undo()),
-        action("keep", "Keep as A", "Compare from now on with the model as it is changed now", () => state.keep())] : []),
+        action("keep", "Keep as A", "From now on, compare with the model as it is now", () => state.keep())] : []),
       ...(state.isKept ? [make("span", {}, state.isChanged ? `compared with A: ${name}` : `this is A: ${name}`),
         action("forget", "Forget A", "Compare with the unchanged model again", () => state.forget())] : []),
     ];

@@ -10,7 +10,7 @@ import { dragShares } from "./share_drag.js";
 
 const BY_KEY = { ArrowUp: 0.05, ArrowDown: -0.05 }; // of a row, with Shift
 const SAYS_ALONE = "Weights. Arrows move from word to word.";
-const SAYS = "Weights. Arrows move, Shift with up or down changes the weight, Enter lets the row look at this word only.";
+const SAYS = "Weights. Arrows move, Shift with up or down changes the weight, Enter makes the row look only at this word.";
 
 export class WeightTable {
   /**

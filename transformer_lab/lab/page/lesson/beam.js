@@ -118,8 +118,8 @@ class Beam {
     const nodes = columns[this.last];
     const kept = nodes.filter((node) => this.kept.has(node));
     const most = Math.max(...parents.map((parent) => parents.filter((other) => other != null && other === parent).length));
-    if (step === 0) return [`Nothing is written yet. That has a probability of 1, so its log-probability is 0. Each step takes every beginning that is kept, tries its ${most} best next words, and keeps the best beginnings of all.`];
-    if (this.over) return ["The best finished sentence wins: ", ...this.spellWords(this.data.winner), `with ${formatNumber(values[this.data.winner])}. Press any beginning to see how its number came about.`];
+    if (step === 0) return [`Nothing is written yet. The empty beginning has a probability of 1, so its log-probability is 0. Each step takes every beginning that was kept, tries its ${most} best next words, and keeps the best of all the candidates.`];
+    if (this.over) return ["The best finished sentence wins: ", ...this.spellWords(this.data.winner), `with ${formatNumber(values[this.data.winner])}. Press any beginning to see where its number comes from.`];
     const from = new Set(nodes.map((node) => parents[node])).size;
     return [`${from} beginning${from > 1 ? "s are" : " is"} continued, which gives ${nodes.length} candidates. Of these, ${kept.length} are kept (blue) and ${nodes.length - kept.length} are dropped (dashed). A candidate's number is its parent's plus the log-probability of its own word, so it can only fall.`, ...this.describeTurn(step)];
   }
@@ -135,7 +135,7 @@ class Beam {
     const continued = columns[step - 1].filter((node) => parents.includes(node)); // the others are finished
     const [first, before] = [this.findBest(columns[step]), this.findBest(continued)];
     if (first == null || before == null || parents[first] === before) return [];
-    return [" Here the order changes: ", ...this.spellWords(first), `is in front with ${formatNumber(values[first])}, although the beginning that it continues, `, ...this.spellWords(parents[first]).slice(0, -1), ", was behind ", ...this.spellWords(before).slice(0, -1), "."];
+    return [" Here the order changes: ", ...this.spellWords(first), `leads with ${formatNumber(values[first])}, although the beginning that it continues, `, ...this.spellWords(parents[first]).slice(0, -1), ", was behind ", ...this.spellWords(before).slice(0, -1), "."];
   }
 
   /** The chosen beginning's number worked out, or the newest ones in order. */
@@ -144,9 +144,9 @@ class Beam {
     if (this.chosen != null && parents[this.chosen] != null) {
       const before = values[parents[this.chosen]];
       const own = values[this.chosen] - before;
-      return [...this.spellWords(this.chosen), `= ${formatExact(before)} − ${formatExact(-own)} = ${formatExact(values[this.chosen])}. Its last word has a probability of ${formatProbability(Math.exp(own))} after the others, and the whole has ${formatProbability(Math.exp(values[this.chosen]))}`];
+      return [...this.spellWords(this.chosen), `= ${formatExact(before)} − ${formatExact(-own)} = ${formatExact(values[this.chosen])}. Its last word has a probability of ${formatProbability(Math.exp(own))} after the others, and the whole beginning has ${formatProbability(Math.exp(values[this.chosen]))}`];
     }
-    if (this.chosen != null) return ["Nothing is written yet. That has a probability of 1, so its log-probability is 0."];
+    if (this.chosen != null) return ["Nothing is written yet. The empty beginning has a probability of 1, so its log-probability is 0."];
     const order = columns[this.last].toSorted((a, b) => values[b] - values[a]);
     return order.flatMap((node) => [make("span", { className: this.kept.has(node) ? "kept" : "dropped" }, ...this.spellWords(node), formatNumber(values[node])), "   "]);
   }

@@ -126,9 +126,9 @@ class CacheFilling {
     const { words } = this.data;
     const last = word(words[this.step]);
     const [cached, plain] = [true, false].map((way) => countComputedRows(this.step, way));
-    if (this.step === 0) return ["The decoder reads its first word, ", last, ", to write the next one. Each word that is read becomes a row of queries, one of keys and one of values. A row is one product of a vector and a matrix, and these products are counted. So are the scores, one for each pair of a query and a key, even where a mask hides it. So far, both ways do the same work."];
+    if (this.step === 0) return ["The decoder reads its first word, ", last, ", to write the next one. Each word that it reads adds a row to the queries, the keys and the values. Computing a row takes one product of a vector and a matrix, and we count these products. We also count the scores, one for each pair of a query and a key, even if a mask hides it. So far, both ways do the same work."];
     const before = `${this.step} word${this.step > 1 ? "s" : ""}`;
-    const told = ["Now it reads ", last, `. Its query looks at all keys, so the keys and values of the ${before} before are needed again. A cache has kept them, so there are only ${cached.now} new rows. Without a cache, all words go through once more. That makes ${plain.now} rows, and ${plain.now - cached.now} of them (striped) have the same numbers as before. The old queries ask again, too, because a layer above reads all outputs, but these are the same as before. (Only the weights of the last query are drawn.)`];
+    const told = ["Now it reads ", last, `. Its query looks at all keys, so the keys and values of the ${before} before are needed again. A cache has kept them, so there are only ${cached.now} new rows. Without a cache, the rows of all words are computed again. That makes ${plain.now} rows, and ${plain.now - cached.now} of them (striped) have the same numbers as before. The old queries ask again, too, because a layer above reads all outputs, but their outputs are the same as before. (Only the weights of the last query are drawn.)`];
     if (this.step === words.length - 1) told.push(` In all, that makes ${cached.all} rows with a cache and ${plain.all} without, and the output for the last word is the same.`);
     return told;
   }

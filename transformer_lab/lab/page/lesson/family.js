@@ -14,8 +14,8 @@ export function mountFamily(name) {
 
 const SAID = [
   ["The paper's model reads one sentence and writes another. It has three kinds of attention, and each has its own mask. The encoder sees all of the source. The decoder sees what it has written so far and, through cross-attention, all of the source. Now press the other two."],
-  ["BERT only reads. Nothing is written, so the decoder goes, and cross-attention with it. One stack is left, and its words see both sides. It's trained to name words that were hidden in its input, so Linear and Softmax stand on the encoder now."],
-  ["GPT only continues a text. There's no second sentence, so the encoder goes. Cross-attention has nobody to ask, so it goes too, with its Add & Norm. What is left of the layer is BERT's, box for box, and the only difference is the staircase of its mask. No column is hidden for padding, because padding stands at the end, where no word's staircase reaches, and what its own row sees is never used."],
+  ["BERT only reads. Nothing is written, so the decoder goes, and cross-attention with it. One stack is left, and each word in it sees the words on both sides. It's trained to guess words that were hidden in its input, so Linear and Softmax sit on top of the encoder now."],
+  ["GPT only continues a text. There's no second sentence, so the encoder goes. Cross-attention has nobody to ask, so it goes too, with its Add & Norm. What is left of the layer is BERT's, box for box, and the only difference is the staircase of its mask. Padding needs no mask of its own: it comes at the end, where no earlier word may look, and the outputs of its own rows are never used."],
 ];
 
 class Family {

@@ -183,7 +183,7 @@ class Hops {
       return ["These two English sentences differ in one word. French has to choose a pronoun, and the noun decides: ", ...said((pair) => ["if ", at(pair, pair.pronoun), " is the ", at(pair, pair.noun), ", it's ", written(pair)]), ". The bars show how probable the model finds each pronoun. How does it know the noun's gender?"];
     }
     if (this.step === 1) {
-      return ["First the encoder reads the English sentence. In each head, a word takes something from every word and adds the sum to its own vector. The lines show the last word in ", this.listHeadNames("encoder"), explained("e: encoder, then layer and head"), ": ", ...said((pair) => [at(pair, pair.decider), " takes ", weight(pair, "encoder", pair.decider, pair.noun), " from ", at(pair, pair.noun)]), "."];
+      return ["First the encoder reads the English sentence. In each head, a word takes something from every word and adds the sum to its own vector. The lines show where the last word looks in ", this.listHeadNames("encoder"), explained("e: encoder, then layer and head"), ": ", ...said((pair) => [at(pair, pair.decider), " takes ", weight(pair, "encoder", pair.decider, pair.noun), " from ", at(pair, pair.noun)]), "."];
     }
     if (this.step === 2) {
       return ["Then the decoder writes French, and its cross-attention looks at the English words. In ", this.listHeadNames("cross"), explained("c: cross-attention"), each("cross"), ", ", ...said((pair) => [written(pair), " takes ", weight(pair, "cross", pair.step, pair.decider), " from ", at(pair, pair.decider)]), ". That makes two hops: ", ...said((pair) => [at(pair, pair.noun), " → ", at(pair, pair.decider), " → ", written(pair)]), "."];
@@ -194,7 +194,7 @@ class Hops {
       return ["Many pictures show a thick line from ", at(pairs[0], pairs[0].pronoun), " to its noun, so here's its row in the same heads. ", ...pairs.flatMap((pair) => ["Where the sentence ends in ", at(pair, pair.decider), ", ", at(pair, pair.pronoun), ` takes ${weight(pair, "encoder", pair.pronoun, pair.noun)} from `, at(pair, pair.noun), ", and ", written(pair), ` takes ${weight(pair, "cross", pair.step, pair.pronoun)} from `, at(pair, pair.pronoun), ". "]), ...(aside ? ["So ", at(pairs[0], pairs[0].pronoun), " isn't on either hop."] : [])];
     }
     const off = this.data.heads.filter((_, h) => this.muted & (1 << h)).map(inFull);
-    if (!off.length) return ["If you mute a head, what it passes on becomes zero. Guess first: which of these heads can the model do without? And what if you mute two at once? Then press. The bars will show what the model finds probable without those heads."];
+    if (!off.length) return ["If you mute a head, its output becomes zero. Guess first: which of these heads can the model do without? And what if you mute two at once? Then press. The bars will show what the model finds probable without those heads."];
     const gap = (muted) => Math.abs(pairs[0].answers[muted][0] - pairs.at(-1).answers[muted][0]);
     return [`Without ${off.join(" and ")}, the probability of `, word(pronouns[0]), " goes ", ...said((pair) => [`from ${formatNumber(pair.answers[0][0])} to ${formatNumber(pair.answers[this.muted][0])} where the sentence ends in `, at(pair, pair.decider)]), `. So the two sentences are now ${formatNumber(gap(this.muted))} apart. With all heads they were ${formatNumber(gap(0))} apart, and if they were equal, the last English word would make no difference. (The model only chooses the pronoun here. All other French words are given.)`];
   }
@@ -211,7 +211,7 @@ class Hops {
         return [make("div", {}, `${inFull(head)}, row of `, asks ? "the pronoun" : word(pair[tokens][this[which][i]]), ": ", ...best.flatMap(([weight, k]) => [word(pair.source[k]), ` ${formatNumber(weight)}  `]))];
       });
     });
-    if (this.step === 0) return ["Press a word at any step: its rows are drawn."];
+    if (this.step === 0) return ["Press a word at any step to draw its rows."];
     const note = this.muted ? [make("div", { className: "note" }, "The weights are those with all heads on:")] : [];
     return [...note, ...rows("encoder", "source", "source"), ...(this.step > 1 ? rows("cross", "written", "target") : [])];
   }

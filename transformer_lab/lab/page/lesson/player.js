@@ -123,8 +123,8 @@ class Player {
       projections: ["Each word has three vectors. Its ", colourText("query"), " says what it's looking for, its ", colourText("key"), " says what it offers, and its ", colourText("value"), " is what it gives to a word that finds it."],
       scores: ["The query of ", row, " meets the key of each word. Multiply them number by number and add up the products. The better a key fits the query, the larger the score. The values play no part yet."],
       scaled: [`Each score is divided by √${this.width}, because a query and a key have ${this.width} numbers each. The more products you add up, the larger the sums get, and the root makes up for that.`],
-      weights: ["The softmax turns each row into shares. It takes e to the power of each number and divides by the row's sum. So no share is negative, even a score of 0 gets one, and the row sums to 1 (but for rounding). ", row, " gives ", column, ` a share of ${formatBrief(this.weights[this.row][this.column])}.`],
-      output: ["Each value is multiplied by its share, and the products are added up. So ", row, " gets a new vector, with something of every word in it. The queries and keys only chose the shares."],
+      weights: ["The softmax turns each row into shares. It raises e to the power of each number, and divides each result by the sum of the row's results. So no share is negative, even a score of 0 gets one, and the row sums to 1 (but for rounding). ", row, " gives ", column, ` a share of ${formatBrief(this.weights[this.row][this.column])}.`],
+      output: ["Each value is multiplied by its share, and the products are added up. So ", row, " gets a new vector, with something from every word in it. The queries and keys only decided the shares."],
     }[stage];
   }
 

@@ -158,12 +158,12 @@ class Slabs {
     const per = n * d; // numbers in a slab
     return {
       x: [`This is one sentence of the batch, with ${n} words and a row of ${this.data.x[0].length} numbers for each. ${h} heads will look at it, each in its own way. You can write that in four ways, and we'll climb them like the rungs of a ladder.`],
-      loop: [rung("1"), ` Each head has a matrix of its own. It's as high as a word's vector is long, because each of its ${d} columns reads all of a word's numbers. A loop makes the heads' queries one after the other. (Keys and values have their own matrices.) `, rung("2"), " It's the same for all sentences at once, but we follow just the first."],
+      loop: [rung("1"), ` Each head has a matrix of its own. It has a row for each number of a word's vector, because each of its ${d} columns reads all of these numbers. A loop makes the heads' queries one after the other. (Keys and values have their own matrices.) `, rung("2"), " Do the same for all sentences at once. We follow just the first."],
       product: [rung("3"), ` Put the heads' matrices side by side, and a single product makes the queries of all heads. Each number of Q has the colour of its head, so you see that a head is a block of ${d} columns. K and V are made in the same way, and you'll see them in the next step.`],
       cut: [rung("4"), ` The first cut is a reshape. It reads the last axis of Q, K and V as two, so that (${n}, ${h * d}) becomes (${n}, ${h}, ${d}). No number moves. All that's new are the gaps between the columns.`],
       slabs: this.swap
         ? [rung("4"), ` Then swap two axes. The heads move to the front, and (${n}, ${h}, ${d}) becomes (${h}, ${n}, ${d}). Each slab has a single colour, and all ${n} words are in it. Now press `, make("b", {}, "reshape alone"), "."]
-        : [`This is the mistake: a reshape to (${h}, ${n}, ${d}), without a swap. The numbers lie in memory word after word, so head 0 gets the first ${per} of them, which are ${this.describeFirst(per)}. Its colours are mixed, because each row is just a piece of a word, and every word has ${h} pieces. There's no error.`],
+        : [`This is the mistake: a reshape to (${h}, ${n}, ${d}), without a swap. The numbers lie in memory word after word, so head 0 gets the first ${per} of them, which are ${this.describeFirst(per)}. Its colours are mixed, because each row is just a piece of a word, and every word has ${h} pieces. No error is raised.`],
       weights: this.swap
         ? [rung("4"), ` Each slab is a small attention of its own, of width ${d}. Its queries meet its own keys, and its own softmax makes the weights, so no head sees another's numbers. All slabs are computed at once, like a batch.`]
         : [`Attention runs on these slabs, too. But now pieces of a word look at pieces of the same word, and a slab knows only some of the words. Head 0 has nothing but pieces of ${listNames(this.listWords(0))}.`],
@@ -175,7 +175,7 @@ class Slabs {
         : [`A reshape puts each answer back where its question was cut out, so the shape is right, and each word has the answers to its own pieces. But the row of ${this.data.words[this.word]} was mixed from pieces of ${listNames(this.listMixedWords(this.word))}, which come from different columns.`],
       result: this.swap
         ? [rung("4"), " In the last product they meet, because each column of W_O reads the numbers of all heads. The output is the same as that of the loop in rung 1."]
-        : [`The shape is right, but the numbers aren't: they're off by up to ${this.difference}. And there was no error.`],
+        : [`The shape is right, but the numbers aren't: they're off by up to ${this.difference}. And no error was raised.`],
     }[stage];
   }
 

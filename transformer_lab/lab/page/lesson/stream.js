@@ -149,7 +149,7 @@ class Stream {
       `The second loop has ${second} in it. In post-norm it reads what LayerNorm has left on the stream. In pre-norm it reads a normalised copy of everything that has been added up so far.`,
       `What ${second} says is added, too. In pre-norm the stream is now x + ${first} + ${second}, so x is still in it, untouched.`,
       "By now post-norm has changed the size of x twice, and pre-norm hasn't changed it at all. That's why a pre-norm stack has one more LayerNorm at its end. Press “silent sub-layers”, so that both say 0. What's left of x?",
-      `Here's LayerNorm on one vector, worked out. Choose one of its four places: in post-norm it comes after a sum, and in pre-norm before a sub-layer. It subtracts the vector's mean and divides by the root of its variance, without asking any other word. Move “times” and “plus”: the last line doesn't change.`,
+      `Here's LayerNorm on one vector, worked out. Choose one of its four places: in post-norm it comes after a sum, and in pre-norm before a sub-layer. It subtracts the vector's mean and divides by the root of its variance, without looking at any other word. Move “times” and “plus”: the last line doesn't change.`,
     ][this.steps.step];
   }
 

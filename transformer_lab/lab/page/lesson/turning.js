@@ -189,8 +189,8 @@ class Turning {
   describeStep() {
     return {
       hands: ["Each pair of numbers is the hand of a clock. From word to word all hands move on, the first ones fast and the last ones slowly, so you can tell from the hands which word it is. Move the position. Then lower the base: the slow hands speed up, and a word far away looks like one nearby."],
-      step: ["The blue hands show the position, and the orange ones a position some words later. Move the position: both hands turn, but the angle between them stays. So a step of that many words is the same turn wherever you start."],
-      rotary: ["Rotary positions don't add anything to the word. They turn the query and the key, each by an angle that depends on its place. Press “Move both”: both arrows turn, but the angle between them stays, and so does the score. Then move only one, and the angle changes. Later pairs turn more slowly. (Turning doesn't change a length, but we draw short arrows longer than they are.)"],
+      step: ["The blue hands show the position, and the orange ones a position some words later. Move the position: both hands turn, but the angle between them stays the same. So a step of that many words is the same turn wherever you start."],
+      rotary: ["Rotary positions don't add anything to the word. They turn the query and the key, each by an angle that depends on its place. Press “Move both”: both arrows turn, but the angle between them stays the same, and so does the score. Then move only one, and the angle changes. Later pairs turn more slowly. (Turning doesn't change a length, but we draw short arrows longer than they are.)"],
       alibi: ["ALiBi doesn't turn anything. It subtracts slope × distance from each score, and each head has its own slope. Rows are queries and columns are keys. The colour is e^(−slope × distance), the factor that this puts on a weight before the row is divided by its sum (yellow is 1, dark blue 0). The first heads only see words nearby, and the last ones see all of a short sentence. Only the distance counts, not whether a key comes before or after the query."],
     }[this.view];
   }

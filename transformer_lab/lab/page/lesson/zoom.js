@@ -146,7 +146,7 @@ class Zoom {
     return [
       () => [`Here's the whole model at work. The English words go in at the bottom left and the French ones at the bottom right, and both go up from layer to layer. Each small square is one of its ${heads} heads. Press a layer to go in.`],
       () => [`This is ${nameBlock(block).toLowerCase()}, from the bottom up. A head's square has a row for each word that looks and a column for each word it can look at; the brighter a cell, the larger the weight. The line around a box carries its input up to Add, so nothing is lost. Press a head.`],
-      () => ["Now the same square has its words. Each row is a word that looks, and its weights add up to 1. ", asks(), " gives ", answers(), ` a weight of ${share}. `, this.part.causal ? "The striped cells are hidden, because those words come later. " : "", "Press a cell to see where its number comes from."],
+      () => ["Now the same square is labelled with words. Each row is a word that looks, and its weights add up to 1. ", asks(), " gives ", answers(), ` a weight of ${share}. `, this.part.causal ? "The striped cells are hidden, because those words come later. " : "", "Press a cell to see where its number comes from."],
       () => ["Here's where one weight comes from. The ", colourText("query"), " of ", asks(), " and the ", colourText("key"), " of ", answers(), ` have ${query[0].length} numbers each. Multiply them pair by pair, and the products add up to ${formatNumber(scores[row][column])}. Divided by √${query[0].length} that's ${formatNumber(scaled[row][column])}, and after the softmax ${share}. So ${share} of the `, colourText("value"), " of ", answers(), " goes to ", asks(), "."],
     ][level]();
   }

@@ -12,7 +12,7 @@ export const EXPERIMENTS = [
     setting: "The mask hides the letters that come next. The second model has no mask, so in training it can see the letter that it's meant to guess.",
     options: ["It learns faster and writes better.", "It makes no difference.", "It looks brilliant in training, and can't write."],
     usual: 2,
-    because: "In training, the next letters were always there to look at. When it has to write, they aren't, and it has never seen that before. In the pictures of its heads, the answer stands one square to the right of the diagonal.",
+    because: "In training, the next letters were always there to look at. When it has to write, they aren't, and it has never had to manage without them. In the pictures of its heads, the answer sits one square to the right of the diagonal.",
   },
   {
     name: "order", task: "reverse", change: { name: "positions", value: "none" },
@@ -36,7 +36,7 @@ export const EXPERIMENTS = [
     setting: "Both models have a single head, which uses 64 numbers of each letter to compare it with the others. The first model divides its scores by √64, so the second one's are eight times as large.",
     options: ["It makes no difference, because the order of the scores is the same.", "It's a little slower.", "It learns next to nothing."],
     usual: 2,
-    because: "Go back to the start and look at the heads: with scores that large, softmax gives nearly everything to one letter from the very first step. Steps as long as these don't get it out of there. Now take a learning rate of 0.001 and 3,000 steps: it learns after all.",
+    because: "Go back to the start and look at the heads: with scores that large, softmax gives nearly everything to one letter from the very first step. With steps as large as these, it never gets out of there. Now choose a learning rate of 0.001 and 3,000 steps: it does learn after all.",
   },
   {
     name: "memory", task: "reverse", change: { name: "data", value: 100 },
@@ -65,7 +65,7 @@ export const EXPERIMENTS = [
   {
     name: "norm", task: "reverse", settings: { layers: 4 }, change: { name: "norm", value: "none" },
     question: "What is LayerNorm good for?",
-    setting: "Both models have four layers on each side now. LayerNorm brings the numbers of each letter back to the same size after every part, and the second model has none.",
+    setting: "Both models have four layers on each side now. LayerNorm brings the numbers of each letter back to the same size after every part, and the second model has no LayerNorm.",
     options: ["Without it, nothing is learned.", "It depends on luck: sometimes it learns, and sometimes it doesn't.", "It makes no difference."],
     usual: 1,
     because: "What each layer adds piles up, and nothing brings it back to size. Some random starts survive that, and some don't. With one layer on each side, all of our runs did. Try it.",
@@ -84,7 +84,7 @@ export const EXPERIMENTS = [
     setting: "The second model's learning rate is ten times as high, so every step goes ten times as far.",
     options: ["It learns ten times as fast.", "It learns, but worse.", "It never learns anything."],
     usual: 1,
-    because: "Steps that are too long overshoot, again and again. Look how unevenly the loss falls, and how high it still is at the end.",
+    because: "Steps that are too long overshoot, again and again. Look at how unevenly the loss falls, and how high it still is at the end.",
   },
   {
     name: "residual", task: "reverse", settings: { layers: 4 }, change: { name: "residual", value: false },
@@ -100,6 +100,6 @@ export const EXPERIMENTS = [
     setting: "There's only one model this time. It learns from 20,000 sentences about a small world of animals and streets, and that takes about a minute.",
     options: ["A few words.", "Word by word, but without grammar.", "Most of the new sentences, right to the letter."],
     usual: 2,
-    because: "Look at the genders: it writes le and la, and il and elle, mostly right, and nobody has told it a rule.",
+    because: "Look at the genders: it writes le and la, and il and elle, mostly correctly, although nobody has told it a rule.",
   },
 ];
