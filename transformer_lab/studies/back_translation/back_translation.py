@@ -15,8 +15,8 @@ No family of packages occurs in more than one part, and everything is measured o
 This was fixed before the first run: a gain in BLEU over the pairs alone counts if two intervals
 exclude 0. One is Student's t over the seeds, each of which draws its own pairs and sentences; the
 other is, for each seed, the paired bootstrap over the test sentences. A gain of less than `LEAST`
-BLEU is not reported as a gain. The steps and sizes come from a pilot with seed 100, on sentences
-that are not held out.
+BLEU does not count. The steps and sizes come from a pilot with seed 100, on sentences that are not
+held out.
 """
 
 import random

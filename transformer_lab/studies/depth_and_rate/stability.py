@@ -1,4 +1,4 @@
-"""Lesson 14's fourth study: which depths and peak rates can post-norm and pre-norm stand?
+"""Lesson 14's fourth study: which depths and peak rates do post-norm and pre-norm tolerate?
 
     python -m transformer_lab.studies.depth_and_rate.stability
 

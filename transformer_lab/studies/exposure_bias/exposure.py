@@ -106,10 +106,10 @@ def error_rates_after_error(
         predicted from the reference's words or from the model's own. "first": the share of wrong
         words among those with only right words before them. "own" and "corrected": the share of the
         reference's next `WORDS_AFTER_ERROR` words that the model does not write after its first
-        wrong word, if that word is left as it is and if it is corrected. The words are compared as
-        bags, so that an extra word shifts nothing. "difference": the 95% bootstrap interval of the
-        mean of "own" − "corrected" over sentences. "sentences": how many sentences have words after
-        a first error.
+        wrong word, if that word is kept and if it is corrected. The words are compared as bags, so
+        that an extra word shifts nothing. "difference": the 95% bootstrap interval of the mean of
+        "own" − "corrected" over sentences. "sentences": how many sentences have words after a first
+        error.
     """
     rights: list[bool] = []
     own: list[float] = []

@@ -1,4 +1,4 @@
-"""Lesson 16's study: does a translator need an encoder? It compares one stack with two.
+"""Lesson 16's study: does a translator need an encoder? Here, one stack is compared with two.
 
     python -m transformer_lab.studies.one_stack_or_two.one_stack
 

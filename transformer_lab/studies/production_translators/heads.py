@@ -2,8 +2,8 @@
 
     python -m transformer_lab.studies.production_translators.heads
 
-Each model is examined as it is, and untrained with three seeds. Pieces are always joined into
-words.
+Each model is examined as it is, and as an untrained model with three seeds. Pieces are always
+joined into words.
 """
 
 from collections.abc import Sequence

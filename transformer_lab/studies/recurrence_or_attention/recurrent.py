@@ -1,4 +1,4 @@
-"""Lesson 15's second study: a recurrent translator, the same with attention, and the Transformer.
+"""Lesson 15's second study: a recurrent translator without and with attention, and the Transformer.
 
     python -m transformer_lab.studies.recurrence_or_attention.recurrent
 

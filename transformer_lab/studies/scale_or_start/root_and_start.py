@@ -1,4 +1,4 @@
-"""Lesson 02's study: what helps learning, the root √d_k or the size at which W_Q and W_K start?
+"""Lesson 02's study: what helps learning, dividing by √d_k or the initial size of W_Q and W_K?
 
     python -m transformer_lab.studies.scale_or_start.root_and_start
 
@@ -54,7 +54,7 @@ GRID: list[Setting] = (
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train an attention layer with each seed, or compare two ways that should compute the same.
+    """Train an attention layer with each seed, or compare two ways that should agree.
 
     `{"same": rate}` compares plain gradient descent on scores divided by √d_k, at this rate, with
     plain gradient descent on undivided scores, starting from smaller matrices and at rate / √d_k.

@@ -41,7 +41,7 @@ WAYS: dict[str, Attend] = {
     "local": partial(local_attention, window=WINDOW),
     "linear": linear_attention,
 }
-"""The ways from queries, keys and values to an output; the first three compute the same."""
+"""The ways from queries, keys and values to an output; the first three compute the same output."""
 
 
 def draw_heads(

@@ -4,7 +4,8 @@
 
 Everything is measured on the GPU, and also on the same machine's CPU if that is quick enough. The
 times are those of one machine on one day, so no test repeats them; `benchmarks/gpu` measures the
-same with these functions. The translators train on Debian's French, which is fetched through apt.
+same things with these functions. The translators train on Debian's French, which is fetched through
+apt.
 """
 
 import argparse
