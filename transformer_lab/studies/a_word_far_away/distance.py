@@ -93,9 +93,9 @@ BEST = {
     "local attention": 3e-3,
     "linear attention": 1e-2,
 }
-"""For each kind of model, the rate whose run with seed 5 was right most often over all distances.
+"""For each kind of model, the rate with the highest accuracy over all distances in its run with seed 5.
 
-If several were right equally often, the one whose run was shortest counts.
+A tie goes to the shortest run.
 """
 STEADY = 3e-3
 """The LSTM's second rate."""
@@ -165,7 +165,7 @@ class Recurrent(nn.Module):
 
 
 class AttentionCore(nn.Module):
-    """Attention between the projections, computed in one of `WAYS` and without masks."""
+    """The attention between the projections, computed without masks in one of `WAYS`."""
 
     def __init__(self, way: Way):
         super().__init__()
@@ -216,7 +216,7 @@ def make_model(kind: str, seed: int) -> nn.Module:
 def draw_sequences(
     pairs: int, distance: Int[Tensor, " batch"], generator: torch.Generator, length: int = LENGTH
 ) -> tuple[Int[Tensor, "batch length_and_1"], Int[Tensor, " batch"]]:
-    """Draw sequences, and the ids of their answers.
+    """Draw sequences and the ids of their answers.
 
     The answer is `distance` symbols before the question. The keys in a sequence all differ, and
     the pairs that are not asked about are at random positions.
@@ -229,7 +229,7 @@ def draw_sequences(
     ids = random(FIRST_NOISE, FIRST_QUESTION, batch, length + 1)
     chance = torch.rand(batch, length, generator=generator)
     asked_place = (length - distance)[:, None]
-    chance.scatter_(1, asked_place, 2.0)  # so the first place is that of the pair asked about
+    chance.scatter_(1, asked_place, 2.0)  # puts the pair asked about first
     places = chance.topk(pairs, dim=1).indices  # (batch, pairs)
     keys = torch.rand(batch, KEYS, generator=generator).argsort(dim=1)[:, :pairs]
     values = random(0, VALUES, batch, pairs)
@@ -241,7 +241,7 @@ def draw_sequences(
 def draw_distances(batch: int, generator: torch.Generator) -> Int[Tensor, " batch"]:
     """Draw a distance from 2 to `LENGTH` for each sequence, uniform on a logarithmic scale.
 
-    The range from d to 2d gets about equally many distances, whatever d is.
+    Whatever d is, about as many distances fall between d and 2d.
     """
     share = torch.rand(batch, generator=generator)
     return (2 * ((LENGTH + 1) / 2) ** share).long()
@@ -252,8 +252,8 @@ def run(setting: Setting) -> dict[str, Any]:
 
     Returns:
         For a model: "parameters", their number; "steps", how long it was trained; "losses", the
-        mean loss in nats over each `EVERY` steps; and "right", the share of right answers at each
-        of `DISTANCES`. For `{"cost": length}`: the result of `time_training_steps`.
+        mean loss in nats over each `EVERY` steps; and "right", the accuracy at each of `DISTANCES`.
+        For `{"cost": length}`: the result of `time_training_steps`.
     """
     if "cost" in setting:
         return time_training_steps(setting["cost"])
@@ -306,7 +306,7 @@ def make_training_step(kind: str, length: int) -> Callable[[], object]:
 
 @torch.no_grad()
 def answer_accuracy(model: nn.Module, pairs: int, distance: int, seed: int) -> float:
-    """Return the share of `NUM_QUESTIONS` new questions at one distance that are answered right."""
+    """Return the accuracy on `NUM_QUESTIONS` new questions at one distance."""
     generator = torch.Generator().manual_seed(1_000 * (seed + 1) + distance)
     ids, answers = draw_sequences(pairs, torch.full((NUM_QUESTIONS,), distance), generator)
     return round((model(ids).argmax(dim=-1) == answers).double().mean().item(), 4)

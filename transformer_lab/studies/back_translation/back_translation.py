@@ -6,17 +6,17 @@ The method is that of Sennrich, Haddow and Birch 2016. A model learns to transla
 from `PARALLEL` pairs of Debian's descriptions. It translates `MONOLINGUAL` French sentences
 greedily, and an English-to-French model trains on the pairs plus these sentences: it reads a
 machine's English and learns to write people's French. Two controls have the same steps, tokenizer,
-start and seed: one trains on the pairs alone, and the other ("real") also on the same French, but
-with the English that people wrote.
+initial weights and seed: one trains on the pairs alone, and the other ("real") also on the same
+French, but with the English that people wrote.
 
-No family of packages occurs in two of the parts, and everything is measured on the families that
+No family of packages occurs in more than one part, and everything is measured on the families that
 `debian` holds out. To save time, the study uses the sentences and models of `short_french`.
 
 This was fixed before the first run: a gain in BLEU over the pairs alone counts if two intervals
 exclude 0. One is Student's t over the seeds, each of which draws its own pairs and sentences; the
 other is, for each seed, the paired bootstrap over the test sentences. A gain of less than `LEAST`
-BLEU is not reported as a gain. The steps and sizes come from a pilot with seed 100, on sentences
-that are not held out.
+BLEU does not count. The steps and sizes come from a pilot with seed 100, on sentences that are not
+held out.
 """
 
 import random

@@ -1,7 +1,7 @@
 """The settings with which the models of the first stored studies were trained.
 
-By now `train` has better ones (see `runs.presets.PRESETS`). A study that was measured with these
-settings keeps them, so that each stored number can be computed again.
+`train` now uses better ones (see `runs.presets.PRESETS`). A study that was measured with these
+settings keeps them, so that each stored number can be reproduced.
 """
 
 from transformer_lab.config import TrainingConfig, TransformerConfig

@@ -2,7 +2,7 @@
 
     python -m transformer_lab.studies.ROOM.NAME [--workers 2] [--minutes 60]
 
-This command does the runs that a study still lacks. Each worker is a process with a single thread.
+This command does the runs that are still missing. Each worker is a process with a single thread.
 """
 
 import argparse

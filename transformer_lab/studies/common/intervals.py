@@ -25,7 +25,7 @@ T = dict(
 )
 """Student's t, two-sided at 95%, by the number of values n (with n − 1 degrees of freedom)."""
 NORMAL = 1.96
-"""The same for the normal distribution, which is used for shares."""
+"""The same for the normal distribution, which is used for proportions."""
 
 
 def mean_interval(values: Float[np.ndarray, " n"], seed: int = 0) -> tuple[float, float]:
@@ -43,8 +43,8 @@ def clustered_mean_interval(
 ) -> tuple[float, float]:
     """Return the bootstrap 95% interval (low, high) of the mean of values that come in clusters.
 
-    `cluster` holds the number of each value's cluster, for example of its sentence. Whole
-    clusters are resampled, because values from the same sentence depend on each other.
+    `cluster` holds the index of each value's cluster, such as its sentence. Whole clusters are
+    resampled, because values from the same sentence depend on each other.
     """
     names, places = np.unique(cluster, return_inverse=True)
     sums, counts = np.bincount(places, values), np.bincount(places)
@@ -106,7 +106,7 @@ def bleu_gain_interval(
 ) -> tuple[float, float]:
     """Return the paired bootstrap 95% interval (low, high) of a gain in corpus BLEU, `other` − `base`.
 
-    Each resample takes the same sentences from both systems (Koehn 2004). BLEU is from 0 to 100.
+    Each resample takes the same sentences from both systems (Koehn 2004). BLEU ranges from 0 to 100.
     """
     counts = [bleu_counts(system, references) for system in (base, other)]
     random = np.random.default_rng(seed)
@@ -124,7 +124,7 @@ def bleu_counts(
 ) -> Float[np.ndarray, "n counts"]:
     """Return the counts from which BLEU is computed, one row for each sentence.
 
-    There are ten columns: the matching n-grams for n = 1 to 4, all n-grams of the hypothesis for n
+    There are ten columns: the matching n-grams for n = 1 to 4, all n-grams in the hypothesis for n
     = 1 to 4, and then the number of words in the hypothesis and in the reference.
     """
     metric = BLEU(effective_order=True)

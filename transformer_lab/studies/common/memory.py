@@ -1,7 +1,7 @@
 """Measure memory: how much a call adds to the peak of a fresh process, or of a GPU.
 
-On a CPU, this is memory as the system counts it. On a GPU, it is what the call adds to PyTorch's
-own peak, and no separate process is needed.
+On a CPU, this is memory as the operating system reports it. On a GPU, it is what the call adds to
+PyTorch's own peak, and no separate process is needed.
 """
 
 import os
@@ -23,8 +23,8 @@ Answer = TypeVar("Answer")
 def run_in_fresh_process(run: Callable[..., Answer], *arguments: object) -> Answer:
     """Return the result of `run(*arguments)` from a new process; `run` must be defined in a module.
 
-    In that process, glibc gives freed blocks back to the system at once, because an algorithm does
-    not need memory that is only kept for later.
+    In that process, glibc gives freed blocks back to the system at once, so that memory kept only
+    for later use does not count.
     """
     before = os.environ.get(MMAP_THRESHOLD)
     os.environ[MMAP_THRESHOLD] = "65536"

@@ -1,4 +1,4 @@
-"""Linear probes of the encoder's vectors: for the gender behind a pronoun, and for order and distance.
+"""Linear probes of the encoder's vectors, for a pronoun's gender and for word order and distance.
 
 Lessons 12 and 18 use them, and so do the study `coreference` and the studies of gender.
 """
@@ -59,8 +59,8 @@ def probe_order(translator: Translator, pairs: Sequence[WorldPair]) -> dict[str,
     Returns:
         "order": the share of pairs for which the sign is right. "distance": by how many words the
         prediction is off on average. Each has one value for the words' embeddings without
-        positions, one with positions added, and one after each encoder layer. "guess": both values
-        if you always answer with the more frequent order and the median distance.
+        positions, one with positions added, and one after each encoder layer. "guess": the same two
+        values if the answer is always the more frequent order and the median distance.
     """
     known = draw_pronoun_pairs(PROBE_SENTENCES // len(ORDERS), unseen=False, seed=13)
     x, y = pronoun_minus_noun(translator, known)

@@ -30,7 +30,7 @@ def is_short(pair: Pair) -> bool:
 def train_short_french(
     pairs: Sequence[Pair], tokenizer: Tokenizer, steps: int, seed: int
 ) -> Translator:
-    """Train a pre-norm translator of the tiny size on these pairs for this many steps, and return it."""
+    """Train a pre-norm translator with the `tiny` sizes on these pairs for this many steps; return it."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         sizes = tokenizer.vocab_size, tokenizer.vocab_size

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import torch
 
-AT_LEAST = 0.05  # seconds that a quick call is repeated for
+AT_LEAST = 0.05  # a quick call is repeated for this many seconds
 
 
 def time_fastest_call(call: Callable[[], object], device: torch.device | str = "cpu") -> float:

@@ -1,1 +1,1 @@
-"""Lesson 14: which depths and peak rates can post-norm and pre-norm stand?"""
+"""Lesson 14: which depths and peak rates do post-norm and pre-norm tolerate?"""

@@ -1,8 +1,8 @@
-"""Lesson 14's fourth study: which depths and peak rates can post-norm and pre-norm stand?
+"""Lesson 14's fourth study: which depths and peak rates do post-norm and pre-norm tolerate?
 
     python -m transformer_lab.studies.depth_and_rate.stability
 
-The runs are short ones on the bilingual world: 1 to 6 layers on each side, three peak rates, with
+The runs are short and use the bilingual world: 1 to 6 layers on each side, three peak rates, with
 and without warm-up. Lesson 09's `training_variants` has longer runs of a wider model at fewer
 rates. The study does not ask whether the runs that learn slowly here would catch up with longer
 training.
@@ -20,13 +20,13 @@ from transformer_lab.training.trainer import LossIsNaNError
 NAME = "stability"
 STEPS = 400
 EVERY = 20
-"""How many steps share one stored mean loss."""
+"""How many steps each stored loss is averaged over."""
 DEPTHS = (1, 3, 6)
 RATES = (5e-4, 2e-3, 8e-3)
 WARM_UPS = (100, 1)
-"""How many steps it takes to reach the peak rate; 1 means no warm-up."""
+"""The number of steps until the peak rate is reached; 1 means no warm-up."""
 
-# A run sees most sentences twice: there is nothing to regularise yet.
+# A run sees most sentences only twice, so there is nothing to regularise yet.
 SHAPE = ablations.dropout_setting()
 GRID: list[Setting] = [
     {"norm": norm, "num_layers": layers, "peak_rate": rate, "warmup": warmup}
@@ -50,10 +50,10 @@ def run(setting: Setting) -> dict[str, Any]:
 
     Returns:
         "losses" and "largest_gradient_norms": the mean smoothed loss in nats and the largest
-        gradient norm over each `EVERY` steps. "test_loss" and "next_word": the cross-entropy of the
-        next word in nats on the test sentences, and the share of next words that are right. If the
-        loss became NaN or infinite, "stopped" takes their place: the number of steps done when the
-        trainer noticed.
+        gradient norm over each `EVERY` steps. "test_loss" and "next_word": the next-word
+        cross-entropy in nats and the next-word accuracy on the test sentences. If the loss became
+        NaN or infinite, "stopped" takes their place: the number of steps done when the trainer
+        noticed.
     """
     whole = {**ablations.BASE, **SHAPE, **setting}
     splits = ablations.draw_splits(whole)

@@ -64,10 +64,10 @@ def error_rates_by_place(
 
     Returns:
         For each group of positions that has words: "words", their number; "gold", the share of
-        wrong words after the reference's words; and "own", the share after what greedy decoding
-        wrote. A word counts as right if the reference has the same word at the same position, so
-        one extra word makes all later ones wrong. "gold bag" and "own bag" only ask whether the
-        reference has the word anywhere.
+        wrong words given the reference's words; and "own", the share given the words that greedy
+        decoding wrote. A word counts as right if the reference has the same word at the same
+        position, so one extra word makes all later ones wrong. "gold bag" and "own bag" only ask
+        whether the reference has the word anywhere.
     """
     counts = np.zeros((len(PLACES), 5))
     for batch, gold in predict_after_reference(translator, pairs):
@@ -103,13 +103,13 @@ def error_rates_after_error(
 
     Returns:
         "right": the share of sentences without a wrong word, which is the same whether each word is
-        predicted after the reference's words or after the model's own. "first": the share of wrong
+        predicted from the reference's words or from the model's own. "first": the share of wrong
         words among those with only right words before them. "own" and "corrected": the share of the
         reference's next `WORDS_AFTER_ERROR` words that the model does not write after its first
-        wrong word, if that word is left as it is and if it is corrected. The words are compared as
-        bags, so that an extra word shifts nothing. "difference": the 95% bootstrap interval of the
-        mean of "own" − "corrected" over sentences. "sentences": how many sentences have words after
-        a first error.
+        wrong word, if that word is kept and if it is corrected. The words are compared as bags, so
+        that an extra word shifts nothing. "difference": the 95% bootstrap interval of the mean of
+        "own" − "corrected" over sentences. "sentences": how many sentences have words after a first
+        error.
     """
     rights: list[bool] = []
     own: list[float] = []

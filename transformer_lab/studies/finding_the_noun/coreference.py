@@ -58,13 +58,12 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one translator and measure all its heads on sentences with a pronoun.
 
     Returns:
-        "exact_match": the share of validation sentences translated exactly. "pronouns": the share
-        of right pronouns, by clause order. "differences" and "chance": the means of
-        `referent_differences`, and `permutation_threshold` for each row. "cross_weight", "without",
-        "pointed", "rollout", "distance" and "probe": the results of `cross_weights`,
-        `pronoun_accuracy_without_head`, `pronouns_changed_by_pointing`, `rollout_differences`,
-        `attention_distances` and `probe_accuracy`. "distance_untrained": the distances in an
-        untrained model.
+        "exact_match": the share of validation sentences translated exactly. "pronouns": the pronoun
+        accuracy, by clause order. "differences" and "chance": the means of `referent_differences`,
+        and `permutation_threshold` for each row. "cross_weight", "without", "pointed", "rollout",
+        "distance" and "probe": the results of `cross_weights`, `pronoun_accuracy_without_head`,
+        `pronouns_changed_by_pointing`, `rollout_differences`, `attention_distances` and
+        `probe_accuracy`. "distance_untrained": the distances in an untrained model.
     """
     translator, exact_match = train_translator(setting)
     pairs = draw_pronoun_pairs(SENTENCES)

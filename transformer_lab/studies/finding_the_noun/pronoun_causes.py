@@ -23,9 +23,9 @@ def predict_pronouns(
     mute: Sequence[Head] = (),
     patch: Mapping[Head, np.ndarray | PatchFunction] | None = None,
 ) -> tuple[AttentionCapture, list[str]]:
-    """Return the attention in a pass over the right translations, and the word written for each pronoun.
+    """Return the attention in a teacher-forced pass, and the word predicted for each pronoun.
 
-    That word is the most probable one at the pronoun's step, given the right words before it.
+    That word is the most probable one at the pronoun's step, given the reference's words before it.
 
     Args:
         translator: The translator to examine.
@@ -52,7 +52,7 @@ def are_pronouns_right(written: Sequence[str], pairs: Sequence[WorldPair]) -> np
 def pronoun_accuracy_without_head(
     translator: Translator, pairs: Sequence[WorldPair]
 ) -> dict[str, list[list[float]]]:
-    """Return the share of right pronouns with each head muted in turn, by kind, then [layer][head]."""
+    """Return the pronoun accuracy with each head muted in turn, by kind, then [layer][head]."""
     config = translator.model.config
     depths: dict[Kind, int] = {
         "encoder": config.num_encoder_layers,
@@ -76,7 +76,7 @@ def pronouns_changed_by_pointing(
 ) -> list[list[float]]:
     """Return the share of pronouns that change if one head's row looks at the wrong noun.
 
-    All weight of the encoder row at "it" or at the "decider" goes to the noun that is not the
+    All the weight in the encoder row for "it" or for the "decider" goes to the noun that is not the
     referent. If both nouns have the same gender, no pronoun has a reason to change.
 
     Returns:

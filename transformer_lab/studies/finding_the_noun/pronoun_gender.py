@@ -5,9 +5,9 @@
 If a pronoun changes, the row held something that the model needs. But the row named a noun only if
 the pronoun takes the gender of whichever noun the row is made to look at, and stays right if that
 noun is the referent. Four settings of the study `coreference` are trained again for this question:
-the two in which pointing the row of *it* at the wrong noun above layer 1 changed the most pronouns,
-the one in which this row preferred the referent within layer 1, and one in which nearly all
-pronouns were right. Another processor trains other models from the same settings.
+the two in which the most pronouns changed when the row for *it*, above layer 1, was made to look at
+the wrong noun; the one in which this row preferred the referent within layer 1; and one in which
+nearly all pronouns were right. On another processor, the same settings give other models.
 """
 
 from collections.abc import Sequence
@@ -49,12 +49,12 @@ def run(setting: Setting) -> dict[str, Any]:
     This head is the one that changes the most pronouns when its row looks at the wrong noun.
 
     Returns:
-        "exact_match": the share of validation sentences translated exactly. "pronouns": the share
-        of right pronouns, by clause order. "pointed": the result of `pronouns_changed_by_pointing`
-        for the rows "it" and "decider". "heads": the chosen head of each layer. "written": the
-        gender of each sentence's pronoun as one letter (see `encode_genders`). "asked": the same
-        for each row, layer and word of `COLUMNS` that the head looks at. "preference": for each
-        sentence, the weight on the referent minus the weight on the other noun in the chosen heads.
+        "exact_match": the share of validation sentences translated exactly. "pronouns": the pronoun
+        accuracy, by clause order. "pointed": the result of `pronouns_changed_by_pointing` for the
+        rows "it" and "decider". "heads": the chosen head of each layer. "written": the gender of
+        each sentence's pronoun as one letter (see `encode_genders`). "asked": the same for each
+        row, layer and word of `COLUMNS` that the head looks at. "preference": for each sentence,
+        the weight on the referent minus the weight on the other noun in the chosen heads.
     """
     translator, exact_match = train_translator(setting)
     pairs = draw_pronoun_pairs(SENTENCES)

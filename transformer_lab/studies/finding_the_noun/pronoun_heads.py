@@ -82,7 +82,7 @@ def weight_on_translations(row: np.ndarray, pair: WorldPair, source: int) -> np.
 def permutation_threshold(
     differences: Float[np.ndarray, "sentence layer head"], seed: int
 ) -> float:
-    """Return the threshold above which a head's mean preference for a noun is more than chance (95%).
+    """Return the threshold above which a head's mean preference for a noun exceeds chance (95%).
 
     In each of `FLIPS` rounds, the two nouns are swapped in a random half of the sentences, and the
     largest |mean| of all heads is taken, because you would pick the head that has it. The
@@ -97,7 +97,7 @@ def permutation_threshold(
 def cross_weights(capture: AttentionCapture, pairs: Sequence[WorldPair]) -> dict[str, list]:
     """Return each cross-attention head's mean weight on each of `WORDS`, as lists [layer][head].
 
-    Only the step that writes the pronoun is read.
+    Only the step that writes the pronoun counts.
     """
     maps = np.stack(capture.cross, axis=1)
     found = {}

@@ -1,6 +1,6 @@
-"""Sentences with a pronoun that could refer to two nouns, on which lesson 12 tests a translator.
+"""Sentences with a pronoun that could refer to either of two nouns, for testing a translator (lesson 12).
 
-The studies of pronouns draw from them, and so does the linear probe.
+The studies of pronouns and the linear probe also use them.
 """
 
 from collections.abc import Iterator, Sequence

@@ -53,8 +53,8 @@ def encoder_word_maps(
 def score_relations(translator: Translator, sentences: Sequence[MarkedSentence]) -> dict[str, Any]:
     """Find the best encoder head and the best fixed offset for each grammatical relation and direction.
 
-    A head is right if the largest weight in its row, leaving out eos, is on the other word. The
-    head and the offset are chosen on even-numbered sentences and measured on odd ones. Keys such as
+    A head is right if the largest weight in its row, ignoring eos, is on the other word. The head
+    and the offset are chosen on even-numbered sentences and measured on odd ones. Keys such as
     "nsubj to head" hold the results of `compare_with_offset`.
     """
     maps = encoder_word_maps(translator, [(m.text, m.words) for m in sentences])
@@ -87,7 +87,7 @@ def compare_with_offset(
     Both are chosen on even-numbered sentences and measured on odd ones.
 
     Args:
-        sentence: For each link, the number of its sentence, (link,).
+        sentence: For each link, the index of its sentence, (link,).
         right: Whether each head finds each link.
         offsets: Whether each of `OFFSETS` finds each link.
 

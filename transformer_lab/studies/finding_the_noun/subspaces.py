@@ -1,4 +1,4 @@
-"""Overlaps of heads: do the heads of a layer read and write in subspaces of their own?
+"""Overlaps of heads: do the heads of a layer read from and write to subspaces of their own?
 
 The study `emergence` uses them.
 """

@@ -3,10 +3,10 @@
     python -m transformer_lab.studies.in_the_playground.guided_experiments
 
 The models are trained in the page, where the reader trains them, so a run needs Chromium. Each run
-stores the share of 512 unseen examples that are right as the model writes them (`written`), and the
-share that are right when it is told the tokens so far (`exact`). It also stores the last batch's
-`loss`, and `learned_at`, the first step at which 98% of 64 unseen examples were right, if there was
-one. WebAssembly gives the same results on every processor, so the runs can be repeated on another
+stores the share of 512 unseen examples that the model writes correctly (`written`), and the share
+that it gets right with teacher forcing (`exact`). It also stores the last batch's `loss`, and
+`learned_at`, the first step at which 98% of 64 unseen examples were right, if there was one.
+WebAssembly gives the same results on every processor, so the runs can be repeated on another
 machine.
 """
 
@@ -142,7 +142,7 @@ def find_results(task: str, changes: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def describe_results(results: list[dict[str, Any]]) -> list[str]:
-    """Return two table cells for ten seeds: the share of right answers, and when it reached 98%."""
+    """Return two table cells for ten seeds: the accuracy, and the step at which it reached 98%."""
     shares = [result["written"] for result in results]
     learned = sorted(result["learned_at"] for result in results if result["learned_at"] is not None)
     spread = f"{mean(shares):.1%} ({min(shares):.1%} to {max(shares):.1%})"

@@ -22,7 +22,7 @@ def orthogonalize(
 ) -> Float[Tensor, "rows columns"]:
     """Return an approximation of U Vᵀ for a matrix U S Vᵀ, by a Newton–Schulz iteration.
 
-    Its singular values are between 0.7 and 1.2, but smaller if they were below 0.01.
+    Its singular values lie between 0.7 and 1.2, except that those that start below 0.01 stay smaller.
     """
     a, b, c = NEWTON_SCHULZ
     tall = matrix.size(0) > matrix.size(1)
@@ -42,7 +42,7 @@ class Muon(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: Any = None) -> Any:
-        """Move every matrix that has a gradient."""
+        """Update every matrix that has a gradient."""
         for group in self.param_groups:
             for matrix in group["params"]:
                 if matrix.grad is None:

@@ -9,7 +9,7 @@ seed too:
 
     ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2 python -m …
 
-A run takes one to four minutes. A call only does the runs for the instructions that its own
+A run takes one to four minutes. A call does only the runs for the instructions that its own
 processor has. The machine was busy with other things, so the stored seconds are too high to be used
 as timings.
 """
@@ -133,10 +133,10 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one model, score it during training, and test it.
 
     Returns:
-        "rows": for each scored step, its number, and the results on 1,000 validation sentences with
-        the averaged weights: the share of sentences that greedy decoding writes exactly, and the
-        share of right pronouns. "test": the same two shares for the finished model on the test set,
-        where half of the sentences combine words in ways that never occur in training.
+        "rows": for each scored step, its number and two results of the averaged weights on 1,000
+        validation sentences, the exact match (greedy) and the pronoun accuracy. "test": the same
+        two results for the finished model on the test set, where half of the sentences combine
+        words in ways that never occur in training.
     """
     splits = find_corpus("world").splits()
     preset = PRESETS["tiny"]
@@ -172,7 +172,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def score_accuracy(translator: Translator, pairs: Sequence[WorldPair]) -> tuple[float, float]:
-    """Return the share of right sentences and the share of right pronouns, from 0 to 1."""
+    """Return the exact match and the pronoun accuracy, from 0 to 1."""
     exact, pronouns = judge_pairs(translator, pairs)
     return sum(exact) / len(exact), sum(pronouns) / len(pronouns)
 
@@ -184,9 +184,9 @@ def judge_pairs(
     """Return, for each sentence and for each pronoun, whether the translator gets it right.
 
     A single pass with teacher forcing is enough. Greedy decoding writes the reference exactly if
-    each of its words is the best one after those before it, so whole sentences need not be written.
-    A pronoun is judged after the reference's own words; pairs without a pronoun add nothing to that
-    list.
+    each of its words is the most probable one given those before it, so nothing has to be
+    generated. A pronoun is judged given the reference's words; pairs without a pronoun add nothing
+    to that list.
     """
     model: Transformer = translator.model.eval()
     exact, pronouns = [], []

@@ -1,4 +1,4 @@
-"""Changes in `sooner` that have no field in a configuration: start, optimizer, sentence order."""
+"""Changes in `sooner` that have no configuration field: initial weights, optimizer, order."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -18,7 +18,7 @@ GENDERS = {word: n.gender for n in NOUNS.values() for word in (n.english, n.engl
 
 @torch.no_grad()
 def rescale_parameters(model: nn.Module, factors: Mapping[str, float]) -> None:
-    """Multiply each parameter whose name contains a key of `factors` by that factor, in place.
+    """Multiply each parameter whose name contains a key of `factors` by that key's factor, in place.
 
     The key "sinusoids" rescales the table of positions.
     """

@@ -108,7 +108,7 @@ def score_length(model: Transformer, task: Task, length: int, random: Random) ->
 
 
 def failures(written: Sequence[list[int]], right: Sequence[list[int]]) -> dict[str, float]:
-    """Return the share of translations that end in each way, and how far they are right.
+    """Return the share of translations with each outcome, and how far they are right.
 
     `written` and `right` hold target ids with eos.
 
@@ -140,7 +140,7 @@ def failures(written: Sequence[list[int]], right: Sequence[list[int]]) -> dict[s
 
 @torch.no_grad()
 def read_targets(model: Transformer, drawn: Sequence[TaskExample]) -> tuple[np.ndarray, np.ndarray]:
-    """Let a model read the right answers (teacher forcing); return its predictions and where it looks.
+    """Run a model with teacher forcing; return its predictions and where it looks.
 
     Returns:
         The most probable word at each step, (example, step), and the source position with the
@@ -156,17 +156,18 @@ def read_targets(model: Transformer, drawn: Sequence[TaskExample]) -> tuple[np.n
 def score_by_part(
     model: Transformer, task: Task, lengths: Sequence[int], random: Random
 ) -> list[dict]:
-    """Find out which part of the target fails at each length, starting with the longest in training.
+    """Find out which parts of the target fail at each length, the first being the longest in training.
 
-    The model reads the right words, so that a mistake has no consequences. One cross-attention head
-    is followed: the one that looks at the origin most often at the first length.
+    The model runs with teacher forcing, so a mistake does not affect later steps. One
+    cross-attention head is followed: the one that looks at the origin most often at the first
+    length.
 
     Returns:
         For each length: "length", and for each part (see `TaskExample`):
         "right": the share of words that are the most probable at their step.
         "eos": the share of steps at which eos is the most probable, although a word is due.
         "looked": the share of steps at which the head looks at the word's origin.
-        "off": how many positions too far to the right it looks, as three quartiles.
+        "off": how many positions it looks to the right of the origin, as three quartiles.
         There is also "end": the share of examples with eos where it is due.
     """
     found: list[dict] = []

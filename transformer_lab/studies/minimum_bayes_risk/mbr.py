@@ -2,15 +2,15 @@
 
     python -m transformer_lab.studies.minimum_bayes_risk.mbr
 
-It compares greedy decoding, a beam of 4 (α = 0.6), one sample, and minimum Bayes risk among 4, 16
-and 64 samples with chrF as the utility. It tests the package's translator at three stages of
+It compares greedy decoding, a beam of 4 (α = 0.6), one sample, and minimum Bayes risk decoding over
+4, 16 and 64 samples with chrF as the utility. It tests the package's translator at three stages of
 its training, and a model that the run trains on Debian's short sentences (see
 `short_french.train_short_french`; the model is not kept).
 
 This was fixed before the first run: a gain over the beam counts if its 95% bootstrap interval over
-sentences excludes 0; one in twenty such intervals does so by chance. Each way of drawing is
-repeated with three seeds. chrF both chooses and measures, which favours its choice, so BLEU is
-reported as well.
+sentences excludes 0; one in twenty such intervals does so by chance. Each way of sampling is
+repeated with three seeds. chrF both chooses a translation and scores it, which favours its choice,
+so BLEU is reported as well.
 """
 
 from collections import Counter
@@ -139,11 +139,11 @@ def choose_by_agreement(texts: Sequence[str]) -> dict[int, str]:
 
 
 ORDERS, BETA = range(1, 7), 2
-"""The lengths of chrF's letter n-grams, and how many times as much recall counts as precision."""
+"""The lengths of chrF's letter n-grams, and the weight of recall relative to precision."""
 
 
 def chrf_table(texts: Sequence[str]) -> Float[np.ndarray, "n n"]:
-    """Return the chrF of each text (row) with each other one as the reference (column), from 0 to 100.
+    """Return the chrF of each text (row) against each text as the reference (column), from 0 to 100.
 
     It computes what `sentence_chrf` does, for all pairs at once, so each text is cut into letter
     n-grams only once: sixty-four texts have 4,096 pairs.

@@ -83,7 +83,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
     Returns:
         "error": in "heads", the mean squared error over the last 50 steps; always answering 0 gives
-        1. "right": in the other two, the share of right answers over the last 20 batches.
+        1. "right": in the other two, the accuracy over the last 20 batches.
     """
     if setting["task"] == "heads":
         error = train_heads(setting["heads"], setting["steps"], setting["seed"])
@@ -104,7 +104,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def build_encoder(layers: int, **changes: Any) -> Transformer:
-    """Build a model whose decoder is not used: only its encoder and its output projection are."""
+    """Build a model of which only the encoder and the output projection are used."""
     return Transformer(
         TransformerConfig(
             source_vocab_size=24,
@@ -139,7 +139,7 @@ def train_encoder(
     batch: int,
     symbols: int,
 ) -> float:
-    """Train on new random symbols at each step; return the share of right answers in the last 20."""
+    """Train on new random symbols at each step; return the accuracy over the last 20 batches."""
     everything = torch.ones(1, 1, 1, LENGTH, dtype=torch.bool)
     descent = torch.optim.Adam(model.parameters(), lr=rate)
     right = []
@@ -173,7 +173,7 @@ def draw_queries(
 
 
 def train_heads(num_heads: int, steps: int, seed: int) -> float:
-    """Train an attention layer with this many heads; return the mean error over the last 50 steps."""
+    """Train an attention layer with this many heads; return the last 50 steps' mean squared error."""
     generator = torch.Generator().manual_seed(seed)
     torch.manual_seed(seed)
     ask = nn.Linear(ASKED * NAMES, WIDTH)

@@ -1,18 +1,18 @@
-"""Lesson 16's study: does a translator need an encoder? It compares one stack with two.
+"""Lesson 16's study: does a translator need an encoder? Here, one stack is compared with two.
 
     python -m transformer_lab.studies.one_stack_or_two.one_stack
 
 The two stacks are the course's small translator, with two layers per side. One stack of five such
-layers has as many parameters. It reads the source before the translation. One kind only looks to
-the left, as a GPT does, and the other reads the source in both directions. A layer of one stack
-reads the words of both sides, while a layer of two stacks reads only one side's. So each step costs
-more, and the GPT is trained three times: for as many steps as the two stacks, for as much
+layers has as many parameters. It reads the source before the translation. One kind looks only to
+the left, as a GPT does, and the other reads the source in both directions. In one stack, a layer
+reads the words of both sides; in two stacks, it reads only one side's. So each step of one stack
+costs more, and the GPT is trained three times: for as many steps as the two stacks, for as much
 arithmetic, and for as much time.
 
 This was fixed before these runs: there are five seeds, and a difference counts if the 95% interval
 of its mean over them excludes 0 (Student's t, on pairs with equal seeds). Each kind gets the best
 of four rates on each corpus, chosen with a sixth seed and fewer steps. If one stack and two stacks
-get different rates, the control is one stack with the rate of two. All are pre-norm, because
+get different rates, the control is one stack with the two stacks' rate. All are pre-norm, because
 post-norm suffers from depth, and have no dropout, because no sentence is read often. The corpora
 are the bilingual world and Debian's short package descriptions, which are fetched with apt.
 
@@ -62,7 +62,7 @@ ARITHMETIC = {WORLD: 626, DEBIAN: 1_021}
 TIME = {WORLD: 744, DEBIAN: 1_104}
 """How many steps of one stack take as long as `STEPS` of two stacks, by the median of the rounds."""
 NUM_TRANSLATED, NUM_ALIGNED = 1_000, 200
-"""The number of test sentences that are translated, and of those whose attention is scored."""
+"""The numbers of test sentences that are translated, and of those whose attention is scored."""
 
 
 def make_setting(corpus: str, kind: str, rate: float, steps: int, seed: int) -> Setting:

@@ -64,7 +64,7 @@ def measure_training_costs(corpus: str) -> dict[str, Any]:
     epochs = {kind: epoch(kind) for kind in KINDS}
     found: dict[str, Any] = {kind: {"seconds": []} for kind in KINDS}
     for kind, steps in epochs.items():
-        # With attention written out: the counter does not know the fused one.
+        # With attention written out, because the counter does not know the fused kernel.
         with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
             steps()
         found[kind]["flops"] = counter.get_total_flops()

@@ -29,7 +29,7 @@ from transformer_lab.studies.one_stack_or_two.one_stack_translator import (
 LAYERS = 5
 """The layers that give one stack as many parameters as two layers per side.
 
-The decoder's layers are larger.
+It is more than four, because a decoder layer is larger.
 """
 KINDS: dict[str, Callable[..., StackTranslator]] = {
     "two stacks": TwoStacks,
@@ -44,7 +44,7 @@ WORLD, DEBIAN = "world", "debian:fr, short"
 def load_corpus(corpus: str, seed: int) -> tuple[Splits[Any], Tokenizers]:
     """Return a corpus's splits and its tokenizers.
 
-    Debian's splits are always the same, with each package in one of them. The last corpus is
+    Debian's splits are always the same, with each package in only one of them. The last corpus is
     cached, because runs with the same seed follow each other.
     """
     if corpus == WORLD:

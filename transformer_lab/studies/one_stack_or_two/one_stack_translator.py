@@ -94,7 +94,7 @@ class OneStack:
     ) -> tuple[Int[Tensor, "batch length"], Int[Tensor, "batch length"]]:
         """Return the padded input ids (source, then target), and the target id after each position.
 
-        Padding is on the right; in the second tensor it is wherever no target word has to be
+        Padding is on the right. The second tensor also has it wherever no target word has to be
         predicted.
         """
         rows = [[i + self.offset for i in e.source] + e.target[:-1] for e in examples]

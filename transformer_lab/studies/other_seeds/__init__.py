@@ -1,1 +1,1 @@
-"""Lesson 12: which heads choose the pronoun if only the seed of training differs?"""
+"""Lesson 12: which heads choose the pronoun if only the training seed differs?"""

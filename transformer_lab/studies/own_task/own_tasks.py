@@ -125,8 +125,8 @@ def run(setting: Setting) -> dict[str, Any]:
 def looks_at_month(translator: Translator, sources: Sequence[str]) -> list[list[float]]:
     """Return how often each cross-attention head looks most at the month while writing it.
 
-    It uses sources that give the month as a word, if the model writes the date in five pieces:
-    year, month and day, separated by signs. The shares are listed layer by layer.
+    It uses only sources that give the month as a word and whose date the model writes in five
+    pieces: year, month and day, separated by signs. The shares are listed layer by layer.
     """
     names = {*calendar.month_name, *calendar.month_abbr} - {""}
     hits: list[np.ndarray] = []
@@ -142,7 +142,7 @@ def looks_at_month(translator: Translator, sources: Sequence[str]) -> list[list[
 
 
 def summarize() -> dict[str, list[float]]:
-    """Return each seed's exact match, by task, for tasks with all their runs stored."""
+    """Return each seed's exact match, by task, for the tasks whose runs are all stored."""
     shares: dict[str, list[float]] = {}
     for stored in load_runs(NAME):
         name = stored["setting"]["task"]

@@ -36,11 +36,11 @@ from transformer_lab.translator import Translator
 NAME = "carry"
 SENTENCES = 300
 BACK = (1, 2, 3, 5, 8)
-"""How many positions the replaced word is before the next word."""
+"""The distances, in positions, from the replaced word to the predicted one."""
 KINDS = ("attention", "recurrence")
 LENGTHS = (2, 4, 8, 16)
 SYMBOLS, FIRST, GO, SOURCE = 10, 4, 14, 15
-"""The number of symbols, and the ids of the first symbol, of "repeat!", and of the source's only word."""
+"""The number of symbols, then three ids: the first symbol, "repeat!", and the source's only word."""
 BATCH, RATE = 32, 3e-3
 GRID: list[Setting] = (
     [{"reach": name} for name in MODELS]
@@ -142,9 +142,9 @@ def next_word_log_probabilities(
 def measure_half_lives(known: Translator, translator: Translator) -> dict[str, Any]:
     """Return, for each decoder layer, the half-lives of the numbers in the recurrent state, sorted.
 
-    They are counted in pieces. At each step, a number fades by the gate f. Its half-life is log ½ /
-    log f, where log f is averaged over all steps of the translations that `known` writes and
-    `translator` reads.
+    They are counted in pieces. At each step, a number is multiplied by the gate f. Its half-life is
+    log ½ / log f, where log f is averaged over all steps of the translations that `known` writes
+    and `translator` reads.
     """
     sources = load_real_sentences(PRODUCTION, SENTENCES)
     texts = [one.translation for one in known.translate(sources, beam_size=1)]
@@ -164,7 +164,7 @@ def measure_half_lives(known: Translator, translator: Translator) -> dict[str, A
 def record_log_gates(
     translator: Translator, units: Sequence[SSRU], source: str, read: Int[Tensor, "1 place"]
 ) -> list[Float[Tensor, "place feature"]]:
-    """Return, for each recurrence, the logarithm of its gate at each position of what was written."""
+    """Return, for each recurrence, the logarithm of its gate at each written position."""
     decoder, inputs = translator.model.decoder, list[Tensor]()
     # A recurrence comes first in its layer, and the norm last, so it reads what enters the layer.
     modules: list[nn.Module] = [decoder, *decoder.layers[:-1]]
@@ -183,7 +183,7 @@ def half_lives(log_gates: Float[Tensor, "step feature"]) -> list[float]:
 
 
 def train_to_repeat(length: int, kind: str, steps: int, seed: int) -> float:
-    """Train a small decoder to repeat symbols; return the share repeated right in 20 new batches.
+    """Train a small decoder to repeat symbols; return its accuracy on 20 new batches.
 
     It reads `length` random symbols and a sign, and must then write the symbols again. The source
     contains no information. `kind` is "attention" or "recurrence".

@@ -118,8 +118,8 @@ def score_pairs(model: str, bare: list[Translator]) -> dict[str, Any]:
 
     Returns:
         "asked", "known" and "usable": the number of pairs, of pairs with only known words, and of
-        pairs usable in both sentences. "no_gender" and "nouns_otherwise": how many are not, by
-        reason. "written": the result of `score_written_genders`. "effects": the result of
+        pairs usable in both sentences. "no_gender" and "nouns_otherwise": how many are unusable for
+        each reason. "written": the result of `score_written_genders`. "effects": the result of
         `estimate_effects`, and "untrained" the same for each untrained model in `bare`.
         "moves_rightly": the share of pairs whose log-odds move towards the right gender, with its
         interval. "rows": for each pair both nouns, their genders, both adjectives, the genders
@@ -171,9 +171,9 @@ def score_agreement(translator: Translator, language: str) -> dict[str, Any]:
     """Measure how often a translator gives an adjective the gender of its noun.
 
     Returns:
-        "m" and "f": the result of `summarize_readings` for questions of this gender, and "frames"
-        the same by gender and frame. "known": the number of questions whose words are all known to
-        the model. "wrong": every twentieth translation with the wrong gender.
+        "m" and "f": the result of `summarize_readings` for nouns of this gender, and "frames" the
+        same by gender and frame. "known": the number of questions whose words are all known to the
+        model. "wrong": every twentieth translation with the wrong gender.
     """
     readings = translate_questions(translator, make_agreement_questions(language), language)
     result: dict[str, Any] = {"known": len(readings), "frames": {}}

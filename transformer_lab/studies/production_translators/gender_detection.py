@@ -149,7 +149,7 @@ class Reading(NamedTuple):
 def translate_questions(
     translator: Translator, questions: Sequence[Question], language: str
 ) -> list[Reading]:
-    """Greedily translate the questions that hold only known words, and return their readings."""
+    """Greedily translate the questions that contain only known words, and return their readings."""
     known = [q for q in questions if not translator.source_tokenizer.unknown(q.source)]
     written = translator.translate([q.source for q in known], beam_size=1) if known else []
     return [
@@ -238,7 +238,7 @@ def text_log_odds(
 
 
 def find_pieces(translator: Translator, source: str, word: str) -> list[int]:
-    """Return the positions of a word's pieces, where it first occurs in a source."""
+    """Return the positions of the pieces of a word's first occurrence in a source."""
     found = re.search(rf"\b{re.escape(word)}\b", source)
     assert found is not None, f"{word!r} does not occur in {source!r}"
     begin = len("".join(source[: found.start()].split()))

@@ -40,7 +40,7 @@ def score_muted_heads(translator: Translator, language: str) -> dict[str, Any]:
         the unmuted log-odds of the right gender. "heads": for each head its kind, layer and number,
         the mean change towards the right gender with its interval (mean, low, high), and the mean
         change towards masculine. "with_it": the same without that last number, only for sentences
-        that contain "it". "four": the four heads whose muting costs most in half of the pairs,
+        that contain "it". "four": the four heads whose muting costs most in one half of the pairs,
         and the change when they are muted together in the other half. "random_fours": the mean
         change for random groups of four among the other heads.
     """
@@ -87,16 +87,16 @@ def score_muted_heads(translator: Translator, language: str) -> dict[str, Any]:
 def score_pointed_rows(
     translator: Translator, couples: Sequence[tuple[Reading, Reading]]
 ) -> dict[str, Any]:
-    """Measure how each encoder head's row of "it" changes the log-odds in pairs of sentences.
+    """Measure how each encoder head's row for "it" changes the log-odds in pairs of sentences.
 
     Returns:
-        "heads": a row for each head. It holds the head's layer and number, and the weight of its
-        row on the right noun and on the other one. Then comes how far the log-odds move towards the
-        right gender if the row looks at the right noun instead of the other. Last is the `referent`
-        effect of `estimate_effects` when the head is muted. Both are given as mean, low, high.
-        "unmuted": that effect with all heads active. "layers": the same move with all heads of a
-        layer. "deciders": layer, head, and the same move for the row of the deciding word. "pairs":
-        their number. "limit": how large a move must be to count.
+        "heads": an entry for each head. It holds the head's layer and number, and the weight of its
+        row on the right noun and on the other one. Next comes how far the log-odds move towards the
+        right gender if the row looks at the right noun instead of the other. Last comes the
+        `referent` effect of `estimate_effects` when the head is muted. Both are given as mean, low,
+        high. "unmuted": that effect with all heads active. "layers": the same move with all heads
+        of a layer. "deciders": layer, head, and the same move for the row of the deciding word.
+        "pairs": their number. "limit": how large a move must be to count.
     """
     drawn = Random(18).sample(couples, len(couples))
     couples = [

@@ -1,4 +1,4 @@
-"""Interventions where a translator chooses a gender: patched states, prefixes, redirected rows.
+"""Interventions on a translator that chooses a gender: patched states, prefixes, redirected rows.
 
 Two sentences that differ in one noun, with their pieces at the same positions, are called base and
 donor. Each state of the base's encoder may be replaced by the donor's (activation patching). The
@@ -50,7 +50,7 @@ class GenderBatch:
 
     @property
     def signs(self) -> Float[np.ndarray, " sentences"]:
-        """1 for each sentence whose right gender is masculine, and −1 if it is feminine."""
+        """1 for each sentence whose right gender is masculine, and −1 for each other one."""
         return np.array([1.0 if r.question.gender == "m" else -1.0 for r in self.readings])
 
     def sources(self) -> tuple[Tensor, Tensor]:
@@ -186,7 +186,7 @@ def encoder_weights(batch: GenderBatch) -> list[Float[np.ndarray, "sentences hea
 
 
 def weights_on_nouns(batch: GenderBatch) -> Float[np.ndarray, "layer head 2"]:
-    """Return the mean weight of the row of "it" on the right noun and on the wrong one, for each head.
+    """Return each head's mean weight in the row for "it" on the right noun and on the wrong one.
 
     The weights on a word's pieces are summed; "it" is one piece.
     """

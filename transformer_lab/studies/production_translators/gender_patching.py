@@ -140,8 +140,8 @@ def compare_source_and_prefix(
 
     Returns:
         Each as [mean, low, high]: the moves "source" and "prefix"; and "follows_prefix", the share
-        of sentences with a source of one gender and a prefix of the other whose log-odds have the
-        prefix's gender. Each sentence of a pair acts as base and as donor.
+        of sentences whose log-odds follow the prefix's gender when the source has the other one.
+        Each sentence of a pair acts as base and as donor.
     """
     table = base.signs * cross_source_and_prefix(
         base, donor

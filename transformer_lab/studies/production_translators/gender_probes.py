@@ -41,8 +41,8 @@ def score_probes(
         folds of held-out nouns, for the model, for the model with shuffled genders, and for
         untrained models. "pairs": a probe that was fitted at "it" in sentences with one noun is
         applied at "it" in the pairs; the result is how often it gives the gender of the right noun,
-        and how often that of the first noun. "frame" and "nouns": the sentence that was used, and
-        the number of nouns of each gender.
+        and how often that of the first noun. "frame" and "nouns": the frame that was used, and the
+        number of nouns of each gender.
     """
     readings = [
         r

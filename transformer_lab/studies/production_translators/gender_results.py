@@ -13,12 +13,12 @@ from transformer_lab.studies.production_translators.models import MODELS
 
 
 class PointedHead(NamedTuple):
-    """One encoder head's scores on pairs of sentences, for its row of "it" and for muting it."""
+    """One encoder head's scores on pairs of sentences: on its row for "it", and with it muted."""
 
     layer: int
     head: int
     on_right: float
-    """The weight of the row of "it" on the noun that is meant."""
+    """The weight of the row for "it" on the noun that is meant."""
     on_other: float
     """The weight of that row on the other noun."""
     pointed: list[float]
@@ -47,7 +47,7 @@ def load_part(name: str, model: str, folder: Path | None = None) -> dict[str, An
 
 
 def load_pointed_heads(model: str, folder: Path | None = None) -> list[PointedHead]:
-    """Return a model's encoder heads, sorted by the weight of their row of "it" on both nouns.
+    """Return a model's encoder heads, sorted by the total weight of their row for "it" on both nouns.
 
     The head with the largest weight comes first.
     """

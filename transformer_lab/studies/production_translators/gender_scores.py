@@ -21,17 +21,17 @@ def mean_and_interval(values: Sequence[float | int] | np.ndarray) -> list[float]
 
 
 def mean_per_pair(values: np.ndarray) -> np.ndarray:
-    """Return the mean of every two neighbours, because both sentences of a pair are one observation."""
+    """Return the mean of each pair of neighbours, because a pair's two sentences are one observation."""
     return np.asarray(values, dtype=np.float64).reshape(-1, 2).mean(axis=1)
 
 
 def score_written_genders(pairs: Sequence[tuple[Reading, Reading]]) -> dict[str, list[float]]:
-    """Return what is written for pairs with two usable sentences, as [mean, low, high].
+    """Return which genders are written for pairs with two usable sentences, as [mean, low, high].
 
     Intervals are over the pairs. A translator that always writes the masculine, or the gender of
     the first noun, is right in half of the sentences and switches in no pair. One that draws a
-    gender for each sentence switches rightly in a quarter of the pairs, and so does one that draws
-    a gender for each adjective.
+    gender for each sentence switches correctly in a quarter of the pairs, and so does one that
+    draws a gender for each adjective.
 
     Returns:
         Shares of the sentences: "masculine", "right" and "gender of the first noun". Shares of the

@@ -21,7 +21,7 @@ class Question(NamedTuple):
     genders: tuple[str, ...]
     adjective: str
     right: int
-    """The number of the noun that the adjective describes."""
+    """The index of the noun that the adjective describes."""
     frame: str
 
     @property

@@ -17,7 +17,7 @@ Event = tuple[Scene, Noun, Noun, Adjective, Adjective]  # the subject's reason, 
 
 
 def list_events() -> list[Event]:
-    """Return each event whose nouns differ in gender, with two reasons that fit one noun each."""
+    """Return each event whose nouns differ in gender, with one reason that fits each noun."""
     found = []
     for scene in SCENES:
         things = [

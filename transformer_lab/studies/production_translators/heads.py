@@ -2,8 +2,8 @@
 
     python -m transformer_lab.studies.production_translators.heads
 
-Each model is examined as it is, and untrained with three seeds. Pieces are always joined into
-words.
+Each model is examined as it is, and as an untrained model with three seeds. Pieces are always
+joined into words.
 """
 
 from collections.abc import Sequence
@@ -59,8 +59,8 @@ def run(setting: Setting) -> dict[str, Any]:
         "heads": the result of `score_positions`. "relations": the result of `score_relations` on
         sentences of the bilingual world, and "hand" the same on sentences marked by hand, except
         for the toy model. "cross": the result of `score_alignments` on the trained model's own
-        translations, which come from `align_translations`, and "sentences" their number. The first
-        run also has "aligner", from `score_aligner`.
+        translations, which come from `align_translations`, and "sentences" the number of these. The
+        first run also has "aligner", from `score_aligner`.
     """
     name = setting["model"]
     known = load_translator(name)
@@ -90,9 +90,9 @@ def score_positions(translator: Translator, texts: Sequence[str]) -> dict[str, A
     Returns:
         The mean weight in a word's row: "previous", "next" and "same" are on the word before, the
         word after, and the word itself. "end" is on eos. "stop" is on the last word or punctuation
-        mark of the sentence. "shuffled previous" and so on: the first three with the words in
-        another order. "entropy": the entropy of a row as a share of its maximum. "sentences": how
-        many were read.
+        mark of the sentence. "shuffled previous" and so on: the first three with the words
+        shuffled. "entropy": the entropy of a row as a share of its maximum. "sentences": how many
+        were read.
     """
     sums: dict[str, list[np.ndarray]] = {}
     mixed = [shuffle_words(text, number) for number, text in enumerate(texts)]

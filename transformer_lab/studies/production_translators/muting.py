@@ -233,8 +233,8 @@ def sort_by_damage(name: str) -> list[Head]:
 def order_heads(name: str, order: str, seed: int) -> list[Head]:
     """Return a model's heads in the order in which they are muted.
 
-    "damage": the head that does least harm when muted alone goes first. "rest": the head that puts
-    most weight on eos (in the decoder, on the first word) goes first, judged by its maps alone.
+    "damage": the head whose muting alone does the least harm goes first. "rest": the head that puts
+    the most weight on eos (in the decoder, on the first word) goes first, judged by its maps alone.
     "random": the order is drawn with the seed. "encoder": the same, but the encoder's heads come
     before all others.
     """

@@ -71,9 +71,9 @@ def shuffle_words(text: str, seed: int) -> str:
 
 
 def find_word_numbers(pieces: Sequence[str], words: Sequence[str]) -> np.ndarray | None:
-    """Return the number of each piece's word, from 0, or −1 for special tokens such as eos.
+    """Return the index of the word each piece belongs to, or −1 for special tokens such as eos.
 
-    This is None if the pieces do not spell the words, for example if a tokenizer normalises a
+    The result is None if the pieces do not spell the words, for example if a tokenizer normalises a
     character.
     """
     owner = [number for number, word in enumerate(words) for _ in word]
@@ -100,7 +100,7 @@ def merge_pieces(
 
     Args:
         weights: The weights between pieces.
-        queries: The result of `find_word_numbers` for the rows, and the number of their words.
+        queries: The result of `find_word_numbers` for the rows, and the number of words there.
         keys: The same for the columns.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Lesson 15's second study: a recurrent translator, the same with attention, and the Transformer.
+"""Lesson 15's second study: a recurrent translator without and with attention, and the Transformer.
 
     python -m transformer_lab.studies.recurrence_or_attention.recurrent
 
@@ -47,7 +47,7 @@ WARMUP_STEPS, PEAK_RATE = 200, 2e-3  # those of the course's small translator, f
 BATCH_TOKENS = 320
 NUM_TEST_SENTENCES = 400  # half of them have a combination that training lacks
 LONGEST_GROUPS = (8, 11)
-"""The largest number of source words in a short sentence, and in one of middle length."""
+"""The largest number of source words in a short sentence, and in one of medium length."""
 
 SHAPE = {"pairs": 60_000, "steps": 2_400}
 GRID: list[Setting] = [
@@ -123,9 +123,9 @@ def run(setting: Setting) -> dict[str, Any]:
 
     Returns:
         "parameters": their number. "losses": the mean smoothed training loss over each tenth of the
-        steps, in nats. "next_words": the share of next words that are right under teacher forcing.
-        "exact_match": the share of sentences that greedy decoding writes exactly. "by_length": the
-        same for short, middle and long sentences.
+        steps, in nats. "next_words": the next-word accuracy under teacher forcing. "exact_match":
+        the share of sentences that greedy decoding writes exactly. "by_length": the same for short,
+        medium and long sentences.
     """
     seed = setting["seed"]
     splits = world(train=setting["pairs"], seed=seed)
@@ -216,8 +216,8 @@ def train_in_place(
 def greedy_ids(model: nn.Module, source: Int[Tensor, "batch source"]) -> list[list[int]]:
     """Return each source's greedy translation as ids, eos included.
 
-    Every step reads all words again. A translation has at most twice as many ids as the padded
-    source.
+    Every step reads all earlier words again. A translation has at most twice as many ids as the
+    padded source.
     """
     words = torch.full((len(source), 1), BOS_ID)
     ended = torch.zeros(len(source), dtype=torch.bool)

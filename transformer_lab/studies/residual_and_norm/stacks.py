@@ -2,16 +2,15 @@
 
     python -m transformer_lab.studies.residual_and_norm.stacks
 
-Each run trains a stack of encoder layers to name the letter at the mirrored position, so the words
-must exchange something and still remain distinct. Adam trains without clipping; the rate rises for
-`WARMUP` steps and then stays constant.
+Each run trains a stack of encoder layers to name the letter at the mirrored position, so the
+positions must exchange information and still remain distinct. Adam trains without clipping; the
+rate rises for `WARMUP` steps and then stays constant.
 
 This was fixed before the first run: a stack *learns* if it names at least a share `LEARNT` of the
 letters in new sequences correctly. The control is the stack with both parts. With five seeds, a
 difference between 0 and 4 stacks that learn is significant by Fisher's exact test (p = 0.048), but
-one between 0 and 3 is not. With the 15 runs at three rates, 0 and 5 would be enough (p = 0.042),
-but that could almost be luck, so a difference counts only if it is at least 0 against 6 (p =
-0.017).
+one between 0 and 3 is not. With the 15 runs at three rates, 0 against 5 would be enough (p =
+0.042), but only just, so a difference counts only if it is at least 0 against 6 (p = 0.017).
 """
 
 import math
@@ -33,7 +32,7 @@ NAME = "stacks"
 LETTERS, LENGTH, BATCH, NEW = 17, 11, 32, 256
 WIDTH, FEED_FORWARD, HEADS = 32, 64, 2
 STEPS, WARMUP, EVERY = 600, 100, 50
-"""The steps of a run, those in which the rate rises, and those that share one stored mean loss."""
+"""The number of steps in a run, in its warm-up, and in the mean of each stored loss."""
 LEARNT = 0.9
 """The share of letters that a stack must name correctly to count as having learnt; chance is 1/17."""
 
@@ -79,13 +78,13 @@ class SublayerRule(nn.Module):
 def make_stack(kind: str, layers: int, seed: int) -> BERT:
     """Return an untrained stack with its embedding and output.
 
-    If the norm comes before the sub-layer, there is one more before the output.
+    If the norm comes before the sub-layer, there is one more norm before the output.
     """
     before = kind in ("pre-norm", "no residual, norm before")
     torch.manual_seed(seed)
     model = BERT(
         TransformerConfig(
-            source_vocab_size=LETTERS + 1,  # id 0 is the padding, which no sequence has
+            source_vocab_size=LETTERS + 1,  # id 0 is padding, which no sequence contains
             target_vocab_size=LETTERS + 1,
             d_model=WIDTH,
             d_ff=FEED_FORWARD,

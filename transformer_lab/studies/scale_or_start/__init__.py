@@ -1,1 +1,1 @@
-"""Lesson 02: what helps learning, the root √d_k or the size at which W_Q and W_K start?"""
+"""Lesson 02: what helps learning, dividing by √d_k or the initial size of W_Q and W_K?"""

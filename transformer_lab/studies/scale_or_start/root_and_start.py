@@ -1,14 +1,14 @@
-"""Lesson 02's study: what helps learning, the root √d_k or the size at which W_Q and W_K start?
+"""Lesson 02's study: what helps learning, dividing by √d_k or the initial size of W_Q and W_K?
 
     python -m transformer_lab.studies.scale_or_start.root_and_start
 
 An attention layer has to find one key among ten. Its scores are divided by √d_k or not, and both
-matrices start at their usual size, 1/√d_k, or smaller or larger by the fourth root of d_k. Without
-the root but with the small start, the scores begin as small as with the root; with the root but the
-large start, they begin as large as without it.
+matrices start at their usual size, 1/√d_k, or smaller or larger by a factor of the fourth root of
+d_k. Without the root but with the small start, the scores begin as small as with the root; with the
+root but the large start, they begin as large as without it.
 
 In these runs only W_Q and W_K learn, so a smaller learning rate costs nothing else. In some further
-ones a matrix W_V learns with them, at the same rate.
+runs, a matrix W_V learns with them, at the same rate.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ from transformer_lab.studies.common.grid import Setting, run_study_command
 NAME = "root_and_start"
 D_K, STEPS, KEYS, BATCH, D_V = 256, 400, 10, 32, 8
 LAST = 50
-"""How many of the last steps the stored mean loss is taken over."""
+"""The number of final steps over which the stored loss is averaged."""
 SEEDS = (0, 1, 2, 3, 4)
 WAYS: dict[str, tuple[bool, float]] = {
     "root": (True, 1.0),
@@ -35,7 +35,7 @@ RATES = {
     "SGD": (0.001, 0.01, 0.03, 0.1, 0.3, 1.0),
 }
 MORE_RATES = {"Adam": (2e-3, 6e-3)}
-"""Rates between the others, for the runs with W_V: the best one of each way lies there."""
+"""Rates between the others, for the runs with W_V, because each way has its best rate there."""
 GRID: list[Setting] = (
     [
         {"way": way, "optimizer": name, "rate": rate}
@@ -54,7 +54,7 @@ GRID: list[Setting] = (
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train an attention layer with each seed, or compare two ways that should compute the same.
+    """Train an attention layer with each seed, or compare two ways that should agree.
 
     `{"same": rate}` compares plain gradient descent on scores divided by √d_k, at this rate, with
     plain gradient descent on undivided scores, starting from smaller matrices and at rate / √d_k.

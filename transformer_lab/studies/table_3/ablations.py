@@ -103,8 +103,8 @@ def run(setting: Setting) -> dict[str, Any]:
 
     Returns:
         "parameters" and "epochs": their numbers. "test_loss" and "train_loss": the cross-entropy of
-        the next word in nats, without smoothing. "next_word": the share of next words on the test
-        set that are right. In addition, the result of `score_translations`.
+        the next word in nats, without smoothing. "next_word": the next-word accuracy on the test
+        set. In addition, the result of `score_translations`.
     """
     splits = draw_splits(setting)
     return train_and_score(build(setting, splits), splits, setting)
@@ -177,9 +177,9 @@ def make_training_config(setting: Setting) -> TrainingConfig:
 
 @torch.no_grad()
 def score_next_words(translator: Translator, pairs: Sequence[WorldPair]) -> tuple[float, float]:
-    """Return the next word's cross-entropy and the share of right next words, with teacher forcing.
+    """Return the next-word cross-entropy and accuracy, with teacher forcing.
 
-    The cross-entropy is in nats, without smoothing; a word is right if it is the most probable one.
+    The cross-entropy is in nats, without smoothing; a prediction is the most probable word.
     """
     model = translator.model.eval()
     examples = encode_pairs(pairs, translator.source_tokenizer, translator.target_tokenizer)

@@ -41,7 +41,7 @@ WAYS: dict[str, Attend] = {
     "local": partial(local_attention, window=WINDOW),
     "linear": linear_attention,
 }
-"""The ways from queries, keys and values to an output; the first three compute the same."""
+"""The ways from queries, keys and values to an output; the first three compute the same output."""
 
 
 def draw_heads(
@@ -125,7 +125,7 @@ def measure_peak_here(kind: str, n: int, device: str = "cpu") -> int:
 
     attend(
         [t.requires_grad_(bool(training)) for t in draw_heads(64, device=device)]
-    )  # so that everything loaded lazily is there before the measurement
+    )  # so that everything loaded lazily is loaded before the measurement
     tensors = [t.requires_grad_(bool(training)) for t in draw_heads(n, device=device)]
     return measure_peak_bytes(partial(attend, tensors), device)
 
@@ -156,5 +156,5 @@ def measure_errors(seed: int) -> dict[str, dict[str, float]]:
 
 
 def average_values(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """Compute attention with uniform weights, which gives the mean of all values at every query."""
+    """Compute attention with uniform weights, which gives every query the mean of all values."""
     return value.mean(dim=-2, keepdim=True).expand(*query.shape[:-1], value.size(-1))

@@ -4,7 +4,8 @@
 
 Everything is measured on the GPU, and also on the same machine's CPU if that is quick enough. The
 times are those of one machine on one day, so no test repeats them; `benchmarks/gpu` measures the
-same with these functions. The translators train on Debian's French, which is fetched through apt.
+same things with these functions. The translators train on Debian's French, which is fetched through
+apt.
 """
 
 import argparse
@@ -84,7 +85,7 @@ def measure_layer(setting: Setting) -> dict[str, Any]:
 
     Returns:
         "milliseconds": the time of the fastest of several calls, by kind of layer. "times_as_long":
-        how many times as long as attention the LSTM takes.
+        the LSTM's time divided by attention's.
     """
     length = setting["length"]
     times = time_layers([length], [LAYER_TOKENS // length], "training", setting["device"])
@@ -145,7 +146,7 @@ class PlainTraining:
 
 
 def time_steps(loop: PlainTraining, batches: Sequence[Batch]) -> float:
-    """Return the seconds of one step on each batch.
+    """Take one step on each batch, and return the total seconds.
 
     Raises:
         ValueError: If a loss is not a finite number.
@@ -166,8 +167,8 @@ def measure_translators(setting: Setting, examples: list[Example]) -> dict[str, 
 
     Returns:
         For each of `KINDS`: "parameters" in millions; "rate" and "fastest" in thousands of real
-        tokens per second (in the median and the fastest round); and "times_as_long", how long it
-        takes compared with the Transformer, as the median over the rounds.
+        tokens per second (in the median and the fastest round); and "times_as_long", its time
+        divided by the Transformer's, as the median over the rounds.
     """
     groups = buckets(examples, setting["tokens"], seed=0)[:NUM_BATCHES]
     batches = [collate(group) for group in groups]

@@ -89,11 +89,10 @@ def score_model(
 
     Returns:
         "exact": the share of validation sentences that are right, and "plain": the share among
-        those without a pronoun that refers to a noun. "pronouns": the share of right pronouns in
-        `pairs`, which have unseen combinations. "without": the same share with each head muted.
-        "pointed": the share of pronouns that change when an encoder head's row, of "it" or of the
-        "decider", looks at the wrong noun. "prefers": the means of `referent_differences`,
-        [layer][head].
+        those without a pronoun that refers to a noun. "pronouns": the pronoun accuracy on `pairs`,
+        which have unseen combinations. "without": the same with each head muted. "pointed": the
+        share of pronouns that change when an encoder head's row, for "it" or for the "decider",
+        looks at the wrong noun. "prefers": the means of `referent_differences`, [layer][head].
     """
     exact, _ = judge_pairs(translator, validation)
     plain = [right for right, p in zip(exact, validation, strict=True) if p.coreference is None]

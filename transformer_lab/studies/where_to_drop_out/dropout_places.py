@@ -8,11 +8,11 @@ inputs of both stacks, and the output of each sub-layer before it is added. The 
 these alone. Other places are the sum after the addition, the attention weights, the inner features
 of the feed-forward network, and the matrices of that network and of attention (DropConnect). Two
 kinds combine places: one drops what PyTorch's layers drop, and one has dropout in all four places
-that have a field in the configuration, as in later settings of the authors.
+that have a field in the configuration, as in the authors' later settings.
 
 This was fixed before the first run of the grid: the measure is the loss on test sentences. Runs
 with the same seed see the same sentences in the same order, so differences are taken seed by seed.
-Their standard errors are pooled, and a difference counts if it is at least three times as large.
+Their standard errors are pooled, and a difference counts if it is at least three such errors.
 `PAIRS` was chosen with seed 9: without dropout, that run ends at 0.11 nats on training sentences
 and 1.24 on test sentences.
 """

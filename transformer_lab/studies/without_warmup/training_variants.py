@@ -2,7 +2,7 @@
 
     python -m transformer_lab.studies.without_warmup.training_variants
 
-It takes about 40 minutes on one processor core. A run that is already stored is not repeated.
+It takes about 40 minutes on one core. A run that is already stored is not repeated.
 """
 
 from dataclasses import asdict, dataclass
@@ -19,7 +19,7 @@ from transformer_lab.training.trainer import LossIsNaNError
 
 NAME = "training_variants"
 EVERY = 20
-"""How many steps share one stored mean loss."""
+"""How many steps each stored loss is averaged over."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ VARIANTS = [
 ]
 SEEDS = (0, 1)
 MORE_SEEDS = {"the first recipe": (2, 3), "no warm-up": (2, 3)}
-"""More seeds for the variants whose difference is as small as that between two seeds."""
+"""More seeds for the two variants that differ no more than two seeds do."""
 
 
 def run(variant: Variant, seed: int) -> dict[str, Any]:
