@@ -59,7 +59,7 @@ def test_the_first_click_says_where_answers_are_kept():
 
 def announced():
     return (
-        "(Your progress is kept in .progress.json next to the notebooks, and sent nowhere: "
+        "(Your progress is stored in .progress.json next to the notebooks and never sent anywhere: "
         "`python -m transformer_lab progress` shows it.)\n"
     )
 

@@ -216,7 +216,7 @@ def split_returned(returned: Any) -> tuple[list[Any], list[nn.Module]]:
 def compute_gradients(
     parts: Sequence[Any], arguments: dict[str, Any], modules: Sequence[nn.Module]
 ) -> Gradients:
-    """Return the gradient of a weighted sum of all results for each tensor that requires one.
+    """Return, for each tensor that requires one, the gradient of a weighted sum of all results.
 
     Such tensors are among the arguments and the modules' parameters; the pairs are sorted by name.
     """
