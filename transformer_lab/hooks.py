@@ -94,7 +94,7 @@ def hook_residual(module: nn.Module, x: Tensor) -> Tensor:
 
 @contextmanager
 def use_hooks(hooks: Mapping[nn.Module, Hook]) -> Iterator[None]:
-    """Activate these hooks (module: hook) inside the block, and only in this thread.
+    """Activate the hooks of these modules inside the block, and only in this thread.
 
     An attention core that has a hook, even an empty `Hook()`, computes its weights step by step
     instead of calling PyTorch's fused kernel.

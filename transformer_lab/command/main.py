@@ -106,7 +106,7 @@ def build_parser() -> argparse.ArgumentParser:
     def command(name: str, run: Any, help: str) -> argparse.ArgumentParser:  # noqa: A002
         sub = commands.add_parser(name, help=help, description=help)
         sub.add_argument(
-            "--json", action="store_true", help="print the results as JSON, in the last line"
+            "--json", action="store_true", help="print the results as JSON, on the last line"
         )
         sub.set_defaults(run=run)
         return sub
@@ -259,8 +259,8 @@ def add_corpus_options(sub: argparse.ArgumentParser, default: str) -> None:
         "--corpus",
         default=None,
         help="where the pairs come from: world, debian:LANGUAGE, a file of pairs (TSV or .jsonl, also "
-        "packed as .gz, .zst or .zip), FILE for two files FILE.en and FILE.fr, a folder of such files "
-        "or of a saved dataset, or a dataset on the Hugging Face hub, hf:NAME[/CONFIG] or "
+        "packed as .gz, .zst or .zip), FILE for two files FILE.en and FILE.fr, a folder with such "
+        "files or a saved dataset, or a dataset on the Hugging Face hub, hf:NAME[/CONFIG] or "
         f"stream:NAME[/CONFIG] (default: {default})",
     )
     sub.add_argument(
@@ -563,7 +563,7 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def find_test_pairs(translator: Translator, most: int) -> list[tuple[str, str]]:
-    """Return test pairs of a translator's run, so that its page can test what muting a head does.
+    """Return test pairs from a translator's run, so that its page can test what muting a head does.
 
     There are none if the translator does not come from a run, or if its corpus cannot be read or
     has changed. There is then no telling what the translator has seen; a line on standard error

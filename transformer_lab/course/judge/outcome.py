@@ -39,8 +39,8 @@ class Outcome:
         error: The exception that stopped it.
         complaint: The error, explained to the learner.
         changed: The names of the arguments that it changed in place.
-        gradients: The gradients of the results with respect to each tensor that requires one, with
-            its name.
+        gradients: The gradients of the results with respect to each tensor that requires one, by
+            name.
         are_tensors: For each result, whether it is a PyTorch tensor.
         came_as_sequence: Whether the results were in a tuple or a list.
         calls: The calls to functions among the arguments, and to the parts of its module.
