@@ -387,7 +387,7 @@ def test_translate_refuses_bad_input_in_one_line(model, given, message):
 def test_nothing_to_translate_is_one_line(model):
     out, err = command("translate", "--model", model).communicate(b"")
     assert (out, is_one_line(err.decode())) == (b"", True)
-    assert b"standard input is empty, but each of its lines should be a sentence" in err
+    assert b"standard input is empty; expected one sentence per line" in err
 
 
 def test_each_line_has_its_line_whatever_stands_in_it(model):
@@ -788,7 +788,10 @@ def test_progress_is_told_and_forgotten(capsys, tmp_path, monkeypatch):
     assert "    03   1 of 5      1 of 7, 0 right the first time\n" in text
     assert "To review today: 1 question.\n    03  Why √d?\n" in text
     forget = "python -m transformer_lab progress --forget"
-    assert f"\nAll this is kept in {file}, and is sent nowhere. To delete it: {forget}\n" in text
+    assert (
+        f"\nAll of this is stored in {file} and never sent anywhere. To delete it: {forget}\n"
+        in text
+    )
     told = last_json(text)
     assert told["due"] == [{"lesson": "03", "question": "Why √d?"}]
     assert told["file"] == str(file)

@@ -143,7 +143,7 @@ def test_what_is_noted_is_kept_and_the_file_is_announced_once(folder):
     said = record_exercise(Place("03", "split", 5), DAY)
     assert "\n" not in said
     assert said.startswith(
-        "(Your progress is kept in .progress.json next to the notebooks, and sent nowhere: "
+        "(Your progress is stored in .progress.json next to the notebooks and never sent anywhere: "
     )
     assert record_exercise(Place("03", "split", 5), days(2)) == ""
     assert record_answer(Place("03", "½ of “√d”?", 7), False, DAY) == ""
@@ -272,7 +272,7 @@ def test_a_damaged_or_foreign_file_gets_one_line_and_is_left(folder, content):
         f"{folder / FILE} is damaged, or is not a record of this course, so it is left as it is. "
     )
     said += "Move it away or delete it to begin anew"
-    assert first == f"(Your progress was not kept: {said})"
+    assert first == f"(Your progress was not saved: {said})"
     for call in (
         progress.format_progress,
         progress.load_record,
@@ -288,7 +288,7 @@ def test_a_damaged_or_foreign_file_gets_one_line_and_is_left(folder, content):
 def test_a_folder_in_the_place_of_the_file_gets_one_line(folder):
     (folder / FILE).mkdir()
     said = record_exercise(Place("03", "split", 5))
-    assert said == f"(Your progress was not kept: {folder / FILE}: Is a directory)"
+    assert said == f"(Your progress was not saved: {folder / FILE}: Is a directory)"
 
 
 def test_where_nothing_can_be_written_one_line_says_so(folder, monkeypatch):
@@ -297,7 +297,7 @@ def test_where_nothing_can_be_written_one_line_says_so(folder, monkeypatch):
 
     monkeypatch.setattr(lock, "open_and_lock", refuse)
     said = record_exercise(Place("03", "split", 5))
-    assert said == f"(Your progress was not kept: {folder / lock.LOCK}: Read-only file system)"
+    assert said == f"(Your progress was not saved: {folder / lock.LOCK}: Read-only file system)"
     assert record_exercise(Place("03", "merge", 5)) == ""
     assert not (folder / FILE).exists()
 
@@ -306,7 +306,7 @@ def test_a_lock_that_is_never_free_gets_one_line(folder, monkeypatch):
     monkeypatch.setattr(progress_file, "PATIENCE", 0.0)
     with lock.lock_folder(folder):
         said = record_exercise(Place("03", "split", 5))
-    assert said.startswith(f"(Your progress was not kept: {folder} is in use; expected ")
+    assert said.startswith(f"(Your progress was not saved: {folder} is in use; expected ")
     assert "\n" not in said
     record_exercise(Place("03", "split", 5))
     assert progress_file.read_record(folder / FILE)

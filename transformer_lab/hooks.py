@@ -19,8 +19,8 @@ Point = Literal["query", "key", "value", "scores", "weights", "output", "residua
 HookFunction = Callable[[Tensor], Any]
 """A function that takes the tensor at a hook's point.
 
-If it returns a tensor, the pass goes on with that one; if it returns None, nothing changes, so
-`states.append` works as a hook function too.
+If it returns a tensor, the forward pass continues with that tensor; if it returns None, nothing
+changes, so `states.append` works as a hook function too.
 """
 
 
@@ -32,7 +32,8 @@ class Hook:
     hold all heads at once; register those hooks at the attention's `core`:
 
     Attributes:
-        query: (batch, heads, query, d_k), as the scores use it, that is, after rotary positions.
+        query: (batch, heads, query, d_k), as used for the scores, that is, after rotary positions
+            are applied.
         key: (batch, heads, key, d_k), likewise; with a KV cache it includes the keys of earlier
             words.
         value: (batch, heads, key, d_v).
@@ -59,8 +60,9 @@ class Hook:
 
 
 _OPEN: ContextVar[tuple[dict[nn.Module, Hook], ...]] = ContextVar("open", default=())
-"""The open blocks of this context, the outermost first. A block that ends empties its own dictionary, so
-it is over in every context that still knows it: blocks may end in any order, and in another task."""
+"""The `use_hooks` blocks open in this context, outermost first. A block that ends empties its own
+dictionary, which closes it in every context that still refers to it, so blocks may end in any order, even
+in another task."""
 
 
 def find_hooks(module: nn.Module) -> tuple[Hook, ...]:
@@ -86,13 +88,13 @@ def apply_hooks(hooks: Sequence[Hook], point: Point, tensor: Tensor) -> Tensor:
 
 
 def hook_residual(module: nn.Module, x: Tensor) -> Tensor:
-    """Return the residual stream x after this module's `residual` hooks."""
+    """Apply this module's `residual` hooks to the residual stream x, and return the result."""
     return apply_hooks(find_hooks(module), "residual", x)
 
 
 @contextmanager
 def use_hooks(hooks: Mapping[nn.Module, Hook]) -> Iterator[None]:
-    """Activate these hooks, given by module, inside the block and only in this thread.
+    """Activate the hooks of these modules inside the block, and only in this thread.
 
     An attention core that has a hook, even an empty `Hook()`, computes its weights step by step
     instead of calling PyTorch's fused kernel.

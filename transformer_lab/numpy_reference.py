@@ -49,7 +49,7 @@ def check_attention(
     """Raise a ValueError if the shapes do not let `query` attend to `key` and `value`."""
     for name, array in (("query", query), ("key", key), ("value", value)):
         check(f"{name}.shape", array.shape, "(..., length, features)", array.ndim >= 2)
-    check("query.shape", query.shape, "one feature or more to compare", query.shape[-1] > 0)
+    check("query.shape", query.shape, "at least one feature to compare", query.shape[-1] > 0)
     *batch, length, d_k = query.shape
     keys, d_v = key.shape[-2], value.shape[-1]
     fits = (*batch, keys, d_k)

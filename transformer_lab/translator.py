@@ -159,19 +159,19 @@ class Translator:
         alpha: float = 0.6,
         max_length: int | None = None,
     ) -> list[Translation]:
-        """Translate one or several texts, in order; a beam of 1 is greedy decoding.
+        """Translate one or several texts, in order; a beam size of 1 means greedy decoding.
 
         Args:
             sources: A text, or several.
             beam_size: How many partial translations beam search keeps.
             alpha: The exponent of the length penalty; a larger one favours longer translations.
-            max_length: The largest number of tokens in a translation; by default the source's
+            max_length: The maximum number of tokens in a translation; by default the source's
                 length + 50 (§6.1).
 
         Raises:
-            ValueError: If a text is empty, too long or holds a NUL byte; the message gives its
-                number, and nothing is translated. The same error is raised if the model's weights
-                are so large that it computes NaN.
+            ValueError: If a text is empty, too long or holds a NUL byte; the message gives the
+                text's number, and nothing is translated. The same error is raised if the model's
+                weights are so large that it computes NaN.
         """
         if check_positive_integer("beam_size", beam_size) == 1:
             return self.decode_texts(
@@ -210,7 +210,7 @@ class Translator:
         seed: int = 0,
         max_length: int | None = None,
     ) -> list[Translation]:
-        """Draw a translation of each text; equal seeds draw equal ones (see `decoding.sample`)."""
+        """Draw a translation of each text; the same seed draws the same ones (see `decoding.sample`)."""
         generator = torch.Generator(self.device).manual_seed(check_seed(seed))
 
         def draw(ids: Tensor, mask: Tensor) -> list[Hypothesis]:
@@ -274,9 +274,9 @@ class Translator:
     def batch(
         self, sources: Sequence[Sequence[int]]
     ) -> tuple[Int[Tensor, "batch source"], Bool[Tensor, "batch 1 1 source"]]:
-        """Pad sources and return them with their mask (True = may attend). The sources are ids with eos.
+        """Pad sources and return them with their mask (True = may attend).
 
-        The model switches to evaluation mode.
+        Each source is a list of ids that ends in eos. This switches the model to evaluation mode.
         """
         self.model.eval()
         ids = pad(sources, self.model.config.pad_id).to(self.device)
@@ -328,7 +328,7 @@ class Translator:
         return EncodedSource([] if refusal else ids, unknown, refusal)
 
     def find_refusals(self, texts: Sequence[str]) -> dict[int, str]:
-        """Return why `translate` would refuse each bad text, by its position in the list."""
+        """Return why `translate` would refuse each bad text; the keys are indices in the list."""
         reasons = {i: self.read_source(text).refusal for i, text in enumerate(texts)}
         return {i: reason for i, reason in reasons.items() if reason}
 
@@ -367,10 +367,10 @@ class Translator:
         Args:
             source: The sentence.
             target: Its translation; with None, the model writes its own.
-            mute: Heads whose output is set to 0, even while the model writes, each as a `Head` or
-                by its code, "e2.3".
-            patch: For each head, attention weights that replace its own, even while the model
-                writes, or a function that computes them from its own; see `capture_attention`.
+            mute: Heads whose output is set to 0, also while the model writes. Each is a `Head` or a
+                code such as "e2.3".
+            patch: For each head, attention weights that replace its own, or a function that
+                computes them from its own, also while the model writes; see `capture_attention`.
             hooks: Functions that read or change what passes through a layer; see
                 `capture_attention`. Without a target, they are called once for each word written,
                 and once more for the whole translation.
@@ -455,7 +455,7 @@ class Translator:
         overwrite: bool,
         beside: Mapping[str, bytes] | None = None,
     ) -> None:
-        """Write what `save` writes; the caller holds the folder's lock.
+        """Write the same files as `save`; the caller must hold the folder's lock.
 
         `beside` holds more files to write in the same step.
         """
@@ -475,7 +475,7 @@ class Translator:
     def save_description(self, folder: Path) -> None:
         """Write configuration and tokenizers without weights.
 
-        The caller holds the folder's lock, or has created the folder.
+        The caller must hold the folder's lock, or have created the folder.
 
         Raises:
             ValueError: If the folder holds a file with a translator's name that this package did
@@ -489,7 +489,7 @@ class Translator:
     def description_files(self, sums: Mapping[str, str]) -> dict[str, bytes]:
         """Return the contents of config.json and of the two tokenizer files, by name.
 
-        `sums` holds the SHA-256 of the other files.
+        `sums` holds the SHA-256 checksums of the other files.
         """
         files = {
             "source_tokenizer.json": self.source_tokenizer.to_json().encode(),
@@ -550,7 +550,7 @@ class Translator:
 
     @classmethod
     def load_once(cls, folder: Path, name: str) -> "Translator":
-        """Load a translator onto the CPU, with the weights in the file `name`.
+        """Load a translator onto the CPU, with the weights from the file `name`.
 
         `load` calls this again if another process was writing at the same time.
         """

@@ -67,7 +67,7 @@ def test_an_answer_that_remembers_is_refused():
             self.calls += 1
             return 2 * x if self.calls <= 2 else 3 * x
 
-    assert "called again in the same way" in refused(TWICE, Once())
+    assert "a second call with the same arguments" in refused(TWICE, Once())
 
 
 def test_an_answer_that_calls_the_package_is_refused():

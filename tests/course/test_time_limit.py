@@ -121,7 +121,7 @@ def test_the_check_says_so_and_runs_no_further_case(short):
     assert verdict.text.startswith("Not yet: it does not end: it was stopped after 0.2 seconds")
     assert "while i < len(pieces):\n  there i is 0, pieces has length" in verdict.text
     assert (
-        "nothing in the loop changes i and pieces, so the condition stays as it is" in verdict.text
+        "nothing in the loop changes i and pieces, so the condition never changes" in verdict.text
     )
     assert len(calls) == 1 < len(MERGE.all_cases)
 

@@ -48,8 +48,7 @@ from transformer_lab.translator import PRETRAINED, Translation, Translator
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code: 0, or 1 after one line on standard error.
 
-    `arguments` is the list of words on the command line; by default, the ones that started the
-    process.
+    `arguments` are the command-line arguments; by default, those of the process.
     """
     prepare_streams()
     options = build_parser().parse_args(arguments)
@@ -58,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             result = options.run(options)
             if options.json:
                 text = json.dumps(replace_nan(result), ensure_ascii=False, allow_nan=False)
-                print(text.encode(errors="replace").decode())  # half a character is not JSON
+                print(text.encode(errors="replace").decode())  # a lone surrogate is not JSON
         sys.stdout.flush()  # here, so that a closed pipe is noticed below and not at exit
     except (ValueError, CorpusUnavailable, LossIsNaNError) as error:
         return print_error(str(error))
@@ -91,14 +90,14 @@ STOPS = {
 }
 """What `train` prints when it ends for one of the reasons in `training.trainer.Stop`."""
 MODEL = "the folder or file of a translator (default: the one that comes with the package)"
-DEVICES = "where to compute: auto (default), cpu, cuda or mps"
+DEVICES = "the device to compute on: auto (default), cpu, cuda or mps"
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of all commands and their options."""
     top = argparse.ArgumentParser(
         prog="transformer_lab",
-        description="Train a small translator, translate with it, and look at its heads in a web page.",
+        description="Train a small translator, translate with it, and look at its heads on a web page.",
         epilog="COMMAND --help explains a command. If this is your first time, try "
         'transformer_lab translate "the cat sleeps"',
     )
@@ -107,7 +106,7 @@ def build_parser() -> argparse.ArgumentParser:
     def command(name: str, run: Any, help: str) -> argparse.ArgumentParser:  # noqa: A002
         sub = commands.add_parser(name, help=help, description=help)
         sub.add_argument(
-            "--json", action="store_true", help="print the results as JSON, in the last line"
+            "--json", action="store_true", help="print the results as JSON, on the last line"
         )
         sub.set_defaults(run=run)
         return sub
@@ -124,7 +123,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--vocab-size",
         type=int,
         default=None,
-        help="how many pieces of words to learn; with 260, each letter is a piece of its own "
+        help="how many word pieces to learn; with 260, each letter is a piece of its own "
         "(default: as many as suit the preset)",
     )
     train.add_argument("--max-steps", type=int, default=None, help="stop after this many steps")
@@ -132,7 +131,10 @@ def build_parser() -> argparse.ArgumentParser:
         "--max-minutes", type=float, default=None, help="stop after this many minutes"
     )
     train.add_argument(
-        "--seed", type=int, default=None, help="decides all random choices of the run (default 0)"
+        "--seed",
+        type=int,
+        default=None,
+        help="determines all random choices of the run (default 0)",
     )
     add_skip_bad(train)
     train.add_argument("--device", default=None, help=DEVICES)
@@ -152,7 +154,7 @@ def build_parser() -> argparse.ArgumentParser:
     translate.add_argument(
         "text",
         nargs="*",
-        help="the sentences to translate; without any, it reads standard input line by line",
+        help="the sentences to translate; if none are given, standard input is read line by line",
     )
     add_model_options(translate)
 
@@ -166,8 +168,8 @@ def build_parser() -> argparse.ArgumentParser:
     lab.add_argument(
         "text",
         nargs="*",
-        help="one or more sentences, each with a button; without any, the page opens with two "
-        "famous ones and a guide",
+        help="one or more sentences, each with a button; if none are given, the page opens with "
+        "two famous ones and a guide",
     )
     lab.add_argument(
         "--out", type=Path, default=Path("lab.html"), help="the page (default %(default)s)"
@@ -179,14 +181,14 @@ def build_parser() -> argparse.ArgumentParser:
     lab.add_argument(
         "--record",
         action="store_true",
-        help="store, instead of the model, what every head did with one sentence; the model may then "
+        help="store what every head did with one sentence instead of the model, which may then "
         "have any size",
     )
     lab.add_argument("--device", help=f"with --record: {DEVICES}")
     lab.add_argument(
         "--start", default="", help='what the page shows first, such as "head=e2.3&row=10"'
     )
-    lab.add_argument("--title", default="", help="a heading for whoever opens the page")
+    lab.add_argument("--title", default="", help="a heading for the page")
     lab.add_argument(
         "--languages",
         nargs=2,
@@ -230,12 +232,12 @@ def build_parser() -> argparse.ArgumentParser:
         "--clear",
         nargs="*",
         metavar="NAME",
-        help="delete these, named by corpus or folder, or all of them if none is named; a run that needs "
-        "one prepares it again",
+        help="delete these, named by corpus or folder, or all of them if none is named; a run that "
+        "needs a deleted corpus prepares it again",
     )
 
     done = command(
-        "progress", run_progress, "Show what you have done in the course, and what to repeat."
+        "progress", run_progress, "Show what you have done in the course, and what to review."
     )
     done.add_argument(
         "--forget", action="store_true", help="delete the file in which this is stored"
@@ -247,7 +249,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def add_skip_bad(parser: argparse.ArgumentParser) -> None:
     """Add `--skip-bad`."""
-    said = "leave out the lines that are not a pair of texts"
+    said = "skip lines that are not a pair of texts"
     parser.add_argument("--skip-bad", action="store_true", help=said)
 
 
@@ -257,25 +259,23 @@ def add_corpus_options(sub: argparse.ArgumentParser, default: str) -> None:
         "--corpus",
         default=None,
         help="where the pairs come from: world, debian:LANGUAGE, a file of pairs (TSV or .jsonl, also "
-        "packed as .gz, .zst or .zip), FILE for two files FILE.en and FILE.fr, a folder of such files "
-        "or of a saved dataset, or a dataset on the Hugging Face hub, hf:NAME[/CONFIG] or "
+        "packed as .gz, .zst or .zip), FILE for two files FILE.en and FILE.fr, a folder with such "
+        "files or a saved dataset, or a dataset on the Hugging Face hub, hf:NAME[/CONFIG] or "
         f"stream:NAME[/CONFIG] (default: {default})",
     )
     sub.add_argument(
         "--source",
         default=None,
-        help="the column of the source, by name or number; for two files, the source's ending",
+        help="the source column, by name or number; for two files, the ending of the source file",
     )
-    sub.add_argument(
-        "--target", default=None, help="the column or the ending of the target, in the same way"
-    )
+    sub.add_argument("--target", default=None, help="the target column or ending, in the same way")
     sub.add_argument(
         "--csv", action="store_true", help="commas separate the columns, and quotes enclose a text"
     )
 
 
 def corpus_from_options(options: argparse.Namespace) -> str | None:
-    """Return the corpus that the options choose, as a name with its columns, or None if they choose none.
+    """Return the name of the chosen corpus, with its columns, or None if the options choose none.
 
     Raises:
         ValueError: If the options contradict each other.
@@ -332,7 +332,7 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     print(describe_corpus(run.about.corpus, splits))
     print(
         f"pairs: {len(splits.train):,} for training, {len(splits.validation):,} for validation, "
-        f"{len(splits.test):,} for the test"
+        f"{len(splits.test):,} for testing"
     )
     print(
         f"model: {count_parameters(translator.model)['total']:,} parameters; vocabularies of "
@@ -341,7 +341,7 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     )
     stop = run.train()
     if distributed.rank() > 0:
-        return {}  # the first process has saved, and scores
+        return {}  # the first process saves and scores
     progress = trainer.progress
     seconds = round(progress.seconds, 1)
     steps = [h for h in progress.history if "validation_loss" in h]  # with few pairs there are none
@@ -399,7 +399,7 @@ def default_folder(known: Corpus, preset: str | None) -> Path:
     """Return the default folder of a run started without --out: runs/CORPUS-PRESET."""
     named = re.sub(r"\W+", "-", known.name)
     path = Path(parse_columns(known.name)[0].removeprefix(f"{CSV}:"))
-    stem = path.name.split(".")[0] if path.is_absolute() else named  # of a file, its name alone
+    stem = path.name.split(".")[0] if path.is_absolute() else named  # for a file, only its name
     return Path("runs") / f"{stem}-{preset or known.preset}"
 
 
@@ -408,7 +408,7 @@ def print_scores(
 ) -> tuple[float, Evaluation]:
     """Score a translator, print the scores, and return the validation loss and the scores.
 
-    With `own_file`, both splits are the pairs of a whole file, so the text names no split.
+    With `own_file`, both splits hold all pairs of one file, so the text names no split.
     """
     loss = validation_loss(translator, splits.validation)
     evaluation = evaluate(translator, splits.test, beam_size=beam_size)
@@ -436,7 +436,7 @@ def print_scores(
 def run_translate(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Run `translate`: translate the arguments, or standard input line by line.
 
-    A text that the translator refuses gives an empty line; these are counted at the end.
+    A text that the translator refuses becomes an empty line; such lines are counted at the end.
 
     Raises:
         ValueError: If all texts are refused, or standard input is empty.
@@ -452,7 +452,7 @@ def run_translate(options: argparse.Namespace) -> list[dict[str, Any]]:
             if i in reasons:
                 one = {**asdict(Translation(text, "", math.nan, False, ())), "score": None}
                 one["reason"] = reasons[i]
-                if text.strip():  # an empty line is an empty line
+                if text.strip():  # an empty input line is not a refusal
                     refused += 1
                     first = first or f"{asked + i + 1} was left empty: {reasons[i]}"
             else:
@@ -465,7 +465,7 @@ def run_translate(options: argparse.Namespace) -> list[dict[str, Any]]:
         asked += len(texts)
         sys.stdout.flush()
     if not asked:
-        raise ValueError("standard input is empty, but each of its lines should be a sentence")
+        raise ValueError("standard input is empty; expected one sentence per line")
     if refused:
         several = (
             f"{refused} of {asked} lines were left empty. The first of them: "
@@ -487,7 +487,7 @@ def warn_unknown(words: Sequence[str]) -> None:
 
 
 def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
-    """Run `evaluate`: score a saved translator on its corpus's test split, or on a whole other file."""
+    """Run `evaluate`: score a saved translator on its corpus's test split, or on all of another file."""
     started = time.perf_counter()
     translator = Translator.load(options.model, device=options.device)
     about, asked = About.of(translator), corpus_from_options(options)
@@ -520,7 +520,7 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
 
 def run_lab(options: argparse.Namespace) -> dict[str, Any]:
     """Run `lab`: write a page with the model, or a record of it; return the page's path and size."""
-    # Imported here because drawing takes long to load.
+    # Imported here because the drawing code loads slowly.
     from transformer_lab.lab.guide import EXAMPLES, famous_guide
     from transformer_lab.lab.open_lab import lab
 
@@ -565,11 +565,11 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def find_test_pairs(translator: Translator, most: int) -> list[tuple[str, str]]:
-    """Return test pairs of a translator's run, so that its page can test what muting a head does.
+    """Return test pairs from a translator's run, so that its page can test what muting a head does.
 
     There are none if the translator does not come from a run, or if its corpus cannot be read or
-    has changed. Nobody then knows what the translator has seen, and a line on standard error says
-    so.
+    has changed. There is then no telling what the translator has seen; a line on standard error
+    says so.
     """
     about = About.of(translator)
     if about.corpus is None:
@@ -586,12 +586,12 @@ def find_test_pairs(translator: Translator, most: int) -> list[tuple[str, str]]:
 
 
 def has_changed(about: About, splits: Splits[Any]) -> bool:
-    """Return whether a run's corpus differs from what it was trained on, as far as the run noted it."""
+    """Return whether a run's corpus has changed since training; False if the run has no fingerprint."""
     return about.data not in (None, fingerprint(splits.train))
 
 
 def knows(translator: Translator, pair: SentencePair) -> bool:
-    """Return whether a translator can read a pair, and knows all words of both sides."""
+    """Return whether a translator can read a pair, and knows all words on both sides."""
     read, target = translator.read_source(pair.source), translator.target_tokenizer
     fits = len(target.encode(pair.target)) < translator.model.config.max_length
     return not (read.refusal or read.unknown or target.unknown(pair.target)) and fits
@@ -667,7 +667,7 @@ def run_progress(options: argparse.Namespace) -> dict[str, Any]:
     print(diary.format_progress())
     record = diary.load_record()
     if record:
-        print(f"\nAll this is kept in {path}, and is sent nowhere. To delete it: ", end="")
+        print(f"\nAll of this is stored in {path} and never sent anywhere. To delete it: ", end="")
         print("python -m transformer_lab progress --forget")
     asked = diary.due_questions(record, diary.today())
     return {

@@ -12,7 +12,7 @@ from io import BufferedReader, TextIOWrapper
 from typing import Any, cast
 
 LINES_AT_ONCE = 256
-"""The largest number of lines of standard input that are translated and printed at a time."""
+"""The maximum number of input lines that are translated and printed at a time."""
 
 
 def prepare_streams() -> None:
@@ -20,7 +20,7 @@ def prepare_streams() -> None:
 
     Output is UTF-8, whatever the console's code page or PYTHONIOENCODING says, because the next
     command in a pipe reads UTF-8 (see `read_lines`). Whatever UTF-8 cannot encode is escaped: a
-    file name may contain half a character, and no result should be lost over that.
+    file name may contain a lone surrogate, and no result should be lost over that.
     """
     open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
@@ -31,14 +31,14 @@ def prepare_streams() -> None:
 def open_closed_streams() -> None:
     """Open the null device in place of each standard stream that is closed.
 
-    Otherwise the next file to be opened would get the stream's number, and libraries would print
-    into that file.
+    Otherwise the next file to be opened would get the stream's file descriptor, and libraries would
+    print into that file.
     """
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # gets the smallest number that is free
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free descriptor
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
@@ -71,9 +71,9 @@ def read_lines() -> Iterator[list[str]]:
         ValueError: If standard input is closed.
     """
     if sys.stdin is None:
-        raise ValueError("standard input is closed, but each of its lines should be a sentence")
+        raise ValueError("standard input is closed; expected one sentence per line")
     stream = cast(BufferedReader, sys.stdin.buffer)
-    begun: list[bytes] = []  # the parts of a line whose end has not come yet
+    begun: list[bytes] = []  # the parts of a line whose end has not arrived yet
     if stream.peek(len(codecs.BOM_UTF8)).startswith(codecs.BOM_UTF8):
         stream.read(len(codecs.BOM_UTF8))
     while block := stream.read1(1 << 16):

@@ -1,11 +1,11 @@
 """The learner's diary: which exercises and questions are done, and which questions to review today.
 
-Checks and quizzes write it; the lessons and `transformer-lab progress` read it. It is one small
+Checks and quizzes write to it; the lessons and `transformer-lab progress` read it. It is one small
 JSON file next to the notebooks, and nothing sends it anywhere. A check or a quiz never fails
-because of it: if it cannot be written, one line says so, once. A question comes back 1 day after
-its first answer, then 3 days later, then 7; after a wrong answer it starts again at one day. When
-notebooks are built or tested, `TRANSFORMER_LAB_PROGRESS=off` switches the diary off, so that no
-stored output depends on it.
+because of it: if it cannot be written, a message says so, once. A question comes back 1 day after
+its first answer, then 3 days later, then 7; after a wrong answer, the gaps start again at 1 day.
+When notebooks are built or tested, `TRANSFORMER_LAB_PROGRESS=off` switches the diary off, so that
+no stored output depends on it.
 """
 
 import json
@@ -25,7 +25,7 @@ from transformer_lab.storage.files import write_atomically
 from transformer_lab.storage.lock import FolderLock
 
 REVIEW_GAPS = (1, 3, 7)
-"""How many days pass before a question comes back the first, the second and the last time."""
+"""How many days pass before a question comes back for the first, second and last time."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ MOVED = {
     **dict.fromkeys(("keep_top_p", "accept", "keep_or_redraw"), ("10", "10c")),
     **dict.fromkeys(("scan", "messages"), ("16", "16b")),
 }
-"""Exercises that have moved: the lesson they were recorded under, and their lesson today."""
+"""Exercises that have moved: the lesson they were recorded under, and the lesson they are in now."""
 EXERCISES_AFTER_MOVE = {
     "01": 2, "01b": 2, "09": 2, "09b": 4, "10": 3, "10b": 5, "10c": 3, "16": 3, "16b": 2,
 }  # fmt: skip
@@ -197,7 +197,7 @@ def read_record(path: Path) -> Record:
         # Compared as text, because 1, 1.0 and True are equal in Python.
         ours = json.dumps(record_to_json(record), sort_keys=True)
         is_ours = json.dumps(stored, sort_keys=True) == ours
-        encode_record(record)  # raises for half a character, which JSON can hold but UTF-8 cannot
+        encode_record(record)  # raises for a lone surrogate, which JSON can hold but UTF-8 cannot
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError, AttributeError):
         is_ours = False
     if not is_ours:
@@ -207,7 +207,7 @@ def read_record(path: Path) -> Record:
 
 
 def move_exercises(record: Record) -> Record:
-    """Return the record with each exercise under the lesson that has it today."""
+    """Return the record with each exercise under the lesson that it is in now."""
     for name, (before, now) in MOVED.items():
         day = record[before].exercises.pop(name, None) if before in record else None
         if day is not None:
@@ -240,7 +240,7 @@ def parse_question(stored: dict[str, Any]) -> QuestionRecord:
     """
     due = None if stored["due"] is None else date.fromisoformat(stored["due"])
     steps = int(stored["steps"])
-    check("steps", steps, "as many as there are gaps", 0 <= steps <= len(REVIEW_GAPS))
+    check("steps", steps, "at most the number of gaps", 0 <= steps <= len(REVIEW_GAPS))
     check("due", due, "a day, or None at the end", (due is None) == (steps == len(REVIEW_GAPS)))
     return QuestionRecord(date.fromisoformat(stored["first"]), bool(stored["right"]), steps, due)
 
@@ -279,11 +279,11 @@ def encode_record(record: Record) -> bytes:
 
 NOTHING = "Nothing here yet. Pass a check or answer a quiz, and you will find it here."
 NOWHERE = (
-    "Your progress is not kept here, because neither this folder nor a folder "
-    "notebooks/ in it has lessons."
+    "Your progress is not stored here, because neither this folder nor its subfolder notebooks/ "
+    "contains lessons."
 )
 SHOWN = 10
-"""The most questions that a report lists; any others are only counted."""
+"""The maximum number of questions that a report lists; the rest are only counted."""
 SAID: set[str] = set()
 """The warnings that this process has already printed, so that each is printed only once."""
 
@@ -304,7 +304,7 @@ class Place:
 
 
 def today() -> date:
-    """Return today's date in UTC, so that travel and daylight saving time do not move a question."""
+    """Return today's date in UTC, so that travel and daylight saving time do not shift due dates."""
     return datetime.now(UTC).date()
 
 
@@ -368,10 +368,10 @@ def update_diary(note: Callable[[Record], None]) -> str:
         if path is None or not change_record(path, note):
             return ""
         shows = "`progress.show()` in lesson 00 shows it"
-        where = f"kept in {FILE} next to the notebooks, and sent nowhere"
+        where = f"stored in {FILE} next to the notebooks and never sent anywhere"
         return f"(Your progress is {where}: {shows}.)"
     except (OSError, ValueError) as error:
-        complaint = f"(Your progress was not kept: {format_error(error)})"
+        complaint = f"(Your progress was not saved: {format_error(error)})"
         if complaint in SAID:
             return ""
         SAID.add(complaint)

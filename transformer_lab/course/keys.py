@@ -2,7 +2,7 @@
 
 A lesson's package, its tests and its row in every table have the same key. A letter marks a lesson
 that continues the one before it, such as "01b". A lesson's evidence has the same name as the
-lesson, lies in the folder `evidence`, and is not a lesson itself.
+lesson, is in the folder `evidence`, and is not a lesson itself.
 """
 
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 KEY = r"\d\d[a-z]?"
 """The pattern for a key."""
 EVIDENCE = "evidence"
-"""The folder next to the lessons with the notebooks that say how sure we are."""
+"""The folder, next to the lessons, for the notebooks that say how sure we are."""
 
 
 def lesson_key(path: Path) -> str:

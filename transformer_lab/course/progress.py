@@ -27,7 +27,7 @@ def show(day: date | None = None) -> None:
 
 
 def review(day: date | None = None) -> "Review":
-    """Return the questions due by this day (today by default) as a quiz of at most 20.
+    """Return the questions due by this day (today by default) as a quiz of at most 20 questions.
 
     A notebook displays it. In plain Python, call `due = review()`, then `due.ask()`. Questions that
     no lesson asks any more are removed from the diary.
@@ -74,7 +74,7 @@ def shuffle_choices(question: Question, random: Random) -> Question:
 
 
 def add_lesson_number(lesson: str, question: Question) -> Question:
-    """Return a copy of the question that names the lesson instead of "this page", as do its replies."""
+    """Return a copy of a question that names the lesson instead of "this page", also in its replies."""
 
     def write_lesson(text: str) -> str:
         text = text.replace("On this page", f"In lesson {lesson}")

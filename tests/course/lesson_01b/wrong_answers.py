@@ -136,7 +136,7 @@ def two_of_three(grad_output, query, key, value, weights):
 TABLE = [
     ("softmax_backward", diagonal_only, "diagonal of the Jacobian alone"),
     ("softmax_backward", no_sum, "is missing"),
-    ("softmax_backward", unweighted_sum, "weigh each dw_j by w_j"),
+    ("softmax_backward", unweighted_sum, "weight each dw_j by w_j"),
     ("softmax_backward", sum_down_the_columns, "wrong axis"),
     ("softmax_backward", sum_of_everything, "the whole array"),
     ("softmax_backward", wrong_sign, "the sign"),

@@ -156,7 +156,7 @@ def from_zero_to_one(length, d_model):
 
 
 TABLE = [
-    ("sinusoids", in_degrees, "taken for degrees"),
+    ("sinusoids", in_degrees, "treated as degrees"),
     ("sinusoids", in_whole_turns, "an extra factor of 2π"),
     ("sinusoids", from_zero_to_one, "divided by the length"),
     ("sinusoids", sines_then_cosines, "all sines first"),

@@ -288,8 +288,8 @@ TABLE = [
     ("mend_loss", softmax_twice, "the patient is not cured"),
     ("mend_loss", squeezed, "sigmoid squeezes"),
     ("mend_loss", hard_targets, "the smoothing is gone"),
-    ("mend_loss", vocabulary_last, "axis 1 for the vocabulary"),
-    ("mend_loss", vocabulary_last_without_smoothing, "axis 1 for the vocabulary"),
+    ("mend_loss", vocabulary_last, "axis 1 to be the vocabulary"),
+    ("mend_loss", vocabulary_last_without_smoothing, "axis 1 to be the vocabulary"),
     ("mend_loss", joins_the_logits_alone, "Are batch and steps joined in both?"),
     ("mend_loss", target_first, "Are two arguments swapped?"),
     ("mend_loss", counts_padding, "padding (id 0) is counted now"),
@@ -308,5 +308,5 @@ TABLE = [
     ("mend_shift", backwards, "the wrong way round"),
     ("mend_shift", one_too_many, "nothing comes after eos"),
     ("mend_shift", two_apart, "is never asked for"),
-    ("mend_shift", no_bos, "nothing teaches the first word"),
+    ("mend_shift", no_bos, "nothing teaches the model to write the first word"),
 ]

@@ -298,7 +298,7 @@ TABLE = [
     ("accept", one_place_too_far, "one position too far"),
     ("keep_top_p", threshold, "All of them stay, though fewer"),
     ("keep_top_p", one_more_at_the_last_digit, "where the sum is exactly p"),
-    ("keep_or_redraw", adds_a_little, "the chance to be kept: right"),
+    ("keep_or_redraw", adds_a_little, "the chance of being kept: right"),
     ("keep_or_redraw", above_one, "a chance above 1"),
     ("keep_or_redraw", turned_ratio, "the ratio is upside down"),
     ("keep_or_redraw", both_at_once, "drawn *and* kept"),

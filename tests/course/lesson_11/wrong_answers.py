@@ -198,8 +198,8 @@ def largest_logit(states, weight, bias):
 TABLE = [
     ("looks_at", reads_a_column, "reads down a column"),
     ("looks_at", last_occurrence, "its last row, not its first"),
-    ("looks_at", one_row_too_early, "the row before"),
-    ("looks_at", the_row_that_reads_it, "the row after"),
+    ("looks_at", one_row_too_early, "the previous row"),
+    ("looks_at", the_row_that_reads_it, "the next row"),
     ("looks_at", place_instead_of_word, "return the word itself"),
     ("previous_token", looks_ahead, "*next* token"),
     ("previous_token", looks_at_itself, "the diagonal"),

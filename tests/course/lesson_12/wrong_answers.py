@@ -174,7 +174,7 @@ TABLE = [
     ("preference", yes_or_no, "by how much"),
     ("preference", ratio, "divides the two weights"),
     ("largest_by_chance", without_abs, "absolute value"),
-    ("largest_by_chance", pooled, "throws all heads together"),
+    ("largest_by_chance", pooled, "pools all heads"),
     ("largest_by_chance", sums, "sums over the sentences"),
     ("largest_by_chance", the_maximum, "largest of all rounds"),
     ("largest_by_chance", mean_of_rounds, "mean over the rounds"),

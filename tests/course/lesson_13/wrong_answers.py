@@ -263,7 +263,7 @@ TABLE = [
     ("smallest_difference", divided_by_n, "ddof=1"),
     ("smallest_difference", one_standard_error, "one standard error"),
     ("smallest_difference", of_one_mean, "one mean"),
-    ("smallest_difference", thrown_together, "thrown together"),
+    ("smallest_difference", thrown_together, "the two groups are pooled"),
     ("smallest_difference", what_was_found, "that was found"),
     ("smallest_difference", variance_for_sd, "this uses variances"),
     ("smallest_difference", no_n, "with more seeds"),

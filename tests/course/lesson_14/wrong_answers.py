@@ -252,7 +252,7 @@ TABLE = [
     ("perplexity_and_accuracy", entropy_of_predictions, "entropy of the predictions"),
     ("power_law", slope_as_it_is, "already has a minus sign"),
     ("power_law", log_of_the_factor, "still a logarithm"),
-    ("power_law", slope_first, "the other way round"),
+    ("power_law", slope_first, "the wrong way round"),
     ("power_law", plain_line, "a straight line through x and y"),
     ("power_law", exponential, "an exponential decay"),
     ("power_law", two_bases, "one base for both"),

@@ -196,7 +196,7 @@ TABLE = [
     ("merge", first_is_scaled, "only the first part"),
     ("merge", sign, "sign in the exponent"),
     ("merge", only_totals, "the mixes aren't"),
-    ("merge", divided_too_soon, "divided by the total already"),
+    ("merge", divided_too_soon, "already divided by the total"),
     ("merge", sum_of_largest, "this is their sum"),
     ("linear_mix", not_normalised, "don't sum to 1"),
     ("linear_mix", by_length, "number of keys"),

@@ -59,7 +59,7 @@ class Attempt:
         return [a.is_right(b, self.tolerance) for a, b in pairs]
 
     def has_coarse_results(self) -> bool:
-        """Return whether all expected results are single whole numbers, words, or True or False."""
+        """Return whether every expected result is a single whole number, word or boolean."""
         return all(
             x.dtype.kind == "b" or (x.ndim == 0 and x.dtype.kind in "iuU")
             for outcome in self.expected
@@ -71,7 +71,7 @@ class Attempt:
         return self.right().index(False)
 
     def wrong_result(self) -> int | None:
-        """Return the index of the first failing case's first wrong result, or None after an error."""
+        """Return the index of the first wrong result in the first failing case; None after an error."""
         got, want = self.given[self.first_wrong()], self.expected[self.first_wrong()]
         if got.error or len(got.results) != len(want.results):
             return None

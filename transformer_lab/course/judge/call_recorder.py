@@ -25,7 +25,7 @@ from transformer_lab.course.judge.probes import (
 from transformer_lab.course.judge.returned_arrays import as_array
 
 MAX_CALLS = 200
-"""The most calls that are recorded; more than that means an endless loop."""
+"""The maximum number of calls recorded; more than that means an endless loop."""
 TOLERANCE = 1e-6
 
 
@@ -35,8 +35,8 @@ class Call:
 
     Attributes:
         name: The name of what was called.
-        given: Its arguments as arrays, or None for one that cannot be an array.
-        returned: What it returned as an array, or None if that cannot be one.
+        given: Its arguments as arrays, with None for any that cannot be converted.
+        returned: What it returned as an array, or None if that cannot be converted.
         layer: The part's class if it is one of PyTorch's own, such as "LayerNorm"; otherwise "".
     """
 
@@ -113,7 +113,7 @@ class CallRecorder:
         return value
 
     def wrap_function(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that records its calls and otherwise does the same as the given one."""
+        """Return a function that records its calls and otherwise behaves like the given one."""
 
         @functools.wraps(function)
         def record_call(*given: Any, **named: Any) -> Any:
@@ -151,7 +151,7 @@ class CallRecorder:
 
 
 def copy_as_array(value: Any) -> np.ndarray | None:
-    """Return a copy of the value as an array, or None if it cannot be one."""
+    """Return a copy of the value as an array, or None if it cannot be converted."""
     try:
         return as_array(value).copy()
     except Exception:  # a learner may pass anything
@@ -162,9 +162,8 @@ def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | No
     """Describe the first call that differs from the reference's, if there is one.
 
     A call differs if its arguments differ, or if they are the same but the result differs. If all
-    calls are right, the sentence says that the mistake comes after them. There is no sentence if
-    the reference calls nothing, or if the answer calls something more often than the reference
-    does.
+    calls are right, the sentence says that the mistake comes after them. The result is None if the
+    reference calls nothing, or if the answer calls something more often than the reference does.
     """
     if not want or len(got) == MAX_CALLS:
         return None
@@ -210,7 +209,7 @@ def _gives_something_else(one: Call, call: Call) -> bool:
 
 
 def find_needless_calls(got: Sequence[Call], want: Sequence[Call]) -> str | None:
-    """Describe an extra call, whose arguments no right call has, if there is one.
+    """Describe an extra call with arguments that no right call has, if there is one.
 
     This does not cover an answer that loops over the rows, and so calls something many times, each
     time with just one row.
@@ -261,7 +260,7 @@ def describe_difference(
 
 
 def _leave_out_defaults(arguments: Sequence[np.ndarray | None]) -> Sequence[np.ndarray | None]:
-    """Return the arguments without any None at the end, because leaving those out means the same."""
+    """Return the arguments without any None at the end, because omitting one makes no difference."""
     kept = len(arguments)
     while kept and arguments[kept - 1] is None:
         kept -= 1

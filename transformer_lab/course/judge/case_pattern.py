@@ -1,4 +1,4 @@
-"""Finding what the cases that an answer gets right have in common, such as a batch of one.
+"""Finding out what the cases that an answer gets right have in common, such as a batch size of 1.
 
 `diagnosis` puts the finding in front of the hint.
 """
@@ -16,7 +16,7 @@ from transformer_lab.course.judge.formatting import format_number
 from transformer_lab.course.judge.size_factors import collect_sizes
 
 CONFIRMED = 2
-"""The fewest freshly drawn cases in which a pattern must show up."""
+"""The minimum number of freshly drawn cases in which a pattern must show up."""
 
 
 def find_case_pattern(attempt: Attempt) -> str | None:
@@ -87,7 +87,7 @@ def case_kinds(attempt: Attempt) -> Iterator[tuple[str, list[Any]]]:
             yield f"the number of axes of {name}", [a.ndim for a in arrays]
             yield f"{name} is empty", [a.size == 0 for a in arrays]
             if all(is_numeric(a) and a.dtype != bool for a in arrays):
-                yield f"{name} has infinite numbers", [bool(np.isinf(a).any()) for a in arrays]
+                yield f"{name} contains infinite numbers", [bool(np.isinf(a).any()) for a in arrays]
             if all(a.ndim for a in arrays):
                 yield f"the first axis of {name} has length 1", [a.shape[0] == 1 for a in arrays]
         if all(isinstance(x, list | tuple | set | dict) for x in column):

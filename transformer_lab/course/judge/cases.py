@@ -1,4 +1,4 @@
-"""Arguments for the cases of checks: arrays, modules and models that are the same at each call.
+"""Arguments for the cases of checks: arrays, modules and models that are the same on every call.
 
 The checks of several lessons share them.
 """
@@ -20,7 +20,7 @@ from transformer_lab.numpy_reference import softmax
 
 
 def random_array(*shape: int, seed: int = 0, scale: float = 1.0) -> np.ndarray:
-    """Return normally distributed numbers of this shape, the same at each call.
+    """Return normally distributed numbers of this shape, the same on every call.
 
     They are rounded to two decimals before they are scaled, so that a table of them can be checked
     by eye.
@@ -29,7 +29,7 @@ def random_array(*shape: int, seed: int = 0, scale: float = 1.0) -> np.ndarray:
 
 
 def random_weights(*shape: int, seed: int) -> np.ndarray:
-    """Return attention weights of this shape, whose rows sum to 1, the same at each call."""
+    """Return attention weights of this shape, whose rows sum to 1, the same on every call."""
     return softmax(2 * random_array(*shape, seed=seed))
 
 

@@ -81,7 +81,7 @@ FEWEST_CASES = 3
 FRESH_SECONDS = 5.0
 """How many seconds a wrong answer may take for all drawn cases together."""
 MOST_PRINTED = 10_000
-"""How many of the characters that an answer prints are kept."""
+"""How many characters of an answer's output are kept."""
 SOLUTION_MARK = "### BEGIN SOLUTION"
 """The first line of each notebook cell that contains the solution."""
 NO_EXPLANATION = "the result is wrong, in a way that this check has no words for."
@@ -118,7 +118,7 @@ class Check:
         results: The names of what the answer returns.
         run: Calls the answer with the arguments of a case; if the answer is a class, it first
             creates an object.
-        arguments: The names of a case's arguments; by default, the ones that the reference has.
+        arguments: The names of a case's arguments; by default, those of the reference.
         tolerance: The largest difference that counts as equal.
         own: The package's own functions or classes for this exercise, which an answer may not call.
         place: The lesson and the name of the exercise, under which the diary records it.
@@ -180,7 +180,9 @@ class Check:
         after = copy_defaults_and_globals(answer)
         kept = [name for name in before if not is_unchanged(before[name], after.get(name))]
         if kept and not verdict.is_named:
-            said = f"it changes {' and '.join(kept)}, so the next call starts from something else"
+            said = (
+                f"it changes {' and '.join(kept)}, so the next call starts from a different state"
+            )
             return Verdict(False, f"Not yet: {said}.")
         hint = self.find_forbidden_means(answer) if verdict.right else None
         return Verdict(False, f"Not yet: {hint}.") if hint else verdict
@@ -245,7 +247,7 @@ class Check:
         asked = functools.partial(doing, answer)
         said = find_unread_arguments(reference, asked, attempt.cases[at], names, attempt.given[at])
         if said is None or 2 * sum(attempt.right()) > len(attempt.cases):
-            return None  # an answer that ignores an argument is not right in most cases
+            return None  # an answer that ignores an argument is wrong in most cases
         if attempt.fresh is None:
             return said
         again = zip(attempt.fresh.cases, attempt.fresh.given, attempt.fresh.right(), strict=True)
@@ -332,8 +334,8 @@ class Check:
         tolerance = self.choose_tolerance(self.all_cases)
         if not all(a.split_stacked(b).is_right(b, tolerance) for a, b in pairs):
             return (
-                "it is right the first time, but when it is called again in the same way, "
-                "it gives something else"
+                "it is right the first time, but a second call with the same arguments returns "
+                "something else"
             )
         name = self.find_package_call(answer)
         return name and f"it calls the package's own {name}. Write it yourself, and then compare"
@@ -370,7 +372,7 @@ class Check:
     def known_outcome(self, answer: Callable[..., Any], place: int) -> Outcome:
         """Return the outcome of the reference or of a known `Mistake` in one case, from a cache."""
         if (answer, place) not in self.known_results:
-            with warnings.catch_warnings(action="ignore"):  # they are not the learner's
+            with warnings.catch_warnings(action="ignore"):  # such warnings are not the learner's
                 self.known_results[answer, place] = self.run_case(answer, self.all_cases[place])
         return self.known_results[answer, place]
 
@@ -390,7 +392,7 @@ class Check:
     def run_cases(self, answer: Callable[..., Any], *, prints: bool = False) -> list[Outcome]:
         """Return the answer's outcomes, one for each case.
 
-        If the answer does not end on one case, it is not run on the later ones, so that nobody has
+        If the answer does not finish one case, it is not run on the later ones, so that nobody has
         to wait for each of them. They count as endless, too. With `prints`, what the answer prints
         in the first case appears at once; a dozen cases one after the other would only confuse.
         """

@@ -30,7 +30,7 @@ from transformer_lab.course.judge.probes.wrong_part import find_one_sided_errors
 from transformer_lab.course.judge.working import work_out
 
 MAX_LINES = 16
-"""The most lines a verdict may have, including the worked case."""
+"""The maximum number of lines in a verdict, including the worked case."""
 
 
 def describe_failure(attempt: Attempt, misread: str | None = None) -> str:
@@ -190,7 +190,7 @@ def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | 
         return f"{line}: {reason}{more}" if reason else f"{line}{more}"
     if want.dtype.kind in "iu" and got.dtype.kind == "f" and not is_same_kind(got, want):
         means = "has fractions" if (got % 1).any() else "has whole numbers stored as floats"
-        return f"{name} should be made of whole numbers, but yours {means}{rest}"
+        return f"{name} should consist of whole numbers, but yours {means}{rest}"
     if not is_same_kind(got, want):
         return f"{name} has dtype {got.dtype}, but should have {want.dtype}{rest}"
     reason = misread or choose_reason(FINDERS, attempt, at, place)
@@ -241,7 +241,7 @@ def describe_gradient_fault(got: Outcome, want: Outcome) -> str:
     """Say which gradient is missing or wrong although all results are right."""
     cut = "Is there a detach, no_grad, .data, .item(), a new torch.tensor(…) or NumPy on the way?"
     if not got.gradients:
-        return f"the numbers are right, but no gradient comes through. {cut}"
+        return f"the numbers are right, but no gradient flows through. {cut}"
     theirs = dict(got.gradients)
     none = np.zeros(1)
     size = max(float(np.abs(g).max(initial=0)) for _, g in want.gradients)

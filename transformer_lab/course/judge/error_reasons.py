@@ -226,7 +226,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"'tuple' object has no attribute",
-        lambda _: "this is a tuple. If it holds several results, take them apart: a, b = …",
+        lambda _: "this is a tuple. If it holds several results, unpack them: a, b = …",
     ),
     (
         r"'list' object has no attribute 'grad'",
@@ -245,13 +245,13 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"'list' object has no attribute '(\w+)'",
         lambda m: (
-            f"this is a list, which has no .{m[1]}. Each thing in it may have one, so go through the list"
+            f"this is a list, which has no .{m[1]}. Each of its items may have one, so loop over the list"
         ),
     ),
     (
         r"'dict' object has no attribute '(\w+)'",
         lambda m: (
-            f'a dict has no .{m[1]}. Take things out of it with square brackets, as in d["key"]'
+            f'a dict has no .{m[1]}. Look things up in it with square brackets, as in d["key"]'
         ),
     ),
     (
@@ -297,7 +297,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"'Tensor' and 'Linear'|'Linear' and 'Tensor'",
-        lambda _: "a layer is called, as in layer(x). It is not multiplied, as in x @ layer",
+        lambda _: "call a layer, as in layer(x), instead of multiplying by it, as in x @ layer",
     ),
     (
         r"for \^=?: |ufunc 'bitwise_xor' not supported",
@@ -342,7 +342,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"got an unexpected keyword argument '(\w+)'",
-        lambda m: f"that function takes no `{m[1]}`",
+        lambda m: f"that function has no argument `{m[1]}`",
     ),
     (
         r"must be Tensor, not numpy\.ndarray|expected Tensor as element|but got numpy\.ndarray",
@@ -354,7 +354,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"only (?:length-1|0-dimensional) arrays can be converted",
         lambda _: (
-            "float(…) and the functions in math take one number, and this is an array. For arrays, use "
+            "float(…) and the functions in math take one number, but this is an array. For arrays, use "
             "np.exp and np.sin"
         ),
     ),
@@ -429,7 +429,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"tensors used as indices must be",
         lambda _: (
-            "an index is made of whole numbers, or of True and False, but this one holds decimals"
+            "an index must hold whole numbers, or True and False, but this one holds decimals"
         ),
     ),
     (
@@ -454,13 +454,13 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"Input dtype must be either a floating point or complex dtype",
         lambda _: (
-            "PyTorch takes no mean of whole numbers, or of True and False. Turn them into decimals "
-            "with .float()"
+            "PyTorch cannot take the mean of whole numbers, or of True and False. Convert them to "
+            "decimals with .float()"
         ),
     ),
     (
         r"Quantiles must be in the range",
-        lambda _: "a quantile takes the numbers first, and then a share from 0 to 1",
+        lambda _: "a quantile function takes the numbers first, and then a fraction from 0 to 1",
     ),
     (
         r"only one element tensors can be converted|elements cannot be converted to Scalar",
@@ -518,13 +518,13 @@ REASONS: Sequence[tuple[str, Reason]] = [
         r"all the input array dimensions except for the concatenation axis must match",
         lambda m: (
             "parts are put together along one axis and must have the same length along all others"
-            + (f". Here that one axis is {m[1]}" if m[1] else "")
+            + (f". Here that is axis {m[1]}" if m[1] else "")
         ),
     ),
     (
         r"Expected target size",
         lambda _: (
-            "this loss takes axis 1 for the vocabulary, but in our logits the vocabulary is last. "
+            "this loss takes axis 1 to be the vocabulary, but in our logits the vocabulary is last. "
             "Join batch and steps of both, with flatten(0, 1), or swap the two axes"
         ),
     ),

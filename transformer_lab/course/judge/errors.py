@@ -24,7 +24,7 @@ from transformer_lab.course.judge.formatting import describe_kind, short_repr
 PACKAGE = str(Path(__file__).parents[2])
 LIBRARIES = (sysconfig.get_path("stdlib"), "site-packages", "dist-packages", "<frozen", "<__array")
 MAX_NAMES = 5
-"""The largest number of names in a line for which sizes are listed."""
+"""The maximum number of names in a line whose sizes are listed."""
 
 
 class UnusableError(ValueError):
@@ -35,7 +35,7 @@ class NotComparableError(UnusableError):
     """The error for an answer that returned something no exercise wants, such as a dict or a function.
 
     Attributes:
-        value: The result of that kind.
+        value: The result that no exercise wants.
         place: Its index among the results.
         count: The number of results.
         returned: Everything that was returned.
@@ -99,7 +99,7 @@ def read_line(frame: types.FrameType, line: int) -> str:
 
 
 def explain_made_none(frame: types.FrameType, line: int, watched: RecordedAnswer) -> str:
-    """Explain an error caused by a None that was made in this frame, or by what its line calls."""
+    """Explain an error caused by a None that arose in this frame, or in what its line calls."""
     text = read_line(frame, line)
     has_name = any(frame.f_locals.get(name, 0) is None for name in find_names(text))
     return explain_none(text, read_source(watched.answer) if has_name else "")

@@ -15,7 +15,7 @@ class Guide:
     Attributes:
         difficulty: From 1, a line or two, to 3, which takes some thought.
         minutes: How long it takes someone who has just read the page.
-        hints: Three hints: a nudge, the idea, nearly there.
+        hints: Three hints: a nudge, the idea, and nearly all of it.
     """
 
     difficulty: int

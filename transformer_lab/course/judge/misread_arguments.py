@@ -54,7 +54,7 @@ def find_misread_argument(
 
 
 def _is_one_value(given: Sequence[Outcome]) -> bool:
-    """Return whether all results of all cases are one value, which any misreading might give."""
+    """Return whether all results in all cases are the same value, which any misreading might give."""
     flat = [x.ravel() for outcome in given for x in outcome.results if x.size]
     return bool(flat) and all((x == flat[0][0]).all() for x in flat)
 
@@ -100,13 +100,13 @@ def find_unread_arguments(
         return None
     which = " and ".join(idle)
     does, its = ("does", "its") if len(idle) == 1 else ("do", "their")
-    return f"{which} {does} not affect the result: other numbers in {its} place give the same one"
+    return f"{which} {does} not affect the result: other numbers in {its} place change nothing"
 
 
 def find_numbers_of_the_page(answer: Callable[..., Any]) -> str | None:
     """Say if an answer reads the notebook's arrays instead of its arguments.
 
-    That is what happens if `def attention(q, k, v)` goes on with `Q @ K.T`.
+    That is what happens if `def attention(q, k, v)` continues with `Q @ K.T`.
     """
     if not isinstance(answer, FunctionType):
         return None

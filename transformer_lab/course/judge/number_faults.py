@@ -1,4 +1,4 @@
-"""Finding what is wrong with the numbers of a result, by probes on one case and on all of them.
+"""Finding what is wrong with the numbers of a result, with probes on one case and on all of them.
 
 `diagnosis` uses it for a result that has the right shape. A coincidence is not a cause, so
 `choose_reason` keeps only what is true in a second case as well.
@@ -71,7 +71,7 @@ def _has_right_shape(attempt: Attempt, at: int, place: int) -> bool | None:
 
 
 def _omit_numbers(text: str | None) -> str | None:
-    """Return a sentence with anything that depends on the sizes of a case taken out."""
+    """Return a sentence without anything that depends on a case's sizes."""
     if text is None:
         return None
     text = re.sub(r"[−-]?\d[\d.,/]*(e[+-]?\d+)?|one\b", "#", text.replace(" (the last)", ""))
@@ -226,7 +226,7 @@ def find_argument_in_result(attempt: Attempt, at: int, place: int) -> str | None
 
 find_not_finite = make_finder(find_nan_or_infinity)
 ACCIDENTAL = (find_shift, find_reordering, find_equal_lines)
-"""What these probes say may easily be true of a short list by accident."""
+"""Searches whose findings may easily be true of a short list by accident."""
 NUMBER_FINDERS: Sequence[Finder] = (
     find_not_finite,
     _find_common_change,

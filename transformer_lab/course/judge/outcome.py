@@ -39,8 +39,8 @@ class Outcome:
         error: The exception that stopped it.
         complaint: The error, explained to the learner.
         changed: The names of the arguments that it changed in place.
-        gradients: The gradients of the results with respect to each tensor that requires one, with
-            its name.
+        gradients: The gradients of the results with respect to each tensor that requires one, by
+            name.
         are_tensors: For each result, whether it is a PyTorch tensor.
         came_as_sequence: Whether the results were in a tuple or a list.
         calls: The calls to functions among the arguments, and to the parts of its module.
@@ -216,7 +216,7 @@ def split_returned(returned: Any) -> tuple[list[Any], list[nn.Module]]:
 def compute_gradients(
     parts: Sequence[Any], arguments: dict[str, Any], modules: Sequence[nn.Module]
 ) -> Gradients:
-    """Return the gradient of a weighted sum of all results for each tensor that requires one.
+    """Return, for each tensor that requires one, the gradient of a weighted sum of all results.
 
     Such tensors are among the arguments and the modules' parameters; the pairs are sorted by name.
     """

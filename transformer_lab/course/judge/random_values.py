@@ -70,7 +70,7 @@ class RandomValues:
         return softmax(self.numbers(*shape, scale=2.0))
 
     def flips(self, *shape: int, share: float = 0.5) -> np.ndarray:
-        """Draw an array of booleans, with about this share of them True."""
+        """Draw an array of booleans, about this fraction of them True."""
         return self.random.random(shape) < share
 
     def mask(self, *shape: int) -> Tensor:

@@ -19,7 +19,8 @@ from transformer_lab.course.judge.errors import describe_line, iterate_learner_f
 SECONDS = 10.0
 """How many seconds an answer may run on one case; right answers need less than one second."""
 REPEAT_AFTER = 1.0
-"""Seconds until an answer that catches the exception, with a bare `except`, is stopped again."""
+"""How many seconds pass before an answer that caught the exception, with a bare `except`, is stopped
+again."""
 Loop = ast.While | ast.For
 
 
@@ -29,12 +30,12 @@ class EndlessError(BaseException):
 
 @contextmanager
 def time_limit(seconds: float | None = None) -> Iterator[None]:
-    """Raise `EndlessError` in the block if it is not done after some seconds, by default `SECONDS`.
+    """Raise `EndlessError` in the block if it takes longer than `seconds` (by default, `SECONDS`).
 
-    Another thread raises it, because signals reach neither Windows nor every notebook's kernel.
-    Python delivers it between two instructions, so a single call to a library, however long, ends
-    first. Seconds count only while this process computes, because on a busy machine a right answer
-    may have to wait for a long time.
+    Another thread raises it, because signals work neither on Windows nor in every notebook's
+    kernel. Python delivers it between two instructions, so a single call to a library, however
+    long, finishes first. Only the seconds in which this process computes count, because on a busy
+    machine a right answer may have to wait for a long time.
     """
     running, lock, done = threading.get_ident(), threading.Lock(), threading.Event()
     start = time.process_time()
@@ -101,7 +102,7 @@ def advise(loop: Loop) -> str:
         return "does every path through the loop reach a break or a return?"
     listed = " and ".join(sorted(names))
     if names.isdisjoint(changed_names(loop)):
-        return f"nothing in the loop changes {listed}, so the condition stays as it is"
+        return f"nothing in the loop changes {listed}, so the condition never changes"
     return f"is there a path through the loop that leaves {listed} unchanged?"
 
 

@@ -1,7 +1,7 @@
 """A case worked out step by step, for an answer whose mistake nobody foresaw.
 
 A wrong number next to the right one tells learners little. The steps of the same case show them how
-far their own lines agree.
+far their own steps agree.
 """
 
 from collections.abc import Callable, Iterable
@@ -26,7 +26,7 @@ COLUMNS, ROWS, MAX_STEPS = 8, 4, 6
 
 
 def work_out(attempt: Attempt) -> str:
-    """Return the lines that work out the first failing case, each after a line break, or "".
+    """Return the lines that work out the first failing case, each preceded by a line break, or "".
 
     There are none if the exercise has no working, or if no result is wrong.
     """

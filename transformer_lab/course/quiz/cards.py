@@ -40,7 +40,7 @@ class Card:
     places: str
 
     def fold(self) -> str:
-        """Return the card as Markdown whose answer is folded, which needs neither kernel nor script."""
+        """Return the card as Markdown with a folded answer, which needs neither kernel nor script."""
         asked = re.sub(r"`([^`]+)`", r"<code>\1</code>", self.question)
         asked = re.sub(r"\*([^*]+)\*", r"<i>\1</i>", asked)
         return (
@@ -74,7 +74,7 @@ def read_cards(text: str, file: str) -> dict[str, list[Card]]:
 
 
 def split_at(text: str, marks: str) -> list[tuple[str, str]]:
-    """Split a text at its headings of one level; return each heading with the text below it."""
+    """Split a text at the headings of the level `marks`; return each with the text below it."""
     _, *parts = re.split(rf"^{marks}(.+)$", text, flags=re.MULTILINE)
     return list(zip(parts[::2], parts[1::2], strict=True))
 

@@ -114,7 +114,7 @@ class Quiz:
         """Build the ipywidget of the quiz: a box for each question, and the score below them."""
         import ipywidgets
 
-        keys = ipywidgets.HTML("By keyboard: Tab to a choice, Space to take it.")
+        keys = ipywidgets.HTML("By keyboard: Tab to a choice, Space to choose it.")
         boxes = map(self.build_box, range(len(self.questions)))
         self.standing = ipywidgets.HTML()
         return ipywidgets.VBox([keys, *boxes, self.standing])

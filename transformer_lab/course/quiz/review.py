@@ -29,7 +29,7 @@ GreedyWords = Callable[[Callable[[list[int]], Tensor], int, int, int], list[int]
 def translate_with(
     forward: Forward, greedy_words: GreedyWords, sentence: str = "the street was too wide"
 ) -> None:
-    """Print the translation of a sentence by the package's translator, made with a learner's functions.
+    """Translate a sentence with the package's model and a learner's functions, and print the result.
 
     The functions come from lessons 07 and 10: `forward(model, source, target)` returns logits
     (batch, target, vocabulary), and `greedy_words(next_logits, bos, eos, limit)` returns a list of

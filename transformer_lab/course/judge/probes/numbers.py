@@ -133,7 +133,7 @@ def find_elementwise_change(got: np.ndarray, want: np.ndarray) -> str | None:
         return None
     for digits in range(1, 6):
         if is_same(got, want.round(digits)) and want.dtype.kind == "f":
-            return f"right to {digits} digit{'s' * (digits > 1)} after the point: is it rounded?"
+            return f"right to {digits} decimal place{'s' * (digits > 1)}: is it rounded?"
     with np.errstate(all="ignore"):
         for what, change in CHANGES.items():
             changed = change(want.astype(float))
@@ -143,10 +143,10 @@ def find_elementwise_change(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_wrong_signs(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Say if all numbers have the right size but some have the wrong sign."""
+    """Say if all numbers have the right absolute value but some have the wrong sign."""
     if not is_comparable(got, want) or is_same(got, want) or want.size < 3:
         return None
     if not is_same(np.abs(got), np.abs(want)):
         return None
     wrong = ~close_elements(got, want, TOLERANCE)
-    return f"the sizes are right; {int(wrong.sum())} of {wrong.size} signs are not"
+    return f"the absolute values are right; {int(wrong.sum())} of {wrong.size} signs are not"

@@ -64,7 +64,7 @@ def describe_sharpness(got: np.ndarray, want: np.ndarray, axis: int) -> str | No
     name = format_axis(axis, want.ndim)
     apart = (got**2).sum(axis) - (want**2).sum(axis)
     ordered = not contradicts_order(np.moveaxis(got, axis, -1), np.moveaxis(want, axis, -1))
-    kept = ", and their order is right" if ordered else ", and their order is not the right one"
+    kept = ", and their order is right" if ordered else ", but their order is wrong"
     start = f"the sums along {name} are 1 as they should be{kept}"
     if (got < -TOLERANCE).any():
         return f"{start}; some weights are below 0"
@@ -114,5 +114,5 @@ def find_row_factors(got: np.ndarray, want: np.ndarray) -> str | None:
         mean = (got - want).mean(axis, keepdims=True)
         off = np.abs(mean) > TOLERANCE * np.abs(want).max()
         if is_same(got, want + mean) and off.sum() > 1:
-            return f"each line along {name} is right up to a number that is added to all of it"
+            return f"each line along {name} is right except for a number added to all of it"
     return None

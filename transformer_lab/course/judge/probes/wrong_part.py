@@ -85,7 +85,7 @@ def find_one_sided_errors(got: np.ndarray, want: np.ndarray) -> str | None:
             apart = np.abs(got[wrong].astype(float) - want[wrong].astype(float))
             if close_elements(apart, np.full_like(apart, apart.mean()), TOLERANCE).all():
                 return f"{many} are too {word}, each by {format_number(apart.mean())}"
-            return f"{many} are too {word}, but not all by the same factor or the same number"
+            return f"{many} are too {word}, but not all by the same factor or the same amount"
     return f"{many} {'differ' if wrong.sum() > 1 else 'differs'}" if want.size > 1 else None
 
 

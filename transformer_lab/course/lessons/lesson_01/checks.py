@@ -133,7 +133,7 @@ softmax = Check(
         Mistake(
             _edit_softmax((", keepdims=True", "")),
             "this is right only for a single row of scores. A sum over an axis removes the axis, "
-            "so the rows no longer fit their sums. With keepdims=True the axis stays, "
+            "so the rows no longer line up with their sums. With keepdims=True the axis stays, "
             "with length 1.",
         ),
         Mistake(
@@ -212,8 +212,8 @@ attention = Check(
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "2.0")),
-            "you divide by √2. On this page √d_k is 2, because d_k is 4. It's the length of the"
-            " last dimension.",
+            "you divide by √2. On this page √d_k is 2, because d_k, the length of the last "
+            "dimension, is 4.",
         ),
         Mistake(
             _edit_attention(("np.sqrt(query.shape[-1])", "query.shape[-1]")),
@@ -242,7 +242,7 @@ attention = Check(
         Mistake(
             _edit_attention(("key.swapaxes(-2, -1)", "key.T"), ("np.sqrt(query.shape[-1])", "2.0")),
             "this line from the page above is only right for the page's own numbers. There √d_k is 2, "
-            "because d_k is 4, and there is no batch, whose axes .T would reverse, too.",
+            "because d_k is 4, and there is no batch, whose axis .T would move, too.",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "query.shape[1]")),

@@ -72,7 +72,7 @@ softmax_backward = Check(
         Mistake(lambda g, w: g * w, "the term −w_k Σ_j dw_j w_j is missing."),
         Mistake(
             lambda g, w: w * (g - _sum_rows(g)),
-            "the sum inside should weigh each dw_j by w_j, so it's Σ_j dw_j w_j.",
+            "the sum inside should weight each dw_j by w_j, so it's Σ_j dw_j w_j.",
         ),
         Mistake(
             lambda g, w: w * (g - (g * w).sum(axis=0, keepdims=True)),

@@ -94,8 +94,8 @@ sinusoids = Check(
         ),
         Mistake(
             _edit_table(("* frequencies", "* np.deg2rad(frequencies)")),
-            "the angles are taken for degrees, but the formula gives radians, and sin and cos want "
-            "radians.",
+            "the angles are treated as degrees, but the formula gives radians, and sin and cos "
+            "expect radians.",
         ),
         Mistake(
             _edit_table(("* frequencies", "* 2 * np.pi * frequencies")),

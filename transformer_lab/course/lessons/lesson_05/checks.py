@@ -105,7 +105,7 @@ feed_forward = Check(
 
 
 def _norm_cases() -> list[tuple]:
-    few = np.array([[0.003, 0.001, 0.008], [2.0, 5.0, -4.0]])  # row 0 is so small that ε counts
+    few = np.array([[0.003, 0.001, 0.008], [2.0, 5.0, -4.0]])  # row 0 is so small that ε matters
     cases = [(few, np.array([2.0, -1.0, 3.0]), np.array([1.0, 4.0, -2.0]))]
     for n, shape in enumerate([(2, 3, 5), (3, 2, 7)], start=1):
         x = random_array(*shape, seed=n) + 0.5
@@ -250,9 +250,9 @@ def _work_out_add_norm(
     x: np.ndarray, sublayer: Transform, norm: Transform, at: tuple
 ) -> Iterator[Step]:
     new = sublayer(x)
-    yield name_row("what sublayer makes of x", at), new[at[:-1]]
+    yield name_row("what sublayer returns for x", at), new[at[:-1]]
     yield "with the same row of x added", (x + new)[at[:-1]]
-    yield "what norm makes of that", norm(x + new)[at[:-1]]
+    yield "what norm returns for that", norm(x + new)[at[:-1]]
 
 
 add_norm = Check(
@@ -398,7 +398,7 @@ encoder_layer = Check(
                 ),
                 ("self.norm_2(x", "self.norm_2(x + new"),
             ),
-            "the two sub-layers work side by side, but the second should get what the first one gave.",
+            "the two sub-layers work in parallel, but the second should get what the first one gave.",
         ),
     ],
 )

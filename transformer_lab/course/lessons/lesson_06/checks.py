@@ -121,7 +121,7 @@ def _work_out_masked_weights(scores: Tensor, mask: Tensor, at: tuple) -> Iterato
     row, seen = scores[at[:-1]], mask.expand(scores.shape)[at[:-1]]
     yield f"the mask for {name_row('scores', at)}", seen
     yield "that row, with −∞ where the mask is False", row.masked_fill(~seen, -math.inf)
-    how = "the softmax of that" if seen.any() else "all of it is hidden, so the weights are 0"
+    how = "the softmax of that" if seen.any() else "the whole row is hidden, so the weights are 0"
     yield how, _mask_and_normalise(row, seen)
 
 
@@ -283,7 +283,7 @@ def _leak_cases() -> list[tuple]:
     some = torch.tensor(random_array(5, 5, seed=1))
     some[1, 3] = some[4, 0] = some[2, 2] = some[0, 4] = 0
     window = torch.tensor(random_array(7, 7, seed=2)).tril(1).triu(-1)
-    faint = torch.tensor(random_array(5, 5, seed=10)).tril() * 1e-6  # faint links are links
+    faint = torch.tensor(random_array(5, 5, seed=10)).tril() * 1e-6  # faint links count too
     return [
         (_make_mixer(w), torch.tensor(random_array(len(w), 4, seed=n + 5)) * 0.1)
         for n, w in enumerate((lower, some, window))
@@ -420,7 +420,7 @@ shift_right = Check(
         ),
         Mistake(
             lambda target, bos: target.roll(1, dims=1),
-            "the last word has come round to the front, where bos belongs.",
+            "the last word has wrapped around to the front, where bos belongs.",
         ),
         Mistake(
             lambda target, bos: torch.cat([torch.full_like(target[:, :1], 1), target[:, :-1]], 1),

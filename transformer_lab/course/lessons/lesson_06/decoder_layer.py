@@ -127,7 +127,7 @@ def _make_layer(d_model: int, heads: int, d_ff: int, norm: Norm = "post") -> Dec
     for name in ("add_norm_1", "add_norm_2", "add_norm_3"):
         setattr(layer, name, _AddNorm(d_model, norm=config.norm))
     layer = layer.double()
-    fill_with_known_weights(layer)  # a fresh LayerNorm is like any other; these differ
+    fill_with_known_weights(layer)  # new LayerNorms are all alike; these differ
     return layer
 
 

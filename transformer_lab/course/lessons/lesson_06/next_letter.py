@@ -1,4 +1,4 @@
-"""A next-letter model with random text and training, for lesson 06's leaking mask."""
+"""A next-letter model, its random text and its training, for lesson 06's leaking mask."""
 
 import torch
 from torch import Tensor, nn
@@ -35,7 +35,7 @@ class NextLetter(nn.Module):
 
 
 def text(lines: int, length: int = 16) -> Tensor:
-    """Draw letters (lines, length); about half are one more than the letter two positions back."""
+    """Draw letters (lines, length); about half are the letter after the one two positions back."""
     rows = [torch.randint(LETTERS, (lines,)), torch.randint(LETTERS, (lines,))]
     for _ in range(length - 2):
         follows = torch.rand(lines) < 0.5

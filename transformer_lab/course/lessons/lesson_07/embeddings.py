@@ -28,7 +28,7 @@ def _work_out_input(ids: Tensor, table: Tensor, positions: Tensor, at: tuple) ->
     yield f"row {word} of the table", table[word]
     yield f"that row times √{width}, because d_model is {width}", table[word] * math.sqrt(width)
     yield f"row {place} of the positions", positions[place]
-    yield "the last two added", table[word] * math.sqrt(width) + positions[place]
+    yield "the last two, added", table[word] * math.sqrt(width) + positions[place]
 
 
 _edit_input = partial(edit_reference, _embed)
@@ -121,7 +121,7 @@ Tie = Callable[[nn.Embedding, nn.Linear], None]
 
 
 def _tie_and_train(answer: Tie, vocabulary: int, width: int) -> tuple[Tensor, Tensor, int]:
-    """Tie the matrices and train one step; return both, and the number of parameters."""
+    """Tie the matrices and train for one step; return both, and the number of parameters."""
     embedding = nn.Embedding(vocabulary, width)
     output = nn.Linear(width, vocabulary, bias=False)
     with torch.no_grad():

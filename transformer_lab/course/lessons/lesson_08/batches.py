@@ -49,7 +49,7 @@ pad = Check(
     mistakes=[
         Mistake(
             lambda sequences, pad_id: batching.pad([s[::-1] for s in sequences], pad_id).flip(1),
-            "padding stands on the left. On the right the causal mask hides it at no extra cost.",
+            "the padding is on the left. On the right the causal mask hides it at no extra cost.",
         ),
         Mistake(
             lambda sequences, pad_id: batching.pad(sequences, 0),
@@ -59,8 +59,8 @@ pad = Check(
             lambda sequences, pad_id: torch.tensor(
                 [s[: min(map(len, sequences))] for s in sequences]
             ),
-            "all sentences are cut to the shortest, so words are lost. Fill them up to the "
-            "longest.",
+            "all sentences are cut to the shortest, so words are lost. Pad them to the length of "
+            "the longest.",
         ),
         Mistake(
             lambda sequences, pad_id: batching.pad([[*s, pad_id] for s in sequences], pad_id),
@@ -144,7 +144,7 @@ smoothed_target = Check(
         ),
         Mistake(
             lambda w, v, e: _spread_probability(w, v, 1 - e, e),
-            "every word gets all of ε, which sums to far more than 1. So divide it among them.",
+            "every word gets all of ε, so the sum is far above 1. Divide ε among them.",
         ),
         Mistake(
             lambda w, v, e: _spread_probability(w, v, e + (1 - e) / v, (1 - e) / v),

@@ -65,7 +65,7 @@ def _sort_pairs(answer: Callable[..., Any], words: dict[Word, int]) -> Any:
 
 
 def _random_letters(chance: RandomValues, longest: int) -> Word:
-    """Return random pieces of one or two letters, so few that pairs repeat and overlap."""
+    """Return random pieces of only four kinds, so that pairs repeat and overlap."""
     return tuple(chance.one_of("a", "b", "ab", "aa") for _ in range(chance.between(0, longest)))
 
 
@@ -230,7 +230,7 @@ merge = Check(
         ),
         Mistake(
             _edit_merging(("i += 2", "return [*merged, *pieces[i + 2 :]]")),
-            "only the first pair is merged, but all of them should be.",
+            "only the first occurrence is merged, but all of them should be.",
         ),
         Mistake(
             _merge_overlapping,

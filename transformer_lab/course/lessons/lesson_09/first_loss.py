@@ -101,11 +101,11 @@ unigram_loss = Check(
         ),
         Mistake(
             lambda counts: -(counts / counts.sum()).max().log(),
-            "only the most frequent word counts, but each word should count by its share.",
+            "only the most frequent word counts, but each word should be weighted by its share.",
         ),
         Mistake(
             lambda counts: -(counts[counts > 0] / counts.sum()).min().log(),
-            "only the rarest word counts, but each word should count by its share.",
+            "only the rarest word counts, but each word should be weighted by its share.",
         ),
         Mistake(
             lambda counts: -(counts[counts > 0] / counts.sum() * counts[counts > 0].log()).sum(),
@@ -113,15 +113,15 @@ unigram_loss = Check(
         ),
         Mistake(
             lambda counts: _compute_entropy(counts) / (counts > 0).sum(),
-            "this is the mean over the words of the vocabulary. Weigh each word by how often it occurs.",
+            "this is the mean over the words of the vocabulary. Weight each word by how often it occurs.",
         ),
         Mistake(
             lambda counts: -(counts[counts > 0] / counts.sum()).log().mean(),
-            "every word counts alike here. Weigh each by its frequency.",
+            "every word counts equally here. Weight each by its frequency.",
         ),
         Mistake(
             lambda counts: _compute_entropy(counts) * counts.sum(),
-            "this is the sum over the text, but the loss is the mean for one token.",
+            "this is the sum over the text, but the loss is the mean per token.",
         ),
         Mistake(
             lambda counts: _compute_entropy(counts).exp(),

@@ -87,7 +87,7 @@ def _work_out_steps(
     yield "the gradient of all weights, a row for each step", gradients
     yield "the norm of each, the root of its squares summed", norms
     yield (
-        "the gradients clipped, divided by the norm where that is above 1",
+        "the clipped gradients, divided by the norm where that is above 1",
         gradients / norms[:, None].clamp(1),
     )
     yield "the rate of each step", rates
@@ -134,8 +134,8 @@ training_step = Check(
     mistakes=[
         Mistake(
             _edit_step(("    optimizer.zero_grad()\n", "")),
-            "gradients of earlier steps are still there, because `backward` adds to what it finds. Empty "
-            "them before it.",
+            "gradients of earlier steps are still there, because `backward` adds to what it finds. "
+            "Zero them before you call it.",
         ),
         Mistake(
             _edit_step(
@@ -143,7 +143,7 @@ training_step = Check(
                 ("    loss.backward()\n", "    loss.backward()\n    optimizer.zero_grad()\n"),
             ),
             "no gradient is left to clip. After `backward`, `zero_grad` throws away what `backward` has "
-            "just computed, so empty the gradients before it. (Or is there no `backward`?)",
+            "just computed, so zero the gradients before you call it. (Or is there no `backward`?)",
         ),
         Mistake(
             _edit_step(("    optimizer.step()\n", "")),
@@ -162,7 +162,7 @@ training_step = Check(
                     "    for group in optimizer.param_groups:\n        group['lr'] = rate\n    return",
                 ),
             ),
-            "the rate is set after the step, so each step takes the rate of the one before.",
+            "the rate is set after the step, so each step uses the previous step's rate.",
         ),
         Mistake(
             _edit_step(
@@ -186,7 +186,8 @@ training_step = Check(
                     "    nn.utils.clip_grad_value_(weights, 1.0)",
                 )
             ),
-            "each number is clipped by itself, which turns the gradient. Clip its norm instead.",
+            "each number is clipped by itself, which changes the gradient's direction. Clip its "
+            "norm instead.",
         ),
         Mistake(
             _edit_step(
@@ -223,8 +224,8 @@ training_step = Check(
                     '        norm = nn.utils.clip_grad_norm_(group["params"], 1.0)\n',
                 )
             ),
-            "each group of weights is clipped by itself, which turns the gradient. Clip all of them "
-            "together, by the norm of all.",
+            "each group of weights is clipped by itself, which changes the gradient's direction. "
+            "Clip all of them together, by the norm of all.",
         ),
         Mistake(
             _edit_step(
@@ -237,7 +238,7 @@ training_step = Check(
                 ),
                 ("    norm = nn.utils.clip_grad_norm_(weights, 1.0)\n", ""),
             ),
-            "the norm that you return is that of all weights, but each group is clipped by its own. "
+            "the norm that you return is that of all weights, but each group is clipped by its own norm. "
             "Scale all of them by the same factor.",
         ),
         Mistake(

@@ -114,7 +114,7 @@ mend_loss = Check(
         ),
         Mistake(
             _edit_loss(("0.9 * right", "right")),
-            "the right word keeps all of its 1, and ε comes on top. It should give ε away.",
+            "the right word keeps all of its 1, and ε comes on top. It should give up ε.",
         ),
         Mistake(
             _edit_loss((" / real.sum()", "")),
@@ -255,7 +255,7 @@ mend_shift = Check(
         ),
         Mistake(
             lambda target: (target[:, 1:-1], target[:, 2:]),
-            "bos is left out, so nothing teaches the first word.",
+            "bos is left out, so nothing teaches the model to write the first word.",
         ),
     ],
 )

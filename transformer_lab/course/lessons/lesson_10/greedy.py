@@ -24,7 +24,7 @@ BOS, EOS = 1, 2
 def _make_scorer(
     seed: int, vocabulary: int, ends_after: int, bos: int = BOS, eos: int = EOS
 ) -> Scorer:
-    """Make a function from all words so far to logits; eos is best after `ends_after` of them."""
+    """Make a function that maps all words so far to logits; eos is best after `ends_after` of them."""
     table = torch.randn(97, vocabulary, generator=torch.Generator().manual_seed(seed))
 
     def next_logits(ids: Sequence[int] | Tensor) -> Tensor:
@@ -119,7 +119,7 @@ greedy_words = Check(
         ),
         Mistake(
             _edit_writing(("[bos, *words]", "[bos, *words][-1:]")),
-            "only the last word is read, but the model wants all words so far.",
+            "only the last word is read, but the model needs all words so far.",
         ),
         Mistake(
             _edit_writing(("[bos, *words]", "words or [bos]")),

@@ -134,11 +134,13 @@ reordered = Check(
         ),
         Mistake(
             _edit_reordering(("values[rows]", "values.clone()")),
-            "the keys follow their beam and the values stay, but both belong to the beam.",
+            "the keys follow their beam and the values stay where they were, but both belong to "
+            "the beam.",
         ),
         Mistake(
             _edit_reordering(("keys[rows]", "keys.clone()")),
-            "the values follow their beam and the keys stay, but both belong to the beam.",
+            "the values follow their beam and the keys stay where they were, but both belong to "
+            "the beam.",
         ),
         Mistake(
             lambda cache, parents: [*_reorder_cache(cache[:1], parents), *cache[1:]],
@@ -214,7 +216,7 @@ def _work_out_numbers(
     of_a_word = 2 * num_key_value_heads * width
     yield f"the width of a head, {d_model} divided by {num_heads}", width
     yield f"a word's keys and values in one layer, 2 · {num_key_value_heads} · {width}", of_a_word
-    yield f"the words, {source} of the memory and {written} written", source + written
+    yield f"the words, {source} in the memory and {written} written", source + written
     yield "the last two multiplied, for one layer", of_a_word * (source + written)
     yield f"{layers} times that, for all layers", layers * of_a_word * (source + written)
 
@@ -303,7 +305,8 @@ cache_numbers = Check(
         ),
         Mistake(
             _edit_count(("(source + written)", "source * written")),
-            "source times written is a matrix of scores, and that isn't kept. Add the words.",
+            "source times written is a matrix of scores, and that isn't kept. Add the two numbers "
+            "instead.",
         ),
         Mistake(
             _edit_count(("return", "return 4 *")),

@@ -52,8 +52,8 @@ next_places = Check(
     mistakes=[
         Mistake(
             _edit_positions(("seen.sum(dim=1)", "torch.full_like(ids[:, 0], ids.size(1))")),
-            "the position is the length of the cache, and that counts the padding. A sentence "
-            "would change just because a longer one is in the batch.",
+            "the position is the length of the cache, and that counts the padding. A sentence's "
+            "positions would change just because a longer one is in the batch.",
         ),
         Mistake(
             _edit_positions(("seen.sum(dim=1)", "seen.sum(dim=1) - 1")),

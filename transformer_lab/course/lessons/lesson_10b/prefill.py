@@ -20,7 +20,7 @@ Read = Callable[[Any, Any], tuple[Tensor, tuple[int, ...]]]
 
 
 def _make_reader(seed: int, vocabulary: int) -> Read:
-    """Make a function that gives logits after each new word, from all words up to it."""
+    """Make a function that gives logits after each new word, computed from all words up to it."""
     table = torch.randn(97, vocabulary, generator=torch.Generator().manual_seed(seed))
 
     def read(ids: Any, cache: Any) -> tuple[Tensor, tuple[int, ...]]:
@@ -203,14 +203,14 @@ continued = Check(
         ),
         Mistake(
             lambda read, prompt, count: read(prompt, None)[0].argmax(-1).tolist()[-count:],
-            "one pass cannot write. Its rows are the best words after each word of the prompt, and "
-            "only the last row is news.",
+            "one pass cannot write several words. Its rows are the best words after each word of "
+            "the prompt, and only the last row is news.",
         ),
         Mistake(
             lambda read, prompt, count: read(prompt, None)[0].argmax(-1).tolist()[:count],
-            "one pass cannot write. Row n is the best word after word n of the prompt, and the "
-            "prompt itself says what comes there. Only the last row is news, and then you need a "
-            "loop.",
+            "one pass cannot write several words. Row n is the best word after word n of the "
+            "prompt, and the prompt itself says what comes there. Only the last row is news, and "
+            "then you need a loop.",
         ),
     ],
 )

@@ -199,7 +199,7 @@ keep_top_p = Check(
                 ),
                 ("probabilities = ordered.softmax(dim=-1)", "ordered = logits.gather(-1, words)"),
             ),
-            "the softmax goes over the batch (dim 0), so that rows share one sum. Take dim −1.",
+            "the softmax goes over the batch (dim 0), so rows share one sum. Take dim −1.",
         ),
         Mistake(
             lambda logits, p: _keep_top_p(logits.softmax(dim=-1), p),

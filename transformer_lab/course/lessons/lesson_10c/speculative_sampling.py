@@ -38,8 +38,8 @@ def _work_out_chances(p: Tensor, q: Tensor, at: tuple) -> Iterator[Step]:
     row, missing = at[0], (p[at[0]] - q[at[0]]).clamp(min=0)
     kept, redrawn = _ignore_undrawn_words(_keep_or_redraw, p, q)
     yield f"p divided by q in row {row} (counted from 0)", p[row] / q[row]
-    yield "the chance to be kept, which is that but at most 1", kept[row]
-    yield "by how much p is above q: p − q, or 0 where that is below 0", missing
+    yield "the chance of being kept, which is that but at most 1", kept[row]
+    yield "by how much p exceeds q: p − q, or 0 where that is below 0", missing
     yield "the sum of these", missing.sum()
     yield "what is drawn instead, each divided by the sum (if that is not 0)", redrawn[row]
 
@@ -79,7 +79,7 @@ keep_or_redraw = Check(
     run=_ignore_undrawn_words,
     cases=_cases,
     drawn=_random_rows,
-    results=("the chance to be kept", "what is drawn instead"),
+    results=("the chance of being kept", "what is drawn instead"),
     working=_work_out_chances,
     verified="kept or drawn anew, every word comes out as often as the large model says",
     mistakes=[
@@ -95,8 +95,8 @@ keep_or_redraw = Check(
         ),
         Mistake(
             _edit_chances(("(p / q).clamp(max=1)", "torch.minimum(p, q)")),
-            "this is the chance that a word is drawn *and* kept, but we ask about a word that "
-            "has been drawn.",
+            "this is the chance that a word is drawn *and* kept, but the question is about a word "
+            "that has been drawn.",
         ),
         Mistake(
             _edit_chances(("(p / q).clamp(max=1)", "p.clone()")),

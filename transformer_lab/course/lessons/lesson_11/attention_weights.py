@@ -79,14 +79,14 @@ looks_at = Check(
         ),
         Mistake(
             _edit_reading(("written.index(word)", "max(written.index(word) - 1, 0)")),
-            "you took the row before. `written` already names the rows, so a word's position in it "
+            "you took the previous row. `written` already names the rows, so a word's position in it "
             "is its row.",
         ),
         Mistake(
             _edit_reading(
                 ("written.index(word)", "min(written.index(word) + 1, len(weights) - 1)")
             ),
-            "you took the row after, which reads the word. `written` names each row by the word "
+            "you took the next row, which reads the word. `written` names each row by the word "
             "that it writes.",
         ),
         Mistake(

@@ -31,7 +31,7 @@ _edit_error_rate = partial(edit_reference, _compute_error_rate)
 
 
 def _gold_cases() -> list[tuple]:
-    # A link misread as (step, source) stays within this map, but gives another rate.
+    # A link misread as (step, source) stays within this map, but gives a different rate.
     tall = random_weights(7, 5, seed=6)
     rows = tall.argmax(axis=1)
     gold = {(int(rows[step]), step) for step in (0, 2, 3)} | {(3, 1), (4, 3), (2, 5)}

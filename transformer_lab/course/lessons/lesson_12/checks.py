@@ -155,7 +155,7 @@ largest_by_chance = Check(
         ),
         Mistake(
             _edit_chance(("means.max(axis=1)", "means")),
-            "this throws all heads together. You'll look at the largest head, so compare it with the "
+            "this pools all heads. You'll look at the largest head, so compare it with the "
             "largest of each round.",
         ),
         Mistake(
@@ -313,7 +313,9 @@ def _work_out_pointing(weights: np.ndarray, query: int, key: int, at: tuple) -> 
     row = at[0]
     yield f"row {row} of weights", weights[row]
     said = (
-        f"yes, so 1 for key {key} and 0 for every other key" if row == query else "no, so it stays"
+        f"yes, so 1 for key {key} and 0 for every other key"
+        if row == query
+        else "no, so it stays the same"
     )
     yield "whether it is the row of the query", said
     yield f"row {row} of the result", _point_row(weights, query, key)[row]

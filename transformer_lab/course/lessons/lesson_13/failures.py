@@ -80,7 +80,7 @@ _REASONS = {
     "exact": "no position differs",
     "stopped": "eos is written where a word is due",
     "went on": "a word is written where eos is due",
-    "cut off": "all is right up to where it was cut off",
+    "cut off": "everything is right up to where it was cut off",
     "word": "a word is written in place of another word",
 }
 
@@ -302,7 +302,7 @@ smallest_difference = Check(
         ),
         Mistake(
             lambda a, b: 2 * np.std(np.concatenate([a, b]), ddof=1) * np.sqrt(2 / len(a)),
-            "the two groups are thrown together, so the difference between them counts as spread.",
+            "the two groups are pooled, so the difference between them counts as spread.",
         ),
         Mistake(
             lambda a, b: (np.std(a, ddof=1) + np.std(b, ddof=1)) * np.sqrt(2 / len(a)),
@@ -316,7 +316,7 @@ smallest_difference = Check(
         ),
         Mistake(
             lambda a, b: 2 * np.std(np.concatenate([a, b])) * np.sqrt(2 / len(a)),
-            "the two groups are thrown together, and the variance is divided by n. Take each "
+            "the two groups are pooled, and the variance is divided by n. Take each "
             "group's own variance with ddof=1, and then their mean.",
         ),
         Mistake(

@@ -25,7 +25,10 @@ def _work_out_difference(base: np.ndarray, other: np.ndarray, at: tuple) -> Iter
     yield "other − base, run by run", d
     yield "their mean", d.mean()
     yield "how far each is from that mean", d - d.mean()
-    yield f"their spread, the root of (the squares' sum divided by {len(d) - 1})", d.std(ddof=1)
+    yield (
+        f"their spread, the root of (the sum of their squares divided by {len(d) - 1})",
+        d.std(ddof=1),
+    )
     yield f"that spread divided by √{len(d)}", d.std(ddof=1) / math.sqrt(len(d))
 
 

@@ -152,7 +152,7 @@ power_law = Check(
         ),
         Mistake(
             _edit_fit(("math.exp(intercept), float(-slope)", "float(-slope), math.exp(intercept)")),
-            "the two are the other way round. np.polyfit gives the slope first, but you're asked "
+            "the two are the wrong way round. np.polyfit gives the slope first, but you're asked "
             "for the factor first.",
         ),
         Mistake(

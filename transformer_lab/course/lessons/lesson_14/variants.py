@@ -149,7 +149,7 @@ def _work_out_sublayer(
     added = drop(sublayer(x))
     yield f"row {row} of the embedding plus that of the positions", (embedded + positions)[row]
     yield "that after a dropout, which is x", x[row]
-    yield "what the sub-layer makes of x", sublayer(x)[row]
+    yield "what the sub-layer returns for x", sublayer(x)[row]
     yield "that after a dropout", added[row]
     yield "plus x", (x + added)[row]
     yield "after the norm", layer_norm(x + added)[row]

@@ -102,7 +102,7 @@ def _work_out_exponent(n: np.ndarray, seconds: np.ndarray, at: tuple) -> Iterato
     yield "log n minus the mean of log n", dx
     yield "log seconds minus the mean of log seconds", dy
     sums = [dx @ dy, dx @ dx]
-    yield "the sum of the products of both, and the sum of the squares of the first", sums
+    yield "the sum of their products, and the sum of the squares of the first", sums
     yield "the one sum divided by the other, which is the slope", dx @ dy / (dx @ dx)
 
 
@@ -122,7 +122,7 @@ exponent = Check(
     mistakes=[
         Mistake(
             lambda n, seconds: _fit_slope(n, seconds),
-            "there's no logarithm here, so this is a slope in seconds for each token. A power law "
+            "there's no logarithm here, so this is a slope in seconds per token. A power law "
             "is a straight line only if both axes are logarithmic.",
         ),
         Mistake(

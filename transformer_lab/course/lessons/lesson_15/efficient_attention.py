@@ -143,7 +143,7 @@ merge = Check(
         ),
         Mistake(
             _edit_merge(("new, total, mixed", "new, total, mixed / total[:, None]")),
-            "the mix is divided by the total already. Do that once, after the last part.",
+            "the mix is already divided by the total. Do that once, after the last part.",
         ),
         Mistake(
             _edit_merge(("return new", "return largest_a + largest_b")),
@@ -273,7 +273,7 @@ cache_bytes = Check(
     mistakes=[
         Mistake(
             _edit_count(("d_k + d_v", "2 * d_k + d_v")),
-            "this counts queries, too. But nobody asks a past word's query again, so it isn't kept.",
+            "this counts queries, too. But nobody needs a past word's query again, so it isn't kept.",
         ),
         Mistake(
             _edit_count(("(d_k + d_v)", "d_k")),

@@ -44,7 +44,7 @@ def _work_out_windows(
 ) -> Iterator[Step]:
     window = at[0]
     places = starts[window] + np.arange(length)
-    yield f"the positions of the inputs of window {window}, from its start", places
+    yield f"the positions of window {window}'s inputs, from its start", places
     yield "the ids that stand there, which are the inputs", ids[places]
     yield "the positions of its targets, each one step further on", places + 1
     yield "the ids that stand there, which are the targets", ids[places + 1]

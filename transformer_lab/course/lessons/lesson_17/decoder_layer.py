@@ -93,7 +93,7 @@ def _work_out_layer(
     yield "that row after norm_1", one[row]
     yield "that plus cross-attention to the memory under memory_mask", more[row]
     yield "that row after norm_2", two[row]
-    yield "that plus what feed_forward makes of it", (two + layer.feed_forward(two))[row]
+    yield "that plus what feed_forward returns for it", (two + layer.feed_forward(two))[row]
     yield "that row after norm_3", layer.norm_3(two + layer.feed_forward(two))[row]
 
 

@@ -115,7 +115,7 @@ SYMPTOMS = {
     "mask_late": "hidden keys get their share of the weights before they are hidden",
     "no_output": "the heads are side by side and never mix",
 }
-"""The planted mistakes, each with what you can see of it."""
+"""The planted mistakes, each with its visible symptom."""
 
 
 def attend_with_mistakes(

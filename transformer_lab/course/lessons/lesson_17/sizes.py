@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 17: count a model from its sizes, and how long a text may become."""
+"""Checks for the exercises of lesson 17: count a model from its sizes, and how long a text can get."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -93,7 +93,7 @@ parameters = Check(
     ],
 )
 
-# ---------------------------------------------------------------- how long may the text become?
+# ---------------------------------------------------------------- how long can the text get?
 
 
 def _fit_words(room: int, layers: int, heads: int, d_k: int, source: int, each: int) -> int:

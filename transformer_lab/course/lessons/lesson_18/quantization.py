@@ -52,7 +52,7 @@ def _random_matrix(chance: RandomValues) -> tuple:
 
 def _work_out_rounding(weights: np.ndarray, at: tuple) -> Iterator[Step]:
     row, scale = weights[at[:-1]], 127 / _find_largest(weights)
-    yield "the largest weight, without its sign", _find_largest(weights)
+    yield "the largest absolute weight", _find_largest(weights)
     yield "127 divided by it, which is the scale", scale
     yield f"row {at[0]} of weights" if at[:-1] else "the weights", row
     yield "these times the scale", row * scale
@@ -84,7 +84,7 @@ eight_bits = Check(
         ),
         Mistake(
             lambda w: (_round_to_int8(w, s := 127 / w.max()), s),
-            "the sign counted when you looked for the largest weight, but -1.27 should beat 1.",
+            "you looked for the largest weight without ignoring signs, but -1.27 should beat 1.",
         ),
         Mistake(
             lambda w: (np.round(w * (s := 127 / _find_largest(w))).astype(np.int64), s),

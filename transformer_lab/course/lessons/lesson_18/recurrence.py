@@ -79,7 +79,7 @@ ssru_step = Check(
             "the gate is computed from the state, but it should come from x.",
         ),
         Mistake(
-            _edit_step(("f * state", "state")), "the old state stays whole, but its weight is f."
+            _edit_step(("f * state", "state")), "the old state is kept whole, but its weight is f."
         ),
         Mistake(
             _edit_step(("np.maximum(c, 0), c", "np.maximum(c, 0), np.maximum(c, 0)")),

@@ -186,7 +186,7 @@ interval = Check(
         ),
         Mistake(
             lambda values, draws: _find_interval(values[draws]),
-            "all drawn values are thrown together. Take the mean of each round first.",
+            "all drawn values are pooled. Take the mean of each round first.",
         ),
         Mistake(
             lambda values, draws: _find_interval(values[draws].mean(axis=1), 5, 95),
@@ -221,7 +221,7 @@ interval = Check(
             lambda values, draws: tuple(
                 2 * values.mean() - np.percentile(values[draws].mean(axis=1), (97.5, 2.5))
             ),
-            "the interval is mirrored at the mean, which is another kind of bootstrap. Return the "
+            "the interval is mirrored about the mean, which is another kind of bootstrap. Return the "
             "percentiles themselves.",
         ),
         Mistake(

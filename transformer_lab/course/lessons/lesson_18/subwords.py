@@ -46,7 +46,7 @@ def _work_out_joining(maps: np.ndarray, words: np.ndarray, at: tuple) -> Iterato
     received = maps[np.ix_(asking, asked)].sum(axis=1)
     yield f"the pieces of word {at[0]}, the queries", asking
     yield f"the pieces of word {at[1]}, the keys", asked
-    yield "what these keys receive together from each query", received
+    yield "what these keys receive in total from each query", received
     yield "the mean of that over the queries", received.mean()
 
 
@@ -69,7 +69,7 @@ join = Check(
                 ("sum(axis=1)", "mean(axis=1)"),
                 ("return joined", "return joined / joined.sum(axis=1, keepdims=True)"),
             ),
-            "rows sum to 1 only because you made them, so a word of three pieces receives too little.",
+            "rows sum to 1 only because you forced it, so a word of three pieces receives too little.",
         ),
         Mistake(
             _edit_joining(("mean(axis=0)", "sum(axis=0)")),
