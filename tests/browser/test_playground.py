@@ -733,7 +733,7 @@ def test_a_saved_model_goes_on_where_it_was(play, tmp_path):
     opened.go(QUICK.replace("reverse", "count"))
     upload.set_input_files(path)
     opened.wait_for(
-        "The model in this file doesn't know exactly the letters or words that this task uses."
+        "The letters or words that the model in this file knows aren't the ones that this task uses."
     )
     upload.set_input_files({"name": "a.safetensors", "mimeType": "", "buffer": b"12345"})
     opened.wait_for("not a safetensors file: it has no header")

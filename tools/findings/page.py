@@ -64,7 +64,7 @@ open.
 
 {rule}
 
-Where does the range come from? Each finding has its tests in a fold, and their lines tell you.
+Where does the range come from? Open the tests of a finding, and each line tells you.
 
 - **95% interval**, over ten or more seeds, models, sentences or draws.
 - **The runs go from … to …**, or a count such as *0 of 8*. There were fewer than ten runs, so the range
@@ -136,7 +136,7 @@ def start_sentence(text: str) -> str:
 def describe_source(source: str) -> str:
     """Return who makes the claim, for a reader who has seen no other page."""
     if source == OUR_OWN:
-        return "Nobody whom we could quote says it in these words. We asked the question ourselves."
+        return "We found nobody to quote for it: the question is our own."
     if source == EXPLANATIONS:
         return "Blog posts and courses often say so, but we can't name a single source."
     if source.startswith("the paper"):

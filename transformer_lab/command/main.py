@@ -270,7 +270,9 @@ def add_corpus_options(sub: argparse.ArgumentParser, default: str) -> None:
     )
     sub.add_argument("--target", default=None, help="the target column or ending, in the same way")
     sub.add_argument(
-        "--csv", action="store_true", help="commas separate the columns, and quotes enclose a text"
+        "--csv",
+        action="store_true",
+        help="columns are separated by commas, and text may be in quotes",
     )
 
 

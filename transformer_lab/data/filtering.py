@@ -28,7 +28,7 @@ def rejection_reason(pair: Pair) -> str:
 
 
 def filter_pairs(pairs: Iterable[Pair]) -> tuple[list[Pair], Counter[str]]:
-    """Return the fit pairs, in order and without repeats, and how many were left out for each reason."""
+    """Return the pairs that pass, in order and without repeats, and the counts of those left out."""
     fit: dict[Pair, None] = {}
     left_out: Counter[str] = Counter()
     for pair in pairs:

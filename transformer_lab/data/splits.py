@@ -146,7 +146,7 @@ def split_groups(
         seen = f". The first is {first[:60]!r}: is that a sentence?" if first else ""
         raise ValueError(
             f"{len(holders)} different source sentences in {len(groups)} groups are too few to hold "
-            f"out {wanted['validation']} and {wanted['test']}; expected {least} in as many groups"
+            f"out {wanted['validation']} and {wanted['test']}; expected at least {least} of each"
             f"{seen}"
         )
     return Splits(list(train), held["validation"], held["test"])

@@ -67,7 +67,7 @@ class MarianFile:
         return sum(math.prod(i.shape) for i in self.items.values() if i.kind in BYTES)
 
     def check_all_read(self) -> None:
-        """Raise a ValueError if any weights have not been read, because they belong to another model."""
+        """Raise a ValueError if any weights were left unread: they belong to another kind of model."""
         weights = {name for name, item in self.items.items() if item.kind in BYTES}
         left = sorted(n for n in weights - self.read if not n.endswith(ROUNDING))
         check("weights that no part of the model reads", left[:3], "none", not left)

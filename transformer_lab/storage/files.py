@@ -144,7 +144,7 @@ def find_leftovers(folder: Path) -> Iterator[Path]:
 
 
 def locate_file(folder: Path, name: str) -> Path:
-    """Return the path of a file in a folder, even if a killed writer has not moved it into place."""
+    """Return a file's path in a folder, even if its writer was killed before moving it into place."""
     waiting = folder / COMMITTED_FOLDER / name
     return waiting if waiting.exists() else folder / name
 

@@ -106,4 +106,6 @@ def check_shards_exist(folder: Path, shards: Iterable[str]) -> None:
     for name in shards:
         if not (folder / name).is_file():
             expected = "a folder that all machines share, because Adam's state is split"
-            raise ValueError(f"{folder} lacks another process's {name}; expected {expected}")
+            raise ValueError(
+                f"{folder}/{name}, from another process, is missing; expected {expected}"
+            )

@@ -32,8 +32,8 @@ class EndlessError(BaseException):
 def time_limit(seconds: float | None = None) -> Iterator[None]:
     """Raise `EndlessError` in the block if it takes longer than `seconds` (by default, `SECONDS`).
 
-    Another thread raises it, because signals work neither on Windows nor in every notebook's
-    kernel. Python delivers it between two instructions, so a single call to a library, however
+    Another thread raises it, because signals do not work on Windows, or in some notebook
+    kernels. Python delivers it between two instructions, so a single call to a library, however
     long, finishes first. Only the seconds in which this process computes count, because on a busy
     machine a right answer may have to wait for a long time.
     """

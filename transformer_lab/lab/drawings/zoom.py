@@ -174,4 +174,4 @@ def start_place(blocks: list[dict[str, Any]], head: Head) -> dict[str, int]:
         for place, part in enumerate(block["parts"]):
             if (block["side"], block["layer"], part.get("kind")) == (side, head.layer, head.kind):
                 return {"block": number, "part": place, "head": head.head}
-    raise AssertionError("a head that the record has is in a layer")
+    raise AssertionError(f"the drawing has no layer for {head}, which the record has")

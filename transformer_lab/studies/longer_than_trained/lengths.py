@@ -156,7 +156,7 @@ def read_targets(model: Transformer, drawn: Sequence[TaskExample]) -> tuple[np.n
 def score_by_part(
     model: Transformer, task: Task, lengths: Sequence[int], random: Random
 ) -> list[dict]:
-    """Find out which parts of the target fail at each length, the first being the longest in training.
+    """Find out which parts of the target fail at each length, beginning with the longest in training.
 
     The model runs with teacher forcing, so a mistake does not affect later steps. One
     cross-attention head is followed: the one that looks at the origin most often at the first

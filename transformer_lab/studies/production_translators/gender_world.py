@@ -1,7 +1,7 @@
 """Pairs from the bilingual world for the package's own translator, which knows no other words.
 
-The world's because-sentences give a reason about the subject or about the object; here each event
-gets both reasons. The study `gender` asks a translator these questions.
+In the world, a because-clause explains either the subject or the object; here each event gets one
+of each. The study `gender` asks a translator these questions.
 """
 
 from random import Random

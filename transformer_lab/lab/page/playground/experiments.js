@@ -57,7 +57,7 @@ export const EXPERIMENTS = [
   {
     name: "heads", task: "reverse", change: { name: "heads", value: 1 },
     question: "Does it need four heads?",
-    setting: "The second model has a single head in each attention. It's as wide as the four together.",
+    setting: "In the second model, each attention layer has a single head. It's as wide as the four together.",
     options: ["Yes, with one head it fails.", "With one head it's a little slower.", "It makes no difference at all."],
     usual: 1,
     because: "Each letter that it writes comes from one place, so one look is enough. A single head just takes longer to find out where to look. We searched this page for a task that needs several heads, and found none. Lesson 03 of the course has one.",

@@ -72,7 +72,7 @@ export class Training {
     const { vocabularies } = this.data;
     for (const side of ["source", "target"]) {
       if (String(saved[side].words) === String(vocabularies[side].words)) continue;
-      throw new Error("The model in this file doesn't know exactly the letters or words that this task uses. Choose the task that it was trained on.");
+      throw new Error("The letters or words that the model in this file knows aren't the ones that this task uses. Choose the task that it was trained on.");
     }
     return saved;
   }
