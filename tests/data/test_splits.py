@@ -67,9 +67,9 @@ def test_the_split_is_the_same_on_every_machine():
 @pytest.mark.parametrize(
     ("count", "sizes", "expected"),
     [
-        (2, {}, "expected 3"),
-        (0, {}, "expected 3"),
-        (10, {"validation": 5, "test": 5}, "expected 11"),
+        (2, {}, "expected at least 3"),
+        (0, {}, "expected at least 3"),
+        (10, {"validation": 5, "test": 5}, "expected at least 11"),
     ],
 )
 def test_too_few_pairs_are_an_error_that_says_how_many_are_needed(count, sizes, expected):
