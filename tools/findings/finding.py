@@ -29,7 +29,7 @@ VERDICTS: dict[Verdict, str] = {
     "holds": "Every test is exact, such as a count or a comparison with a formula, and agrees with "
     "the claim. You can expect it of any Transformer.",
     "holds here": "Every test agrees with the claim, and at least one of them looked at trained "
-    "models or at drawn numbers. A larger model may behave differently.",
+    "models or at random numbers. A larger model may behave differently.",
     "depends on": "Some tests agree with the claim, and others contradict it or stay open. The "
     "finding says what it depends on.",
     "not seen": "The tests couldn't tell. A difference may be there, and the interval says how large it "

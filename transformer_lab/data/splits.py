@@ -49,8 +49,8 @@ def digits_matter(pairs: Iterable[SentencePair]) -> bool:
 def explain_new_split(splits: Splits[Any]) -> str:
     """Return what to add to a message when a corpus is not the one that a model was trained on.
 
-    The text is "" unless `digits_matter` for this corpus: only such a corpus was split differently
-    by earlier versions.
+    The text is "" unless `digits_matter` for this corpus, because earlier versions split only
+    corpora of that kind differently.
     """
     pairs = itertools.chain(splits.train, splits.validation, splits.test)
     if not digits_matter(pairs):

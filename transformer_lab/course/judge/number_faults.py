@@ -237,7 +237,7 @@ NUMBER_FINDERS: Sequence[Finder] = (
     find_constant_result,
     find_wrong_index,
 )
-"""The searches for a result that has the right shape, starting with what would explain all cases."""
+"""All searches through a result of the right shape, beginning with faults that would explain every case."""
 
 
 def says_only_where(reason: str, got: np.ndarray, want: np.ndarray) -> bool:

@@ -15,7 +15,7 @@ from transformer_lab.numpy_reference import softmax
 SIZES = (2, 3, 5, 7, 11, 13)
 """Primes: none is the product of two others, so a wrong reshape cannot fit by accident."""
 ONE_IN = 3
-"""The first size is 1 in one of this many cases, because only then does a wrong squeeze fail."""
+"""One case in this many has a first size of 1, because only then does a wrong squeeze fail."""
 
 
 class RandomValues:

@@ -8,7 +8,7 @@ adds each digit to the one before it. In "norms", deeper encoders name the previ
 LayerNorm in one of its two places (both lesson 05).
 
 Seed 7 is left out. The translator that comes with the course has this seed, and it was chosen for
-what one of its heads does, so the course never counts it.
+what one of its heads does, so the course never includes this seed in a count.
 """
 
 from collections.abc import Callable
