@@ -237,7 +237,7 @@ NUMBER_FINDERS: Sequence[Finder] = (
     find_constant_result,
     find_wrong_index,
 )
-"""All searches through a result of the right shape, beginning with faults that would explain every case."""
+"""All searches through a result of the right shape, those that would explain every case first."""
 
 
 def says_only_where(reason: str, got: np.ndarray, want: np.ndarray) -> bool:
