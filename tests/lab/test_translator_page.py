@@ -63,6 +63,16 @@ def test_a_heading_is_seen_only_if_it_was_asked_for(translator, tmp_path):
     assert "<title>A &amp; B, &lt;1 hour&gt;</title>" in text
 
 
+@pytest.mark.parametrize("corpus", ["{folder}/mine.tsv", "{folder}/train@de,es", "world"])
+def test_a_page_does_not_tell_the_folder_that_its_corpus_was_in(translator, tmp_path, corpus):
+    about = {"corpus": corpus.format(folder=tmp_path), "steps": 7}
+    named = Translator(translator.model, *translator.tokenizers, about)
+    data = lab(named, TEXTS).data
+    assert data["config"]["about"] == {"corpus": corpus.removeprefix("{folder}/"), "steps": 7}
+    assert str(tmp_path) not in lab(named, TEXTS).to_html(tmp_path / "a.html").read_text("utf-8")
+    assert named.about["corpus"] == about["corpus"], "the translator itself still knows it"
+
+
 def test_heads_that_align_are_named_without_gold_links():
     """On the shipped translator, the statistical aligner names them as the grammar's links do."""
     pairs = [

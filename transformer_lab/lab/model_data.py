@@ -94,12 +94,15 @@ def model_data(translator: Runnable) -> dict[str, Any]:
         check_tokenizer(side, state)
     tokenizers = [source] if source == target else [source, target]
     about = read["config"].get("about") or {}
+    languages = language_names(about.get("corpus"))
+    if isinstance(corpus := about.get("corpus"), str) and Path(corpus).is_absolute():
+        about["corpus"] = Path(corpus).name  # whoever gets the page need not know the folder
     return {
         **read,
         "tokenizers": pack_gzip(json.dumps(tokenizers, ensure_ascii=False).encode()),
         "weights": pack_gzip(weights),
         "colours": weight_colours(),
-        "languages": list(language_names(about.get("corpus"))),
+        "languages": list(languages),
     }
 
 
