@@ -25,31 +25,35 @@ def split_words(text: str) -> list[str]:
     return re.findall(r"\w+(?:['’]\w+)*|[^\w\s]", text)
 
 
-def align_words(pairs: Sequence[tuple[Words, Words]]) -> list[tuple[Link, ...]]:
+def align_words(pairs: Sequence[tuple[Words, Words]], alike: float = 1.0) -> list[tuple[Link, ...]]:
     """Return, for each pair of word lists, the links that both directions find.
 
-    A link is (source position, target position).
+    A link is (source position, target position). Words that are spelled alike, such as 2018, have
+    a prior probability `alike` times as high.
     """
-    forward = align_one_way(pairs)
-    backward = align_one_way([(target, source) for source, target in pairs])
+    forward = align_one_way(pairs, alike)
+    backward = align_one_way([(target, source) for source, target in pairs], alike)
     return [
         tuple(sorted({*there} & {(s, t) for t, s in back}))
         for there, back in zip(forward, backward, strict=True)
     ]
 
 
-def align_one_way(pairs: Sequence[tuple[Words, Words]]) -> list[list[Link]]:
+def align_one_way(pairs: Sequence[tuple[Words, Words]], alike: float = 1.0) -> list[list[Link]]:
     """Return, for each pair, the links from each target word to its likeliest source word.
 
-    A link is (source position, target position).
+    A link is (source position, target position); see `align_words` for `alike`.
     """
     source_ids, target_ids = number_words(p[0] for p in pairs), number_words(p[1] for p in pairs)
     keys, prior, group = [], [], []
     words = 0
-    for source, target in zip(source_ids, target_ids, strict=True):
+    for pair, source, target in zip(pairs, source_ids, target_ids, strict=True):
         n, m = len(source), len(target)
         # Source word 0 stands for "no word", so the real words are shifted by one.
         near = -DIAGONAL * abs((np.arange(n) + 0.5)[None] / n - (np.arange(m) + 0.5)[:, None] / m)
+        if alike != 1:
+            same = np.array([[a == b for a in pair[0]] for b in pair[1]]).reshape(m, n)
+            near = near + np.log(alike) * same
         likely = np.exp(near) / np.exp(near).sum(axis=1, keepdims=True) * (1 - NULL_PROBABILITY)
         prior.append(np.hstack([np.full((m, 1), NULL_PROBABILITY), likely]).ravel())
         columns = np.concatenate([[0], source + 1])

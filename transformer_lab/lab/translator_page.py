@@ -104,6 +104,10 @@ def weights_of_the_same_shape(name: str, data: dict[str, Any], other: dict[str, 
     return str(other["weights"])
 
 
+ALIKE = 100.0
+"""How strongly a token prefers one that is spelled like it: enough for a year that moves to the front."""
+
+
 def measure_names(
     translator: Runnable, sentences: Sequence[str], examples: Sequence[Example]
 ) -> dict[Head, str]:
@@ -126,11 +130,15 @@ def measure_names(
 
 def align_examples(translator: Runnable, examples: Sequence[Example]) -> list[Alignment]:
     """Return, for each example, the links between its tokens that a statistical aligner finds."""
-    ids = [
-        (translator.encode(source)[:-1], translator.target_tokenizer.encode(target))  # without eos
-        for source, target, *_ in examples
+    source, target = translator.source_tokenizer, translator.target_tokenizer
+    pairs = [
+        (
+            [token.strip() for token in source.tokens(translator.encode(example.source)[:-1])],
+            [token.strip() for token in target.tokens(target.encode(example.target))],
+        )
+        for example in examples
     ]
-    return align_words([([*map(str, source)], [*map(str, target)]) for source, target in ids])
+    return align_words(pairs, ALIKE)
 
 
 def names_by_code(names: Mapping[Head, str] | None, heads: Collection[Head]) -> dict[str, str]:
