@@ -95,7 +95,7 @@ def test_a_score_is_pythons_mean_over_the_same_sentences(page, records, name):
     page.locator(".more > summary").click()
     page.get_by_label("What the heads show").select_option(name)
     note = page.locator(".all-heads > .note")
-    expect(note).to_contain_text("learnt nothing")
+    expect(note).to_contain_text("in an untrained model of this shape")
     expect(note).to_contain_text(f"{label}: {means}")
     for kind in KINDS:
         for head in records[0].heads(kind):
@@ -125,7 +125,7 @@ def test_an_untrained_head_has_the_scores_of_pythons_untrained_heads(page, shipp
     page.locator(".more > summary").click()
     page.get_by_label("What the heads show").select_option("previous_token")
     note = page.locator(".all-heads > .note")
-    expect(note).to_contain_text("learnt nothing")
+    expect(note).to_contain_text("in an untrained model of this shape")
     (encoder, decoder) = re.findall(r"untrained (\d\.\d+) to (\d\.\d+)", note.inner_text())
     found = {"encoder": [], "decoder": []}
     for seed in range(3):
@@ -198,5 +198,5 @@ def test_an_accessibility_checker_finds_nothing_serious_beside_scores(visit_page
     page = visit_page(lab_page, color_scheme=theme).page
     page.locator(".more > summary").click()
     page.get_by_label("What the heads show").select_option("aer")
-    expect(page.locator(".all-heads > .note")).to_contain_text("learnt nothing")
+    expect(page.locator(".all-heads > .note")).to_contain_text("in an untrained model of this shape")
     assert serious(page) == []

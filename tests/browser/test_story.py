@@ -413,7 +413,7 @@ def test_a_phone_shows_each_screen_whole_in_letters_that_can_be_read(tell, momen
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     assert smallest_letters(page, "body") >= SMALLEST
     expect(page.locator(".steps")).to_be_in_viewport(ratio=1)
-    page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished))")
+    page.evaluate("Promise.allSettled(document.getAnimations().map((one) => one.finished))")
     assert page.evaluate(WORDS_UNDER_LINES) == []
 
 

@@ -91,7 +91,7 @@ def test_in_a_learners_kernel_a_pass_is_kept_and_the_folded_solution_is_none(put
     assert solved.startswith("Right: ")
     assert nothing == progress.NOTHING + "\n"
     assert right.startswith(
-        solved + "(Your progress is kept in .progress.json next to the notebooks"
+        solved + "(Your progress is stored in .progress.json next to the notebooks"
     )
     assert shown.startswith("lesson   exercises   quiz\n    01   1 of ")
     assert {p.name for p in path.parent.iterdir()} == {path.name, FILE}
