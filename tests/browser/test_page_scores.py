@@ -198,5 +198,7 @@ def test_an_accessibility_checker_finds_nothing_serious_beside_scores(visit_page
     page = visit_page(lab_page, color_scheme=theme).page
     page.locator(".more > summary").click()
     page.get_by_label("What the heads show").select_option("aer")
-    expect(page.locator(".all-heads > .note")).to_contain_text("in an untrained model of this shape")
+    expect(page.locator(".all-heads > .note")).to_contain_text(
+        "in an untrained model of this shape"
+    )
     assert serious(page) == []
