@@ -498,6 +498,7 @@ def test_a_stopped_run_says_so_and_its_model_can_be_tried(play):
     opened.button("Stop the training").click()
     opened.wait_for(re.compile(r"Stopped after [\d,]+ steps and \d+\.\d seconds\."))
     expect(opened.button("Stop the training")).to_be_hidden()
+    opened.page.wait_for_timeout(500)  # the worker may have taken some more steps, which it tells
     told = opened.status.inner_text()
     assert 300 <= steps_of(opened.status) < 9000
     opened.typed.fill("abc")
