@@ -650,6 +650,25 @@ def test_ones_own_pairs_are_learned(play):
     assert opened.axis("thead")[-1] == "end"
 
 
+def test_a_file_in_another_encoding_is_refused_and_what_was_there_stays(play):
+    opened = play(OWN)
+    box, alert = opened.page.get_by_label("Your pairs"), opened.page.locator(".own .problem")
+    box.fill("ab\tba")
+    for name, encoding in (("old.tsv", "latin-1"), ("wide.tsv", "utf-16")):
+        file = {
+            "name": name,
+            "mimeType": "text/plain",
+            "buffer": "käfer\tescarabajo".encode(encoding),
+        }
+        opened.page.get_by_label("Open a file of pairs").set_input_files(file)
+        expect(alert).to_contain_text(f"{name} isn’t in UTF-8. Save it in UTF-8")
+        expect(box).to_have_value("ab\tba")
+    file = {"name": "new.tsv", "mimeType": "text/plain", "buffer": "käfer\tbug".encode()}
+    opened.page.get_by_label("Open a file of pairs").set_input_files(file)
+    expect(box).to_have_value("käfer\tbug")
+    expect(alert).to_have_text("")
+
+
 def test_hostile_pairs_are_text(play):
     opened = play(OWN)
     bad = ["<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "a\u0000b\u202ec"]

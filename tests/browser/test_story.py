@@ -417,6 +417,18 @@ def test_a_phone_shows_each_screen_whole_in_letters_that_can_be_read(tell, momen
     assert page.evaluate(WORDS_UNDER_LINES) == []
 
 
+@pytest.mark.parametrize(
+    ("size", "is_live"),
+    [((303, 800), False), ((304, 800), True), ((735, 383), False), ((737, 383), True)],
+)
+def test_without_room_for_its_letters_the_story_is_the_page_without_scripts(tell, size, is_live):
+    """Letters of 32 px on a phone are the same as a phone half as wide: 19 em are 304 px."""
+    page = tell(viewport=dict(zip(("width", "height"), size, strict=True)), wait=is_live)
+    page.wait_for_load_state()
+    assert page.evaluate("document.documentElement.classList.contains('live')") == is_live
+    expect(page.locator(".steps")).to_be_visible(visible=is_live)
+
+
 def test_with_reduced_motion_nothing_moves(tell):
     page = tell("#screen=1", reduced_motion="reduce")
     page.keyboard.press("ArrowDown")

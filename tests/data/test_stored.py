@@ -125,6 +125,13 @@ def test_too_few_pairs_are_an_error_and_leave_nothing_that_counts(tmp_path, coun
     assert not is_whole(tmp_path / "a")
 
 
+def test_a_large_corpus_of_mostly_bad_lines_is_refused_too(tmp_path):
+    lines = [*numbered(10), *[None] * 11]
+    with pytest.raises(ValueError, match="these: 11 of 21 lines are bad; expected at most half"):
+        store_corpus(tmp_path / "a", "these", lambda: iter(lines), 0)
+    assert not is_whole(tmp_path / "a")
+
+
 def test_a_corpus_that_changes_while_it_is_read_is_an_error(tmp_path):
     readings = iter([numbered(50), numbered(49)])
     with pytest.raises(

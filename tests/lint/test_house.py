@@ -122,6 +122,7 @@ def test_what_people_use_is_found_by_name():
     found = {name: getattr(transformer_lab, name) for name in transformer_lab.__all__}
     assert {"Translator", "Transformer", "capture_attention", "lab"} <= found.keys()
     assert {*found, "__version__"} <= set(dir(transformer_lab))
+    assert found.keys() == transformer_lab._HOMES.keys()
     assert found["Translator"] is Translator
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert transformer_lab.__version__ == project["version"]

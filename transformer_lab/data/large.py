@@ -28,6 +28,7 @@ from transformer_lab.data.splits import (
     without_digits,
 )
 from transformer_lab.data.stored import StoredPairs, open_or_build, seal_folder, write_pairs
+from transformer_lab.data.text_files import refuse_mostly_bad
 from transformer_lab.storage.files import write_atomically
 
 HELD_OUT_FILE = "held.json"
@@ -128,9 +129,11 @@ def write_splits(folder: Path, name: str, read: PairReader, seed: int, held: Hel
     See `store_corpus` for the arguments.
 
     Raises:
-        ValueError: If there are too few pairs, or they changed between the two passes.
+        ValueError: If there are too few pairs, more than half the lines are bad, or the pairs changed
+            between the two passes.
     """
     seen = scan_pairs(read, seed)
+    refuse_mostly_bad(name, seen.left_out["bad"], len(seen.fits))
     places, fits = np.frombuffer(seen.places, np.uint64), np.frombuffer(seen.fits, np.bool_)
     numbers = np.frombuffer(seen.numbers, np.uint64)
     fitting = np.flatnonzero(fits)

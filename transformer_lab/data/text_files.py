@@ -88,10 +88,16 @@ def read_pairs(
         raise ValueError(
             f"{path} has no pair that can be read ({len(faults)} bad lines{why}); expected at least one"
         )
-    if len(faults) > max(len(pairs), FEW_FAULTS):
-        lines = f"{len(faults):,} of {len(pairs) + len(faults):,} lines"
-        raise ValueError(f"{path}: {lines} are bad; expected at most half. The first: {faults[0]}")
+    first = faults[0] if faults else ""
+    refuse_mostly_bad(str(path), len(faults), len(pairs) + len(faults), first)
     return ReadResult(pairs, len(faults), count_kinds(faults))
+
+
+def refuse_mostly_bad(name: str, bad: int, lines: int, first: str = "") -> None:
+    """Raise a ValueError if more than half the lines are bad, and more than a few."""
+    if bad > max(lines - bad, FEW_FAULTS):
+        seen = f". The first: {first}" if first else ""
+        raise ValueError(f"{name}: {bad:,} of {lines:,} lines are bad; expected at most half{seen}")
 
 
 def count_kinds(faults: Sequence[str]) -> dict[str, int]:
