@@ -1,4 +1,4 @@
-"""The small trainings of lessons 03 and 05 with more seeds: what is stored, and what is taken away."""
+"""The small training runs of lessons 03 and 05 with more seeds: what is stored, and what is removed."""
 
 import torch
 

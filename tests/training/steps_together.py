@@ -1,4 +1,4 @@
-"""Trainings of a small model by one process or by several, in the order in which they are asked for.
+"""Training runs of a small model by one process or by several, in the order in which they are asked for.
 
 `test_distributed.py` starts it, once with torchrun for all that two processes do.
 """
@@ -107,7 +107,7 @@ def failed(mode: str) -> list[str]:
 
 
 def main() -> None:
-    """Do the trainings of the file that is given, and print a line of JSON for each."""
+    """Do the training runs of the file that is given, and print a line of JSON for each."""
     torch.set_num_threads(1)
     with distributed.process_group("cpu"):
         for asked in json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")):

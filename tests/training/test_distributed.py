@@ -51,7 +51,7 @@ def launched(command):
 
 
 def two_do(trainings, folder):
-    """Have two processes do the trainings in this folder."""
+    """Have two processes do the training runs in this folder."""
     asked = folder / "trainings.json"
     inside = [replace(one, folder=str(folder / one.folder)) for one in trainings]
     asked.write_text(json.dumps([asdict(one) for one in inside]), encoding="utf-8")
