@@ -101,6 +101,8 @@ class Opened:
         """Open what is one step deeper: all heads, files, and a glossary."""
         if self.root.locator(".more[open]").count() == 0:
             self.root.locator(".more > summary").click()
+        # The browser reports the opening a moment later, and only then the heads are drawn.
+        self.root.locator(".dot[aria-pressed]").first.wait_for()
 
     def dot(self, head: Head) -> Locator:
         """A head among all heads."""

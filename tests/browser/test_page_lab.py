@@ -448,7 +448,7 @@ def test_all_words_that_the_model_knows_are_within_the_reach_of_the_arrows(page,
     page.locator(".unknown summary").press("Enter")
     words = page.locator(".vocabulary button")
     known = sorted(shipped.source_tokenizer.words[4:])  # behind the special tokens
-    assert words.all_inner_texts() == known
+    expect(words).to_have_text(known)
     expect(page.locator(".vocabulary button[tabindex='0']")).to_have_count(1)
     page.keyboard.press("Tab")
     for _ in range(3):
