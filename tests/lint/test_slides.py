@@ -133,6 +133,26 @@ def test_a_misunderstanding_stands_beside_the_exercise_that_it_belongs_to():
     assert "divide by 2" in "".join(head)
 
 
+def test_the_notes_say_what_plan_c_does_with_a_slide():
+    said = {lesson: guide.plan_c(lesson, TEXT) for lesson in ("00", "01", "04", "06", "07")}
+    assert {lesson: list(of_slides) for lesson, of_slides in said.items()} == {
+        "00": [],
+        "01": [8, 11],
+        "04": [1, 2],
+        "06": [8, 10, 11, 14],
+        "07": list(range(1, 18)),
+    }
+    for lesson, of_slides in said.items():
+        notes = guide.notes(lesson, TEXT)
+        for number, words in of_slides.items():
+            assert words in notes[number - 1]
+    assert said["07"][3].startswith("**Plan C, minutes 20 to 30.** **Exercise 1** in pairs")
+    # The five minutes before 07 are said aloud, so they stand in the notes in full.
+    assert "the cat sat" in said["04"][2]
+    assert "English answers" in said["06"][14]
+    assert guide.slide_numbers("1, 9 to 11") == [1, 9, 10, 11]
+
+
 @pytest.mark.parametrize("entry", ["Scores", "x Scores", ""])
 def test_a_row_that_names_no_slide_is_refused(entry):
     with pytest.raises(ValueError, match="names no slide"):

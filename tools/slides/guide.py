@@ -8,6 +8,9 @@ from tools.build_notebooks import ROOT
 GUIDE = ROOT / "docs" / "instructors.md"
 ROW = re.compile(r"^\| (\d+)–(\d+) \| (.+?) \| (.+) \|$", re.MULTILINE)
 NAMED = re.compile(r"(\d+) (.+)")
+PLAN_C = re.compile(r"^## Plan C: .+?(?=^## )", re.MULTILINE | re.DOTALL)
+PLAN_ROW = re.compile(r"^\| (\d+)–(\d+) \| (\d\d\w?: .+?) \| (.+) \|$", re.MULTILINE)
+SPOKEN = re.compile(r"^\d\. (\*.+?\* \((.+?)\)\. .+)$", re.MULTILINE)
 STUCK = re.compile(r"^\d\. (.+?)(?=\n\d\. |\n\n|\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -64,12 +67,36 @@ def stuck(lesson: str, text: str) -> list[str]:
     ]
 
 
+def plan_c(lesson: str, text: str) -> dict[int, str]:
+    """Return what Plan C's own table says about a lesson's slides, by their numbers.
+
+    Of the slides for its five minutes, this is what the guide says aloud about their lesson.
+    """
+    (plan,) = PLAN_C.findall(text)
+    spoken = [said for said, named in SPOKEN.findall(plan) if lesson in named.split(", ")]
+    found = {}
+    for start, end, listed, words in PLAN_ROW.findall(plan):
+        for entry in listed.split("<br>"):
+            key, _, numbers = entry.partition(": ")
+            if key == lesson:
+                said = f"**Plan C, minutes {start} to {end}.** {' '.join(spoken) or words}"
+                found |= dict.fromkeys(slide_numbers(numbers), said)
+    return found
+
+
+def slide_numbers(listed: str) -> list[int]:
+    """Return the numbers in a list such as "1, 9 to 11"."""
+    ranges = [[int(end) for end in part.split(" to ")] for part in listed.split(", ")]
+    return [number for ends in ranges for number in range(ends[0], ends[-1] + 1)]
+
+
 def notes(lesson: str, text: str) -> list[list[str]]:
     """Return the speaker notes of each slide, as paragraphs of Markdown.
 
     A slide's notes have its row. If the row, or the slide's title, names the place of a
-    misunderstanding, this follows. The first slide has the goals. The last one has the homework, and
-    the misunderstandings whose places no row names.
+    misunderstanding, this follows. Then comes what Plan C does with the slide, if it says so. The
+    first slide has the goals. The last one has the homework, and the misunderstandings whose places
+    no row names.
     """
     found: list[list[str]] = []
     left = stuck(lesson, text)
@@ -78,6 +105,8 @@ def notes(lesson: str, text: str) -> list[list[str]]:
         left = [one for one in left if one not in said]
         for _ in row.slides:
             found.append([f"**Minutes {row.start} to {row.end}.** {row.words}", *said])
+    for number, said_in_plan in plan_c(lesson, text).items():
+        found[number - 1] += [said_in_plan]
     goals, home = paragraph(lesson, r"Goals\.", text), paragraph(lesson, "At home", text)
     found[0] += [goals]
     found[-1] += [line for line in (*left, home) if line]
