@@ -285,12 +285,40 @@ def test_a_task_of_ones_own_is_trained_translated_and_opened_in_both_pages(capsy
     unseen = find_corpus(str(file)).splits().test
     examples = re.search(r'"examples": (\[\[.*?\]\])', (tmp_path / "page0.html").read_text("utf-8"))
     assert [pair[:2] for pair in json.loads(examples[1])] == [[p.source, p.target] for p in unseen]
+    # Without a sentence, the page begins with one that the run has kept.
+    path = tmp_path / "page3.html"
+    assert run(capsys, "lab", "--model", out, "--out", path)[0] == 0
+    example = About.of(Translator.load(out, device="cpu")).example
+    assert example in [pair.source for pair in find_corpus(str(file)).splits().validation]
+    assert f'"sentences": ["{example}"]' in path.read_text(encoding="utf-8")
     write_pairs(file, draw_pairs(numbers_in_english, 199), overwrite=True)
     again = ("lab", "483", "--model", out, "--out", tmp_path / "page2.html")
     code, _, err = run(capsys, *again)
     assert (code, is_one_line(f"error: {err}")) == (0, True)
     assert "no test sentences from" in err
     assert "it has changed since" in err
+
+
+def test_a_copy_of_the_training_file_is_known_and_another_file_is_scored_whole(
+    capsys, tsv, tmp_path
+):
+    out, lines = tmp_path / "run", tsv.read_text().splitlines()
+    assert train(capsys, tsv, out, "--max-steps", "1")[0] == 0
+    copy, other, few = (tmp_path / f"{name}.tsv" for name in ("copy", "other", "few"))
+    copy.write_text("\n".join(lines))
+    other.write_text("\n".join(lines[:-1]))
+    few.write_text(lines[0])  # too few pairs for a split
+    found = {}
+    for file in (tsv, copy, other, few):
+        code, text, err = run(capsys, "evaluate", "--model", out, "--corpus", file, "--json")
+        assert code == 0
+        found[file] = last_json(text) | {"err": err}
+    unseen = len(find_corpus(str(tsv)).splits().test)
+    assert [found[file]["sentences"] for file in (tsv, copy)] == [unseen, unseen]
+    assert found[copy]["bleu"] == found[tsv]["bleu"]
+    assert "copy.tsv' holds the pairs that the model was trained on" in found[copy]["err"]
+    assert found[other]["sentences"] == len(lines) - 1
+    assert (found[few]["sentences"], found[few]["err"]) == (1, "")
 
 
 def test_a_folder_that_cannot_be_written_is_named(capsys, tsv, tmp_path):
@@ -738,6 +766,9 @@ def test_lab_writes_a_page_and_never_over_one_unasked(capsys, model, tmp_path):
     code, text, _ = run(capsys, *wanted, "--overwrite", "--json")
     assert code == 0
     assert last_json(text) == {"out": str(out), "bytes": out.stat().st_size}
+    code, _, err = run(capsys, "lab", "--model", model, "--out", tmp_path / "none.html")
+    assert (code, is_one_line(err)) == (1, True)
+    assert "write a sentence for this model to read; it comes without an example" in err
     assert out.read_text(encoding="utf-8") != page
     code, _, err = run(capsys, *wanted, "--overwrite", "--languages", "Dog", "Chien")
     assert (code, err.count("\n")) == (0, 1)

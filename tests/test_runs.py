@@ -56,7 +56,10 @@ def test_what_a_run_says_of_itself_is_written_under_the_same_names(tsv, tmp_path
     run = begin_run(tmp_path / "run", str(tsv), preset="tiny", seed=3, max_minutes=1e-9, **QUIET)
     path = tmp_path / "run" / "config.json"
     before = json.loads(path.read_text())["about"]
-    assert list(before) == ["corpus", "seed", "preset", "skip_bad", "training", "data"]
+    assert list(before) == [
+        *("corpus", "seed", "preset", "skip_bad", "training", "data", "example")
+    ]
+    assert before["example"] in [pair.source for pair in find_corpus(str(tsv)).splits(3).validation]
     assert (before["corpus"], before["seed"], before["preset"]) == (str(tsv), 3, "tiny")
     assert before["skip_bad"] is False
     assert before["training"]["max_minutes"] is None  # asked for anew each time

@@ -538,6 +538,27 @@ def test_a_translator_that_is_one_file_comes_back_the_same(tmp_path, name):
     assert (tmp_path / "twice.safetensors").read_bytes() == (tmp_path / name).read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("corpus", "told"),
+    [
+        ("/home/ada/mine.tsv", "mine.tsv"),
+        ("/home/ada/train@de,es", "train@de,es"),
+        ("csv:/home/ada/mine.csv@en,fr", "csv:mine.csv@en,fr"),
+        ("hf:/home/ada/set", "hf:set"),
+        ("hf:group/set@en,fr", "hf:group/set@en,fr"),
+        ("debian:fr", "debian:fr"),
+        (None, None),
+    ],
+)
+def test_one_file_does_not_tell_the_folder_that_its_corpus_was_in(tmp_path, corpus, told):
+    translator, path = make_translator(), tmp_path / "whole.safetensors"
+    translator.about = {"corpus": corpus}
+    translator.save(path)
+    assert Translator.load(path, device="cpu").about == {"corpus": told}
+    assert b"/home/ada" not in path.read_bytes()
+    assert translator.about == {"corpus": corpus}, "the translator itself still knows it"
+
+
 def test_one_file_may_hold_half_precision(tmp_path):
     translator, path = make_translator(), tmp_path / "half.safetensors"
     translator.save(path, dtype=torch.float16)

@@ -32,6 +32,7 @@ from transformer_lab.data.batching import (
     longest_word,
     pad,
 )
+from transformer_lab.data.corpus_name import drop_folder
 from transformer_lab.data.text import check_text, check_visible_text, join_for_terminal, to_nfc
 from transformer_lab.data.tokenizer import Tokenizer, load_tokenizer, tokenizer_from_json
 from transformer_lab.decoding import Hypothesis, beam_search, greedy, log_probabilities, sample
@@ -434,10 +435,16 @@ class Translator:
                 self.save_in_locked(path, dtype, overwrite)
 
     def as_single_file(self, dtype: torch.dtype) -> bytes:
-        """Return the translator as the bytes of one safetensors file, which `load` reads."""
+        """Return the translator as the bytes of one safetensors file, which `load` reads.
+
+        Such a file is made to be passed on, so it doesn't say in which folder the corpus lies.
+        """
         source, target = (json.loads(tokenizer.to_json()) for tokenizer in self.tokenizers)
         tokenizers = {"source_tokenizer": source, "target_tokenizer": target}
-        return weights_as_bytes(self.model, dtype, {**self.describe(), **tokenizers})
+        described = self.describe()
+        if isinstance(corpus := described["about"].get("corpus"), str):
+            described["about"]["corpus"] = drop_folder(corpus)
+        return weights_as_bytes(self.model, dtype, {**described, **tokenizers})
 
     def describe(self) -> dict[str, Any]:
         """Return the configuration and `about`, as plain values for JSON.

@@ -117,7 +117,7 @@ def test_a_folder_is_found_again_from_elsewhere_and_its_place_is_not_told(tmp_pa
     monkeypatch.chdir(tmp_path)
     corpus = find_corpus("hf:set@en,fr")
     assert corpus.name == f"hf:{tmp_path / 'set'}@en,fr"
-    assert data_rows({"corpus": corpus.name}, corpus.splits())[0] == ("corpus", "`set@en,fr`")
+    assert data_rows({"corpus": corpus.name}, corpus.splits())[0] == ("corpus", "`hf:set@en,fr`")
 
 
 @pytest.mark.parametrize("kind", ["hf", "stream"])

@@ -328,6 +328,16 @@ def test_without_a_wish_the_sharpest_head_of_the_last_kind_is_open(kind):
     )
 
 
+def test_of_heads_with_and_without_a_name_one_with_a_name_is_open():
+    record = make_record(seed=3)
+    blurred = sorted(record.heads("cross"), key=lambda head: -entropy(record.weights(head)))
+    names = {blurred[0]: "looks all around", blurred[1]: "looks at the end", blurred[-1]: "mixed"}
+    opened = lab(record, names=names).data["start"]
+    assert opened == f"head={blurred[1].code}", "the sharper one of the two"
+    of_another_kind = {record.heads("encoder")[0]: "looks all around"}
+    assert lab(record, names=of_another_kind).data["start"] == f"head={blurred[-1].code}"
+
+
 def test_a_start_that_fits_is_taken():
     start = "head=c2.1&row=4&key=6&view=map&also=c1.1,c1.3"
     assert lab(make_record(), start=start).data["start"] == start

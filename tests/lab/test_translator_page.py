@@ -63,12 +63,23 @@ def test_a_heading_is_seen_only_if_it_was_asked_for(translator, tmp_path):
     assert "<title>A &amp; B, &lt;1 hour&gt;</title>" in text
 
 
-@pytest.mark.parametrize("corpus", ["{folder}/mine.tsv", "{folder}/train@de,es", "world"])
+def test_a_named_head_is_open_unless_the_start_names_another(translator):
+    heads = translator.attend(TEXTS[0]).heads("cross")
+    assert lab(translator, TEXTS, names={heads[1]: "follows"}).data["start"] == (
+        f"head={heads[1].code}"
+    )
+    start = f"head={heads[0].code}&row=1"
+    assert lab(translator, TEXTS, names={heads[1]: "follows"}, start=start).data["start"] == start
+
+
+@pytest.mark.parametrize(
+    "corpus", ["{folder}/mine.tsv", "{folder}/train@de,es", "csv:{folder}/mine.csv", "world"]
+)
 def test_a_page_does_not_tell_the_folder_that_its_corpus_was_in(translator, tmp_path, corpus):
     about = {"corpus": corpus.format(folder=tmp_path), "steps": 7}
     named = Translator(translator.model, *translator.tokenizers, about)
     data = lab(named, TEXTS).data
-    assert data["config"]["about"] == {"corpus": corpus.removeprefix("{folder}/"), "steps": 7}
+    assert data["config"]["about"] == {"corpus": corpus.replace("{folder}/", ""), "steps": 7}
     assert str(tmp_path) not in lab(named, TEXTS).to_html(tmp_path / "a.html").read_text("utf-8")
     assert named.about["corpus"] == about["corpus"], "the translator itself still knows it"
 

@@ -4,13 +4,19 @@ A code such as "e2.3" says where a head sits. A name such as "finds the noun" sa
 the sentences that were measured. The lab shows both, so nobody has to learn the codes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from transformer_lab.attention.record import KINDS, AttentionRecord, Head, Kind
-from transformer_lab.attention.scores import apply_to_weights, entropy, first_token, previous_token
+from transformer_lab.attention.scores import (
+    apply_to_weights,
+    entropy,
+    find_sharpest_head,
+    first_token,
+    previous_token,
+)
 
 
 class Behaviour(NamedTuple):
@@ -124,6 +130,14 @@ def name_head(records: Sequence[AttentionRecord], head: Head) -> str:
         if measured and np.mean(measured) >= behaviour.least:
             return behaviour.name
     return MIXED
+
+
+def find_telling_head(record: AttentionRecord, kind: Kind, names: Mapping[Head, str]) -> Head:
+    """Return the head of this kind to open first: the sharpest of those with a name, or else of all.
+
+    "mixed" does not count as a name here, because it says that nothing was found.
+    """
+    return find_sharpest_head(record, kind, [h for h, name in names.items() if name != MIXED])
 
 
 def has_what_it_needs(record: AttentionRecord, head: Head, behaviour: Behaviour) -> bool:

@@ -6,7 +6,7 @@ test compares the results.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -183,10 +183,15 @@ def available_scores(record: AttentionRecord, kind: Kind) -> tuple[Score, ...]:
     return tuple(score for score in of_kind if not score.needs or getattr(record, score.needs))
 
 
-def find_sharpest_head(record: AttentionRecord, kind: Kind) -> Head:
-    """Return the head of this kind with the lowest mean entropy; if several tie, the first."""
+def find_sharpest_head(record: AttentionRecord, kind: Kind, among: Collection[Head] = ()) -> Head:
+    """Return the head of this kind with the lowest mean entropy; if several tie, the first.
+
+    If any head of this kind is in `among`, only those are compared.
+    """
     compute = apply_to_weights(entropy)
-    values = {head: compute(record, head) for head in record.heads(kind)}
+    heads = record.heads(kind)
+    heads = [head for head in heads if head in among] or heads
+    values = {head: compute(record, head) for head in heads}
     return min(values, key=lambda head: (math.isnan(values[head]), values[head]))
 
 

@@ -4,6 +4,8 @@ Run each as `python -m transformer_lab COMMAND`.
 """
 
 import argparse
+import contextlib
+import io
 import json
 import math
 import os
@@ -22,14 +24,8 @@ from transformer_lab.config import check
 from transformer_lab.course import diary
 from transformer_lab.data.cache import clear_cache, list_cache
 from transformer_lab.data.corpora import CorpusUnavailable, user_cache_folder
-from transformer_lab.data.corpus import (
-    CSV,
-    HUB_KINDS,
-    Corpus,
-    find_corpus,
-    fingerprint,
-    parse_columns,
-)
+from transformer_lab.data.corpus import Corpus, find_corpus, fingerprint
+from transformer_lab.data.corpus_name import CSV, HUB_KINDS, parse_columns
 from transformer_lab.data.pair import SentencePair, Splits
 from transformer_lab.data.splits import explain_new_split
 from transformer_lab.data.text import escape_for_terminal, join_for_terminal
@@ -501,23 +497,49 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
     if options.limit is not None and options.limit < 1:
         raise ValueError(f"--limit is {options.limit}; expected an integer of at least 1")
     corpus, skip_bad = find_corpus(name), about.skip_bad or options.skip_bad
-    trained_on_it = asked is None or corpus.name == about.corpus
-    read_test = None if trained_on_it else corpus.read_test
-    if read_test:
-        pairs = read_test(skip_bad)[: options.limit]
-        splits = Splits([], pairs, pairs)
-    else:
-        splits = corpus.splits(about.seed, skip_bad)
-        splits = replace(splits, test=splits.test[: options.limit])
-    if trained_on_it and has_changed(about, splits):
+    is_own = asked is None or corpus.name == about.corpus
+    splits, whole_file = open_scored_pairs(corpus, about, skip_bad, is_own)
+    splits = replace(splits, test=splits.test[: options.limit])
+    loss, evaluation = print_scores(translator, splits, options.beam, whole_file)
+    seconds = round(time.perf_counter() - started, 1)
+    name = "loss" if whole_file else "validation_loss"
+    return {"steps": about.steps, "seconds": seconds, name: loss, **asdict(evaluation)}
+
+
+def open_scored_pairs(
+    corpus: Corpus, about: About, skip_bad: bool, is_own: bool
+) -> tuple[Splits[Any], bool]:
+    """Return the splits whose test pairs are to be scored, and whether these are all of a file.
+
+    Of a corpus that the translator was trained on, only the test split is scored, also if the
+    corpus has another name now.
+    """
+    if not is_own and corpus.read_test:
+        copy = split_copy(corpus, about, skip_bad)
+        if copy is None:
+            pairs = corpus.read_test(skip_bad)
+            return Splits([], pairs, pairs), True
+        found = "holds the pairs that the model was trained on, so only its test split is scored"
+        print(f"corpus {corpus.name!r} {found}", file=sys.stderr)
+        return copy, False
+    splits = corpus.splits(about.seed, skip_bad)
+    if is_own and has_changed(about, splits):
         changed = (
             "has changed since the model was trained on it, so it may have seen the test sentences"
         )
         print(f"corpus {corpus.name!r} {changed}{explain_new_split(splits)}", file=sys.stderr)
-    loss, evaluation = print_scores(translator, splits, options.beam, bool(read_test))
-    seconds = round(time.perf_counter() - started, 1)
-    name = "loss" if read_test else "validation_loss"
-    return {"steps": about.steps, "seconds": seconds, name: loss, **asdict(evaluation)}
+    return splits, False
+
+
+def split_copy(corpus: Corpus, about: About, skip_bad: bool) -> Splits[Any] | None:
+    """Return the splits of a corpus if it is a copy of what a run was trained on, otherwise None."""
+    try:
+        # What this prints is about a split that another corpus will not need.
+        with contextlib.redirect_stderr(io.StringIO()):
+            splits = corpus.splits(about.seed, skip_bad)
+    except ValueError:  # it cannot be split, so nobody has trained on it
+        return None
+    return splits if about.data == fingerprint(splits.train) else None
 
 
 def run_lab(options: argparse.Namespace) -> dict[str, Any]:
@@ -544,18 +566,17 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
     else:
         if options.device is not None:
             raise ValueError("--device needs --record: without it, the page itself runs the model")
+        translator = Translator.load(options.model, device="cpu")
         if options.text:
             given["sentences"] = options.text
-        elif options.model != PRETRAINED:
-            raise ValueError(
-                "write a sentence for this model to read; only the model that comes with the package "
-                "has a guide, and opens without one"
-            )
-        translator = Translator.load(options.model, device="cpu")
+        elif options.model == PRETRAINED:
+            given = famous_guide() | given
+        elif example := About.of(translator).example:
+            given["sentences"] = [example]
+        else:
+            raise ValueError("write a sentence for this model to read; it comes without an example")
         if options.model != PRETRAINED:
             given["examples"] = find_test_pairs(translator, EXAMPLES)
-        elif not options.text:
-            given = famous_guide() | given
         page = lab(translator, **given)
     path = page.to_html(options.out, title=options.title, overwrite=options.overwrite)
     size = path.stat().st_size

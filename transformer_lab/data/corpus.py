@@ -7,7 +7,6 @@ import difflib
 import hashlib
 import json
 import os
-import re
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +17,7 @@ from typing import Any
 
 from transformer_lab.config import check
 from transformer_lab.data import corpora
+from transformer_lab.data.corpus_name import CSV, HUB_KINDS, parse_columns
 from transformer_lab.data.filtering import filter_pairs, format_filter_counts
 from transformer_lab.data.folders import find_text_folder
 from transformer_lab.data.hub import open_hub_dataset
@@ -67,10 +67,6 @@ KINDS_SHOWN = 5
 """How many kinds of bad lines to print, each with its first line."""
 STORED_VERSION = 3
 """The version of the storage format; corpora in another version are stored again."""
-HUB_KINDS = ("hf", "stream")
-"""The prefixes for datasets on Hugging Face's hub: downloaded as a whole, or streamed."""
-CSV = "csv"
-"""The prefix for a file or folder of CSV tables, with commas and quotes."""
 CORPUS_FORMS = (
     "'world', 'debian:LANGUAGE', 'hf:NAME', 'stream:NAME', or a file or folder that exists"
 )
@@ -232,14 +228,6 @@ def begins_with_json(path: Path) -> bool:
         return isinstance(json.loads(line), dict)
     except (ValueError, RecursionError):
         return False
-
-
-def parse_columns(name: str) -> tuple[str, tuple[str, str] | None]:
-    """Split "NAME@SOURCE,TARGET" into the name and the two columns, which are None if not given."""
-    found = re.fullmatch(r"(.+)@([^@,/]+),([^@,/]+)", name, re.DOTALL)
-    if found is None or Path(name).exists():
-        return name, None
-    return found[1], (found[2], found[3])
 
 
 def language_names(name: str | None) -> tuple[str, str]:

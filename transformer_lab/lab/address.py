@@ -51,6 +51,11 @@ def read_address(
     return read
 
 
+def add_head(address: str, head: Head) -> str:
+    """Return the address with a head in front; it must not name one yet."""
+    return f"head={head.code}" + (f"&{address}" if address else "")
+
+
 def split(field: str) -> list[str]:
     """Return the parts of a field's value, which are separated by commas."""
     return [part for part in field.split(",") if part]

@@ -82,9 +82,9 @@ def lab(
         start: What is open at first, written like the part after "#" in the page's own address:
             "head=e2.3&row=10&mute=c2.2" opens the row of the eleventh word in the third head of the
             encoder's second layer, and mutes a head of cross-attention. A record cannot be changed.
-            If no head is given, a record and a kernel open the head of the last kind with the
-            sharpest rows (lowest entropy); if no row is given, they show the strongest lines of all
-            rows.
+            If no head is given, the head of the last kind with the sharpest rows (lowest entropy)
+            is open; of heads with and without a name, one with a name. If no row is given, a record
+            and a kernel show the strongest lines of all rows.
         snapshots: Records of earlier moments, for instance during training; a slider runs through
             them up to the record, or up to Python's answer.
         languages: What the page calls the two languages, the one that is read and the one that is

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
+from transformer_lab.attention.head_names import find_telling_head
 from transformer_lab.attention.record import AttentionRecord, Head
-from transformer_lab.attention.scores import find_sharpest_head
 from transformer_lab.attention.words import by_words
 from transformer_lab.config import check
-from transformer_lab.lab.address import read_address
+from transformer_lab.lab.address import add_head, read_address
 from transformer_lab.lab.lab_page import LabPage
 from transformer_lab.lab.record_data import drawn_kinds, page_data
 from transformer_lab.lab.translator_page import names_by_code
@@ -24,7 +24,7 @@ def record_page(
     names: Mapping[Head, str] | None = None,
 ) -> LabPage:
     """Build a page with all heads of a record; for arguments and errors see `lab`."""
-    address, head = place_of(record, start, PLACES)
+    address, head = place_of(record, start, PLACES, names)
     data = page_data([*snapshots, record]) | {
         "start": address,
         "languages": list(languages or ("source", "target")),
@@ -35,8 +35,12 @@ def record_page(
     return LabPage(title, "record", data, record, head.kind)
 
 
-def place_of(record: AttentionRecord, start: str, fields: set[str]) -> tuple[str, Head]:
+def place_of(
+    record: AttentionRecord, start: str, fields: set[str], names: Mapping[Head, str] | None = None
+) -> tuple[str, Head]:
     """Return an address that names a head, and the head, by default the sharpest of the last kind.
+
+    If any of these heads has a telling name, the sharpest of those is taken.
 
     Raises:
         ValueError: If the address has other fields, or names a head or cell that the record lacks.
@@ -44,8 +48,8 @@ def place_of(record: AttentionRecord, start: str, fields: set[str]) -> tuple[str
     kinds = drawn_kinds(record)
     read = read_address("start", start, record.heads(), fields)
     if "head" not in read:
-        head = find_sharpest_head(record, kinds[-1])
-        start = f"head={head.code}" + (f"&{start}" if start else "")
+        head = find_telling_head(record, kinds[-1], names or {})
+        start = add_head(start, head)
     else:
         head = Head.from_code(read["head"])
     sizes = dict(zip(("row", "key"), record.weights(head).shape, strict=True))

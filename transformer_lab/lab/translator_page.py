@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from transformer_lab.attention.head_names import name_heads
+from transformer_lab.attention.head_names import find_telling_head, name_heads
 from transformer_lab.attention.record import Alignment, Head, Referent
 from transformer_lab.config import check
 from transformer_lab.evaluation.alignments import align_words
-from transformer_lab.lab.address import read_address
+from transformer_lab.lab.address import add_head, read_address
 from transformer_lab.lab.lab_page import LabPage
 from transformer_lab.lab.model_data import Runnable, model_data
 
@@ -67,9 +67,12 @@ def translator_page(
         check_alignment(translator, example)
     data = model_data(translator)
     record = translator.attend(asked[0])
+    names = names or measure_names(translator, asked, known)
     asked_at = [(name, getattr(prompt, name)) for prompt in prompts for name in ("goal", "start")]
     for name, address in (("start", start), *asked_at):
         read_address(name, address, record.heads())
+    if "head" not in read_address("start", start, record.heads()):
+        start = add_head(start, find_telling_head(record, "cross", names))
     taken = sorted({"", UNTRAINED} & set(others or ()))
     check(
         "names of others",
@@ -82,7 +85,7 @@ def translator_page(
         "start": start,
         "prompts": [asdict(prompt) for prompt in prompts],
         "examples": [example[:3] for example in known],
-        "names": names_by_code(names or measure_names(translator, asked, known), record.heads()),
+        "names": names_by_code(names, record.heads()),
         "others": [
             {"name": name, "weights": weights_of_the_same_shape(name, data, model_data(other))}
             for name, other in (others or {}).items()

@@ -92,7 +92,7 @@ class LabWidget(anywidget.AnyWidget):
         self.plain = sentence, plain
         about = getattr(translator, "about", None) or {}
         self.languages = languages or language_names(about.get("corpus"))
-        start, head = place_of(plain, start, PLACES | {"mute", "point"})
+        start, head = place_of(plain, start, PLACES | {"mute", "point"}, names)
         fields = read_address("start", start, plain.heads())
         self.names = names
         self.about = {

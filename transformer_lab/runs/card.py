@@ -9,7 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from transformer_lab.data.corpus import HUB_KINDS, language_names
+from transformer_lab.data.corpus import language_names
+from transformer_lab.data.corpus_name import drop_folder
 from transformer_lab.data.languages import main_script
 from transformer_lab.data.pair import Splits
 from transformer_lab.data.text import escape_for_terminal
@@ -100,10 +101,7 @@ def format_section(title: str, rows: list[tuple[str, object]]) -> str:
 
 def data_rows(about: dict[str, Any], splits: Splits[Any]) -> list[tuple[str, object]]:
     """Return the rows about the corpus: its name and fingerprint, and the sizes of its splits."""
-    corpus = about.get("corpus") or "unknown"
-    kind, _, place = corpus.partition(":")
-    named = kind in HUB_KINDS and not Path(place).is_absolute()
-    name = corpus if named else Path(corpus).name  # the path of a folder is private
+    name = drop_folder(about.get("corpus") or "unknown")
     rows: list[tuple[str, object]] = [("corpus", f"`{name}`")]
     if splits.said:
         rows.append(("read", splits.said))

@@ -39,8 +39,9 @@ class About:
     """The description of a run: "about" in the config.json of its folder.
 
     A translator that did not come from a run has fewer fields, or none. `training` has no
-    `max_minutes`, because each call sets its own. `data` is the fingerprint of the training pairs.
-    `steps`, `tokens` and `stop` come from the latest call to `Run.train`.
+    `max_minutes`, because each call sets its own. `data` is the fingerprint of the training pairs,
+    and `example` a sentence with which a page can begin. `steps`, `tokens` and `stop` come from the
+    latest call to `Run.train`.
     """
 
     corpus: str | None = None
@@ -49,6 +50,7 @@ class About:
     skip_bad: bool = False
     training: TrainingConfig | None = None
     data: str | None = None
+    example: str | None = None
     steps: int | None = None
     tokens: int | None = None
     stop: Stop | None = None
@@ -61,7 +63,13 @@ class About:
             ValueError: If a field has the wrong type; the message names it.
         """
         said = {f.name: translator.about[f.name] for f in fields(cls) if f.name in translator.about}
-        for name, kind in (("corpus", str), ("preset", str), ("data", str), ("training", dict)):
+        for name, kind in (
+            ("corpus", str),
+            ("preset", str),
+            ("data", str),
+            ("example", str),
+            ("training", dict),
+        ):
             value = said.get(name)
             check(f"about {name}", value, kind.__name__, value is None or isinstance(value, kind))
         check("about seed", said.get("seed", 0), "an integer", is_integer(said.get("seed", 0)))
@@ -239,12 +247,20 @@ def begin_run(
                 skip_bad=skip_bad,
                 training=replace(training, max_minutes=None),
                 data=fingerprint(splits.train),
+                example=pick_example(splits),
             )
             translator.about = about.to_dict()
             if distributed.rank() == 0:
                 translator.save_description(folder)
         trainer = build_trainer(folder, translator, splits, training, on_step, show_progress)
         return Run(folder, translator, splits, trainer, lock)
+
+
+def pick_example(splits: Splits[Any]) -> str | None:
+    """Return the first validation source of six to twelve words, or else the first of all."""
+    sources = [pair.source for pair in splits.validation]
+    handy = [source for source in sources if 6 <= len(source.split()) <= 12]
+    return next(iter(handy or sources), None)
 
 
 def resume_run(

@@ -1,0 +1,31 @@
+"""The name of a corpus, taken apart: what it says about columns, and about folders of this machine.
+
+`data.corpus` gives corpora their names; whatever saves or shows a translator shortens them.
+"""
+
+import re
+from pathlib import Path
+
+HUB_KINDS = ("hf", "stream")
+"""The prefixes for datasets on Hugging Face's hub: downloaded as a whole, or streamed."""
+CSV = "csv"
+"""The prefix for a file or folder of CSV tables, with commas and quotes."""
+
+
+def parse_columns(name: str) -> tuple[str, tuple[str, str] | None]:
+    """Split "NAME@SOURCE,TARGET" into the name and the two columns, which are None if not given."""
+    found = re.fullmatch(r"(.+)@([^@,/]+),([^@,/]+)", name, re.DOTALL)
+    if found is None or Path(name).exists():
+        return name, None
+    return found[1], (found[2], found[3])
+
+
+def drop_folder(name: str) -> str:
+    """Return a corpus's name without the folder that it lies in, which is nobody else's business.
+
+    `drop_folder("csv:/home/ada/pairs.csv@en,fr")` is "csv:pairs.csv@en,fr". Other names stay as
+    they are.
+    """
+    kind = next((f"{kind}:" for kind in (CSV, *HUB_KINDS) if name.startswith(f"{kind}:")), "")
+    place = name.removeprefix(kind)
+    return kind + Path(place).name if Path(place).is_absolute() else name
