@@ -17,6 +17,7 @@ from urllib.parse import unquote
 from sphinx.application import Sphinx
 
 import transformer_lab as tl
+from transformer_lab.course.quiz.review import glossary
 from transformer_lab.lab import playground_page
 from transformer_lab.lab.guide import famous_guide
 from transformer_lab.lab.lab_page import STYLES
@@ -59,9 +60,9 @@ html_title = "transformer_lab"
 # GitHub Pages serves github.com/OWNER/NAME there.
 OWNER, NAME = PROJECT["urls"]["Repository"].split("/")[-2:]
 html_baseurl = f"https://{OWNER}.github.io/{NAME}/"
-html_static_path = ["_static"]
+html_static_path = ["_static", "header.css"]
 html_favicon = "_static/icon.svg"
-html_css_files = ["site.css"]
+html_css_files = ["header.css", "site.css"]
 html_js_files = ["scrolling.js", "findings.js", ("formulas.js", {"defer": "defer"})]
 mathjax3_config = {
     "startup": {"typeset": False},  # formulas.js does it, in slices
@@ -71,7 +72,18 @@ mathjax3_config = {
 templates_path = ["_templates"]
 html_show_sourcelink = False
 html_copy_source = False
+# The lessons have the lab's blues and the story's letters.
+LIGHT, DARK = re.findall(r"--accent: (#\w+);", style("page.css"))
+LETTERS = {"font-stack": 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif'}
+# The theme's own list, without the name, which the header has.
+html_sidebars = {
+    "**": [
+        f"sidebar/{part}.html" for part in ("scroll-start", "search", "navigation", "scroll-end")
+    ]
+}
 html_theme_options = {
+    "light_css_variables": {"color-brand-primary": LIGHT, "color-brand-content": LIGHT, **LETTERS},
+    "dark_css_variables": {"color-brand-primary": DARK, "color-brand-content": DARK},
     "source_repository": PROJECT["urls"]["Repository"],
     "source_branch": "main",
     "source_directory": "",
@@ -85,6 +97,21 @@ def plain_anchors(_: Sphinx, name: str, source: list[str]) -> None:
     """Write links as Sphinx wants them: it doesn't decode %3F, nor know a finding's anchor."""
     source[0] = re.sub(r"\.ipynb#[^)\s]+", lambda link: unquote(link.group()), source[0])
     source[0] = FINDING.sub(r"<a href='\2.html\3'>\1</a>", source[0])
+
+
+def glossary_by_letters(_: Sphinx, name: str, source: list[str]) -> None:
+    """Give each letter of the glossary a table of its own, with links to all of them on top."""
+    if name != "docs/glossary":
+        return
+    head, rule, *rows = glossary().splitlines()
+    by_letter: dict[str, list[str]] = {}
+    for row in rows:
+        letter = re.search(r"[a-z]", row.lower())
+        by_letter.setdefault(letter[0].upper(), []).append(row)
+    tables = ["\n".join([f"## {letter}\n", head, rule, *of]) for letter, of in by_letter.items()]
+    letters = " · ".join(f"[{letter}](#{letter})" for letter in by_letter)
+    opening, _, _ = source[0].partition("```{include}")
+    source[0] = "\n\n".join([opening.rstrip(), letters, *tables]) + "\n"
 
 
 LAB = re.compile(r'<div data-lab="\w+">(.*?)</div>.*', re.DOTALL)
@@ -227,6 +254,11 @@ def course_cards(app: Sphinx, name: str, source: list[str]) -> None:
         source[0] = before + text + after
 
 
+def add_header(app: Sphinx, name: str, template: str, context: dict[str, Any], _: object) -> None:
+    """Give the page's template the header, with links that fit the page's folder."""
+    context["site_header"] = HEADER.format(root="../" * name.count("/"))
+
+
 def link_preview(app: Sphinx, name: str, template: str, context: dict[str, Any], _: object) -> None:
     """What a link to the page is shown with, where somebody passes it on."""
     title = html.escape(context.get("title") or project)
@@ -246,14 +278,15 @@ def link_preview(app: Sphinx, name: str, template: str, context: dict[str, Any],
         )
 
 
-HOME = """\
+HEADER = """\
 <header class="site">
-<a class="name" href="index.html">transformer_lab</a>
-<nav aria-label="Site"><a href="../index.html#course">Lessons</a> <a href="lab.html">Lab</a>
-<a href="playground.html">Playground</a> <a href="findings.html">Findings</a></nav>
+<a class="name" href="{root}docs/index.html">transformer_lab</a>
+<nav aria-label="Site"><a href="{root}index.html#course">Lessons</a>
+<a href="{root}docs/lab.html">Lab</a> <a href="{root}docs/playground.html">Playground</a>
+<a href="{root}docs/findings.html">Findings</a></nav>
 </header>
 """
-"""What stands above the lab and the playground on the site, where they aren't alone."""
+"""What stands above every page but the story, which has a bar of its own; `root` leads to the top."""
 MOVED = """\
 <!doctype html>
 <meta charset="utf-8">
@@ -316,7 +349,7 @@ def with_header(page: str) -> str:
     look = (HERE / "header.css").read_text(encoding="utf-8")
     page = page.replace("style-src-elem ", f"style-src-elem {hash_source(look)} ", 1)
     page = page.replace("</head>", f"<style>{look}</style>\n</head>", 1)
-    return page.replace("<main>\n", f"{HOME}<main>\n", 1)
+    return page.replace("<main>\n", HEADER.format(root="../") + "<main>\n", 1)
 
 
 def write_playground(path: Path) -> None:
@@ -373,8 +406,10 @@ def setup(app: Sphinx) -> None:
     )
     app.connect("build-finished", write_more)
     app.connect("build-finished", guard, priority=900)  # after all that writes pages
+    app.connect("html-page-context", add_header)
     app.connect("html-page-context", link_preview)
     app.connect("source-read", plain_anchors)
+    app.connect("source-read", glossary_by_letters)
     app.connect("source-read", fold)
     app.connect("source-read", share_pages)
     app.connect("source-read", open_with_picture)

@@ -175,7 +175,8 @@ def test_a_slider_moves_in_its_slide(open_deck):
 
 def test_a_picture_that_is_too_tall_stands_in_two_columns(open_deck):
     page = open_deck("07")
-    go_to(page, 8)
+    titles = page.locator(".slides > section h2").all_text_contents()
+    go_to(page, 1 + titles.index("One sentence goes through a layer of the encoder"))
     frame = page.frame_locator("section.present iframe[data-piece=frames]")
     halves = frame.locator("canvas:visible")
     assert halves.count() == 2

@@ -2,7 +2,7 @@
 
 const LARGEST = 2;
 const SMALLEST = 0.7;
-const SMALLEST_PICTURE = 0.45;
+const SMALLEST_OF = { frames: 0.45, lab: 1 }; // the lab is longer than a slide, and rather scrolls than shrinks
 const STEPS = 8; // halvings, until a size is found
 const PARTS = "img, svg, table, canvas, button, p";
 const TALL = 1.25; // how high a picture is, in its width, if it is cut in two
@@ -42,7 +42,7 @@ function fitFrame(frame, most = LARGEST) {
     return fits();
   };
   root.style.overflow = "hidden";
-  body.style.zoom = findLargestSize(frame.dataset.piece === "frames" ? SMALLEST_PICTURE : SMALLEST, most, fitsAt);
+  body.style.zoom = findLargestSize(SMALLEST_OF[frame.dataset.piece] ?? SMALLEST, most, fitsAt);
   if (!fits()) root.style.overflow = "auto";
   return fits;
 }

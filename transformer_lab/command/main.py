@@ -164,8 +164,9 @@ def build_parser() -> argparse.ArgumentParser:
     lab.add_argument(
         "text",
         nargs="*",
-        help="one or more sentences, each with a button; if none are given, the page opens with "
-        "two famous ones and a guide",
+        help="one or more sentences, each with a button; if none are given, the page opens with one "
+        "from the model's corpus, or, for the model that comes with the package, with two famous "
+        "ones and a guide",
     )
     lab.add_argument(
         "--out", type=Path, default=Path("lab.html"), help="the page (default %(default)s)"

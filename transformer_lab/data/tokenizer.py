@@ -83,10 +83,16 @@ class WordTokenizer:
         for text in texts:
             normal = normalise(text)
             for match in WORD.finditer(normal):
-                count[match.group()] += 1
-                before = normal[: match.start()]
-                if not before or before[-1].isspace() or is_elided(before.split()[-1]):
-                    spaced.add(match.group())
+                word, start = match.group(), match.start()
+                count[word] += 1
+                if word in spaced:
+                    continue
+                if (
+                    start == 0
+                    or normal[start - 1].isspace()
+                    or is_elided(normal[:start].split()[-1])
+                ):
+                    spaced.add(word)
         words = sorted(count, key=lambda word: (-count[word], word))
         return cls(words, (word for word in words if word not in spaced))
 

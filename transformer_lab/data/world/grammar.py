@@ -7,6 +7,7 @@ refer to two nouns, it also comes with the right noun and the word that decides.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from random import Random
 
@@ -38,7 +39,7 @@ class Coreference:
     target_pronoun: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WorldPair:
     """A sentence pair of the bilingual world with its gold annotations.
 
@@ -58,12 +59,12 @@ class WorldPair:
     coreference: Coreference | None
     combinations: tuple[tuple[str, str], ...] = ()
 
-    @property
+    @cached_property
     def source(self) -> str:
         """The English sentence as text."""
         return join_tokens(self.source_tokens)
 
-    @property
+    @cached_property
     def target(self) -> str:
         """The French sentence as text."""
         return join_tokens(self.target_tokens, french=True)
