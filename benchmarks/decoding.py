@@ -24,7 +24,7 @@ from benchmarks.machine import describe_run
 from benchmarks.memory import peak_megabytes
 from benchmarks.peers import LARGE, SMALL, Size, TutorialTransformer, make_marian, make_ours
 from benchmarks.report import Target, table, target_table
-from benchmarks.timing import Times, explain_miss, measure_product_share, median_ratio
+from benchmarks.timing import Times, explain_miss, measure_shares, median_ratio, sum_products
 from transformer_lab.data.batching import EOS_ID, PAD_ID
 from transformer_lab.decoding import beam_search, greedy
 from transformer_lab.formats.to_ctranslate2 import build_spec
@@ -210,7 +210,9 @@ def format_rates(times: dict[str, Times], size: str, length: int) -> str:
 def list_targets(times: dict[int, dict[str, Times]], size: str) -> list[Target]:
     """Return the targets for our package at one size."""
     mine = {name: make_decoder(name, SIZES[size]) for name in (GREEDY[-1], BEAMS[-1])}
-    share = {name: measure_product_share(partial(run, LENGTHS[0])) for name, run in mine.items()}
+    share = {
+        name: sum_products(measure_shares(partial(run, LENGTHS[0]))) for name, run in mine.items()
+    }
     wanted = [
         ("greedy to CTranslate2", GREEDY[1], GREEDY[-1], 1.0),
         ("beam 4 to CTranslate2", BEAMS[1], BEAMS[-1], 0.9),

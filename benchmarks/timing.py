@@ -46,16 +46,27 @@ def median_ratio(slow: Times, fast: Times) -> float:
     return median(s / f for s, f in zip(slow.seconds, fast.seconds, strict=True))
 
 
-def measure_product_share(run: Callable[[], object]) -> float:
-    """Return the share of a run's time, from 0 to 1, spent in matrix products and fused attention.
-
-    All candidates have to compute these, so this time cannot be avoided.
-    """
+def measure_shares(run: Callable[[], object]) -> dict[str, float]:
+    """Return the share of a run's time, from 0 to 1, that each of PyTorch's operations takes itself."""
     with profile(activities=[ProfilerActivity.CPU]) as recorded:
         run()
     own = {event.key: event.self_cpu_time_total for event in recorded.key_averages()}
-    products = sum(time for key, time in own.items() if key.startswith(PRODUCTS))
-    return products / sum(own.values())
+    return {key: time / sum(own.values()) for key, time in own.items()}
+
+
+def sum_products(shares: dict[str, float]) -> float:
+    """Return the share of matrix products and fused attention.
+
+    All candidates have to compute these, so this time cannot be avoided.
+    """
+    return sum(share for key, share in shares.items() if key.startswith(PRODUCTS))
+
+
+def name_the_rest(shares: dict[str, float], most: int = 4) -> str:
+    """Return the operations that take most of the time besides products, with their shares."""
+    rest = {key: share for key, share in shares.items() if not key.startswith(PRODUCTS)}
+    largest = sorted(rest, key=rest.__getitem__, reverse=True)[:most]
+    return ", ".join(f"`{key.removeprefix('aten::')}` {rest[key]:.0%}" for key in largest)
 
 
 def explain_miss(reached: float, share: float) -> str:

@@ -34,7 +34,14 @@ from benchmarks.peers import (
     marian_logits,
 )
 from benchmarks.report import Target, table, target_table
-from benchmarks.timing import Times, explain_miss, interleave, measure_product_share, median_ratio
+from benchmarks.timing import (
+    Times,
+    interleave,
+    measure_shares,
+    median_ratio,
+    name_the_rest,
+    sum_products,
+)
 from transformer_lab.config import Precision, TrainingConfig
 from transformer_lab.config.device import has_bfloat16
 from transformer_lab.data.batching import PAD_ID, Batch, Example, buckets, collate, padding_share
@@ -45,6 +52,8 @@ STEPS = 5  # steps of an ordinary loop in one round
 RATE = 1e-3
 SMOOTHING = 0.1
 CLIP = 1.0
+WANTED = 0.85
+"""The share of our time that matrix products should take."""
 
 
 def count_attention_flops(query: Any, key: Any, value: Any, *_: object, **__: object) -> int:
@@ -211,11 +220,11 @@ def make_candidates(size: Size, precision: Precision, budget: int) -> dict[str, 
 
 def measure_size(
     size: Size, corpus: Corpus, rounds: int
-) -> tuple[str, dict[str, Times], dict[str, float]]:
+) -> tuple[str, dict[str, Times], dict[str, dict[str, float]]]:
     """Measure all candidates in every precision; they take turns.
 
-    It returns the table, the times, and the share of our own candidates' time that matrix products
-    take; the keys are precision and name.
+    It returns the table, the times, and the share of our own candidates' time that each operation
+    takes; the keys are precision and name.
     """
     check_sizes(size)
     train, validation = encode_corpus(corpus, size.vocab)
@@ -273,7 +282,7 @@ def measure_size(
         "tokens:\n\n"
     )
     shares = {
-        name: measure_product_share(partial(candidate.run, pieces[name][0][:2]))
+        name: measure_shares(partial(candidate.run, pieces[name][0][:2]))
         for name, candidate in everyone.items()
         if "ours" in name
     }
@@ -281,24 +290,32 @@ def measure_size(
 
 
 def section(rounds: int) -> str:
-    """Return the section: both sizes and their targets."""
+    """Return the section: both sizes, and how close each comes to its own matrix products.
+
+    No loop can be faster than the products that all of them compute, so that is the limit.
+    """
     corpus = open_corpus()
     parts, targets = [], []
     for size in (SMALL, LARGE):
         text, times, shares = measure_size(size, corpus, rounds)
         parts.append(text)
         ordinary = times["fp32: `nn.Transformer`, ordinary loop"]
-        for what, name, goal in (
-            ("identical batches, fp32", "fp32: ours, the same batches", 2.0),
-            ("buckets and bf16", "bf16: ours, buckets", 5.0),
+        for what, name in (
+            ("identical batches, fp32", "fp32: ours, the same batches"),
+            ("buckets and bf16", "bf16: ours, buckets"),
         ):
             if name not in times:
                 continue
+            products = sum_products(shares[name])
             reached = median_ratio(ordinary, times[name])
-            what = f"d_model {size.d_model}: {what}, to `nn.Transformer`'s loop in fp32"
-            reason = explain_miss(reached, shares[name])
-            targets.append(Target(what, reached, goal, reason=reason))
+            what = f"d_model {size.d_model}, {what}: what products take of our time"
+            reason = (
+                f"We're {reached:.2f} times as fast as the ordinary loop in fp32, and with nothing "
+                f"but products we'd be {reached / products:.1f} times as fast. "
+                f"The rest: {name_the_rest(shares[name])}."
+            )
+            targets.append(Target(what, products, WANTED, reason=reason))
     about = f"Corpus: {corpus.name}, up to {LONGEST} tokens per side. {describe_run(rounds)}\n"
     if "bf16" not in list_precisions():
         about += "bf16 is left out: this processor does not multiply it.\n"
-    return "\n".join([about, *parts, target_table(targets)])
+    return "\n".join([about, *parts, target_table(targets, "share")])
