@@ -331,6 +331,13 @@ def counted(config):
     return num_parameters(model_class(config), config)
 
 
+def test_the_meta_device_is_noticed_with_pytorch_2_6_too(monkeypatch):
+    """There, `get_default_device` does not know of `with torch.device(...)`, and counting never ended."""
+    monkeypatch.setattr(torch, "get_default_device", lambda: torch.device("cpu"))
+    model = make_model()
+    assert counted(model.config) == count_parameters(model)["total"]
+
+
 def test_a_part_that_somebody_adds_is_counted_too(monkeypatch):
     """The count is of the model itself: a description beside it once lacked what a new kind has."""
 

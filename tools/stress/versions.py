@@ -33,8 +33,8 @@ SHOWN = (
     "torch numpy matplotlib ipywidgets anywidget ipython transformers ctranslate2 datasets".split()
 )
 HEADS = ["versions", "result", "run on", "Python", *SHOWN]
-TESTED = "beartype hypothesis nbclient nbformat packaging pyyaml".split()
-TESTED += "pytest pytest-timeout pytest-xdist".split()
+TESTED = "beartype hypothesis nbclient nbformat packaging playwright pyyaml".split()
+TESTED += "pytest pytest-timeout pytest-xdist roman-numerals wasmtime".split()
 TESTS = ["-q", "-n", "2", "--dist", "loadfile", "-p", "no:cacheprovider"]
 TESTS += [f"--ignore=tests/{part}" for part in ("lint", "notebooks", "browser")]
 TESTS += ["-o", "addopts=--import-mode=importlib --strict-markers"]

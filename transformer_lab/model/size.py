@@ -117,7 +117,8 @@ def check_memory_first(build: Callable[[Any, TransformerConfig], None]) -> Calla
     @wraps(build)
     def checked(self: Any, config: TransformerConfig) -> None:
         check("config", config, "a TransformerConfig", isinstance(config, TransformerConfig))
-        if torch.get_default_device().type == "cpu":
+        # In PyTorch 2.6, `torch.get_default_device` does not notice `with torch.device(...)`.
+        if torch.empty(0).device.type == "cpu":
             check_memory(type(self), config)
         build(self, config)
 
