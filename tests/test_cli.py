@@ -309,7 +309,9 @@ def test_a_copy_of_the_training_file_is_known_and_another_file_is_scored_whole(
     other.write_text("\n".join(lines[:-1]))
     few.write_text(lines[0])  # too few pairs for a split
     found = {}
-    for file in (tsv, copy, other, few):
+    swapped = tmp_path / "swapped.tsv"
+    swapped.write_text("\n".join("\t".join(line.split("\t")[::-1]) for line in lines[:5]))
+    for file in (tsv, copy, other, few, swapped):
         code, text, err = run(capsys, "evaluate", "--model", out, "--corpus", file, "--json")
         assert code == 0
         found[file] = last_json(text) | {"err": err}
@@ -318,7 +320,71 @@ def test_a_copy_of_the_training_file_is_known_and_another_file_is_scored_whole(
     assert found[copy]["bleu"] == found[tsv]["bleu"]
     assert "copy.tsv' holds the pairs that the model was trained on" in found[copy]["err"]
     assert found[other]["sentences"] == len(lines) - 1
-    assert (found[few]["sentences"], found[few]["err"]) == (1, "")
+    # Of another file, what the model has seen is counted.
+    trained = {pair.source for pair in find_corpus(str(tsv)).splits().train}
+    sources = [line.split("\t")[0] for line in lines[:-1]]
+    seen = sum(source in trained for source in sources)
+    assert 0 < seen < len(sources)
+    assert found[other]["seen_in_training"] == seen
+    assert f"{seen} of these {len(sources)} sentences were in" in found[other]["err"]
+    assert found[few]["sentences"] == 1
+    assert found[few]["seen_in_training"] == (sources[0] in trained)
+    assert (found[swapped]["seen_in_training"], found[swapped]["err"]) == (0, "")
+    assert [found[file]["seen_in_training"] for file in (tsv, copy)] == [0, 0]
+    # Nobody can tell once the file has gone or changed.
+    tsv.write_text("\n".join(lines[1:]))
+    code, text, err = run(capsys, "evaluate", "--model", out, "--corpus", other, "--json")
+    assert (code, last_json(text)["seen_in_training"], err) == (0, None, "")
+
+
+def test_swapped_languages_are_told(capsys, tmp_path):
+    lines = [f"{i} {word}" for i in range(40) for word in ("one", "two")]
+    for folder, side in (("a", ""), ("b", "x ")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "t.en").write_text("\n".join(side + line for line in lines))
+        (tmp_path / folder / "t.de").write_text("\n".join(f"{side}zu {line}" for line in lines))
+    file, other, out = tmp_path / "a" / "t", tmp_path / "b" / "t", tmp_path / "run"
+    sides = ("--source", "en", "--target", "de")
+    assert train(capsys, file, out, *sides, "--max-steps", "1")[0] == 0
+    score = ("evaluate", "--model", out, "--limit", 2, "--corpus", other)
+    assert "translates" not in run(capsys, *score, *sides)[2]
+    code, _, err = run(capsys, *score, "--source", "de", "--target", "en")
+    assert code == 0
+    assert "The model translates English to German, but the corpus is German to English" in err
+    assert "Did you swap --source and --target?" in err
+
+
+def test_a_saved_model_says_that_its_corpus_is_not_here(capsys, tsv, tmp_path):
+    out, saved = tmp_path / "run", tmp_path / "saved"
+    assert train(capsys, tsv, out, "--max-steps", "1")[0] == 0
+    Translator.load(out, device="cpu").save(saved)
+    assert str(tsv.parent) not in (saved / "config.json").read_text()
+    code, _, err = run(capsys, "evaluate", "--model", saved)
+    assert (code, is_one_line(err)) == (1, True)
+    assert f"was trained on '{tsv.name}', which is not here. Name a corpus with --corpus" in err
+    code, text, err = run(capsys, "evaluate", "--model", saved, "--corpus", tsv, "--json")
+    assert code == 0
+    assert "holds the pairs that the model was trained on" in err
+    assert last_json(text)["sentences"] == len(find_corpus(str(tsv)).splits().test)
+
+
+def test_a_page_can_leave_the_test_pairs_out(capsys, tsv, tmp_path):
+    out = tmp_path / "run"
+    assert train(capsys, tsv, out, "--max-steps", "1")[0] == 0
+    pages = []
+    for options in ((), ("--no-examples",)):
+        path = tmp_path / f"{len(options)}.html"
+        code, text, _ = run(capsys, "lab", "--model", out, "--out", path, *options)
+        assert code == 0
+        assert ("test pairs from the model's corpus" in text) == (not options)
+        pages.append(path.read_text(encoding="utf-8"))
+    assert '"examples": [[' in pages[0]
+    assert '"examples": []' in pages[1]
+
+
+def test_a_file_given_as_a_sentence_is_told(capsys, tsv):
+    _, _, err = run(capsys, "translate", tsv)
+    assert f"is the name of a file. To translate its lines: translate < {tsv}" in err
 
 
 def test_a_folder_that_cannot_be_written_is_named(capsys, tsv, tmp_path):

@@ -417,7 +417,8 @@ class Translator:
         A path that ends in .safetensors becomes a single file; any other path becomes a folder.
         `overwrite` replaces an existing model, and in a folder removes the snapshots that its
         config.json lists. If the disk fills up or the process is killed while saving, the old model
-        stays intact.
+        stays intact. What is saved may be passed on, so of a corpus's path it holds only the last
+        part. A run's own folder keeps the whole path.
 
         Raises:
             ValueError: If a model exists and `overwrite` is not set; if a file that this package
@@ -425,26 +426,23 @@ class Translator:
                 or if a weight is not finite in this precision.
         """
         path = expand_path(path)
+        shared = Translator(self.model, *self.tokenizers, dict(self.about))
+        if isinstance(corpus := self.about.get("corpus"), str):
+            shared.about["corpus"] = drop_folder(corpus)
         if is_single_file(path):
             check_replaceable(path, overwrite)
-            content = self.as_single_file(dtype)
+            content = shared.as_single_file(dtype)
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(path, content)
         else:
             with lock_folder(path):
-                self.save_in_locked(path, dtype, overwrite)
+                shared.save_in_locked(path, dtype, overwrite)
 
     def as_single_file(self, dtype: torch.dtype) -> bytes:
-        """Return the translator as the bytes of one safetensors file, which `load` reads.
-
-        Such a file is made to be passed on, so it doesn't say in which folder the corpus lies.
-        """
+        """Return the translator as the bytes of one safetensors file, which `load` reads."""
         source, target = (json.loads(tokenizer.to_json()) for tokenizer in self.tokenizers)
         tokenizers = {"source_tokenizer": source, "target_tokenizer": target}
-        described = self.describe()
-        if isinstance(corpus := described["about"].get("corpus"), str):
-            described["about"]["corpus"] = drop_folder(corpus)
-        return weights_as_bytes(self.model, dtype, {**described, **tokenizers})
+        return weights_as_bytes(self.model, dtype, {**self.describe(), **tokenizers})
 
     def describe(self) -> dict[str, Any]:
         """Return the configuration and `about`, as plain values for JSON.

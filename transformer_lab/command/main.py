@@ -4,8 +4,6 @@ Run each as `python -m transformer_lab COMMAND`.
 """
 
 import argparse
-import contextlib
-import io
 import json
 import math
 import os
@@ -13,12 +11,13 @@ import re
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from transformer_lab.command.doctor import diagnose
+from transformer_lab.command.scored import find_own_corpus, open_scored_pairs
 from transformer_lab.command.streams import prepare_streams, read_lines, replace_nan
 from transformer_lab.config import check
 from transformer_lab.course import diary
@@ -27,7 +26,6 @@ from transformer_lab.data.corpora import CorpusUnavailable, user_cache_folder
 from transformer_lab.data.corpus import Corpus, find_corpus, fingerprint
 from transformer_lab.data.corpus_name import CSV, HUB_KINDS, parse_columns
 from transformer_lab.data.pair import SentencePair, Splits
-from transformer_lab.data.splits import explain_new_split
 from transformer_lab.data.text import escape_for_terminal, join_for_terminal
 from transformer_lab.evaluation.bleu import looks_tokenized
 from transformer_lab.model.size import count_parameters
@@ -186,6 +184,11 @@ def build_parser() -> argparse.ArgumentParser:
         "--start", default="", help='what the page shows first, such as "head=e2.3&row=10"'
     )
     lab.add_argument("--title", default="", help="a heading for the page")
+    lab.add_argument(
+        "--no-examples",
+        action="store_true",
+        help="leave out the test pairs from the model's corpus, on which the page tests a muted head",
+    )
     lab.add_argument(
         "--languages",
         nargs=2,
@@ -441,6 +444,10 @@ def run_translate(options: argparse.Namespace) -> list[dict[str, Any]]:
         ValueError: If all texts are refused, or standard input is empty.
     """
     translator = Translator.load(options.model, device=options.device)
+    for text in options.text:
+        if os.path.isfile(text):
+            said = f"{text} is the name of a file. To translate its lines: translate < {text}"
+            print(escape_for_terminal(said), file=sys.stderr)
     results: list[dict[str, Any]] = []
     asked, refused, first = 0, 0, ""
     for texts in [options.text] if options.text else read_lines():
@@ -490,57 +497,22 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
     started = time.perf_counter()
     translator = Translator.load(options.model, device=options.device)
     about, asked = About.of(translator), corpus_from_options(options)
-    name = about.corpus if asked is None else asked
-    if name is None:
-        raise ValueError(
-            f"{options.model} does not say which corpus it was trained on. Name one with --corpus"
-        )
     if options.limit is not None and options.limit < 1:
         raise ValueError(f"--limit is {options.limit}; expected an integer of at least 1")
-    corpus, skip_bad = find_corpus(name), about.skip_bad or options.skip_bad
+    corpus = find_own_corpus(about, options.model) if asked is None else find_corpus(asked)
     is_own = asked is None or corpus.name == about.corpus
-    splits, whole_file = open_scored_pairs(corpus, about, skip_bad, is_own)
-    splits = replace(splits, test=splits.test[: options.limit])
-    loss, evaluation = print_scores(translator, splits, options.beam, whole_file)
+    skip_bad = about.skip_bad or options.skip_bad
+    scored = open_scored_pairs(corpus, about, skip_bad, is_own, options.limit)
+    loss, evaluation = print_scores(translator, scored.splits, options.beam, scored.whole_file)
     seconds = round(time.perf_counter() - started, 1)
-    name = "loss" if whole_file else "validation_loss"
-    return {"steps": about.steps, "seconds": seconds, name: loss, **asdict(evaluation)}
-
-
-def open_scored_pairs(
-    corpus: Corpus, about: About, skip_bad: bool, is_own: bool
-) -> tuple[Splits[Any], bool]:
-    """Return the splits whose test pairs are to be scored, and whether these are all of a file.
-
-    Of a corpus that the translator was trained on, only the test split is scored, also if the
-    corpus has another name now.
-    """
-    if not is_own and corpus.read_test:
-        copy = split_copy(corpus, about, skip_bad)
-        if copy is None:
-            pairs = corpus.read_test(skip_bad)
-            return Splits([], pairs, pairs), True
-        found = "holds the pairs that the model was trained on, so only its test split is scored"
-        print(f"corpus {corpus.name!r} {found}", file=sys.stderr)
-        return copy, False
-    splits = corpus.splits(about.seed, skip_bad)
-    if is_own and has_changed(about, splits):
-        changed = (
-            "has changed since the model was trained on it, so it may have seen the test sentences"
-        )
-        print(f"corpus {corpus.name!r} {changed}{explain_new_split(splits)}", file=sys.stderr)
-    return splits, False
-
-
-def split_copy(corpus: Corpus, about: About, skip_bad: bool) -> Splits[Any] | None:
-    """Return the splits of a corpus if it is a copy of what a run was trained on, otherwise None."""
-    try:
-        # What this prints is about a split that another corpus will not need.
-        with contextlib.redirect_stderr(io.StringIO()):
-            splits = corpus.splits(about.seed, skip_bad)
-    except ValueError:  # it cannot be split, so nobody has trained on it
-        return None
-    return splits if about.data == fingerprint(splits.train) else None
+    name = "loss" if scored.whole_file else "validation_loss"
+    return {
+        "steps": about.steps,
+        "seconds": seconds,
+        name: loss,
+        **asdict(evaluation),
+        "seen_in_training": scored.seen,
+    }
 
 
 def run_lab(options: argparse.Namespace) -> dict[str, Any]:
@@ -576,7 +548,7 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
             given["sentences"] = [example]
         else:
             raise ValueError("write a sentence for this model to read; it comes without an example")
-        if options.model != PRETRAINED:
+        if options.model != PRETRAINED and not options.no_examples:
             given["examples"] = find_test_pairs(translator, EXAMPLES)
         page = lab(translator, **given)
     path = page.to_html(options.out, title=options.title, overwrite=options.overwrite)
@@ -585,6 +557,9 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
         if options.record:
             print(result["translation"])
         print(f"{path} ({size / 1e6:.1f} MB) is ready: open it in any browser, without a network")
+        if options.model != PRETRAINED and (count := len(given.get("examples", ()))):
+            held = f"It holds {count} test pairs from the model's corpus"
+            print(f"{held}, to test what a muted head does. --no-examples leaves them out.")
     return result | {"out": str(path), "bytes": size}
 
 

@@ -29,3 +29,11 @@ def drop_folder(name: str) -> str:
     kind = next((f"{kind}:" for kind in (CSV, *HUB_KINDS) if name.startswith(f"{kind}:")), "")
     place = name.removeprefix(kind)
     return kind + Path(place).name if Path(place).is_absolute() else name
+
+
+def names_a_place(name: str) -> bool:
+    """Return whether a corpus can be found by this name: not if `drop_folder` has left a file's name."""
+    kind, _, rest = parse_columns(name)[0].partition(":")
+    if name == "world" or (kind == "debian" and rest) or (kind in HUB_KINDS and rest):
+        return True
+    return Path(rest if kind == CSV and rest else parse_columns(name)[0]).is_absolute()

@@ -12,7 +12,6 @@ import torch
 from transformer_lab.attention.record import Alignment, AttentionRecord, Referent
 from transformer_lab.config import check
 from transformer_lab.data.corpus import language_names
-from transformer_lab.data.corpus_name import drop_folder
 from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer
 from transformer_lab.figures.style import weight_colours
 
@@ -96,8 +95,6 @@ def model_data(translator: Runnable) -> dict[str, Any]:
     tokenizers = [source] if source == target else [source, target]
     about = read["config"].get("about") or {}
     languages = language_names(about.get("corpus"))
-    if isinstance(corpus := about.get("corpus"), str):
-        about["corpus"] = drop_folder(corpus)
     return {
         **read,
         "tokenizers": pack_gzip(json.dumps(tokenizers, ensure_ascii=False).encode()),

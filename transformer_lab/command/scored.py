@@ -1,0 +1,122 @@
+"""Which pairs `evaluate` scores, and whether the model has seen them in training."""
+
+import contextlib
+import io
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from transformer_lab.data.corpora import CorpusUnavailable
+from transformer_lab.data.corpus import Corpus, find_corpus, fingerprint, language_names
+from transformer_lab.data.corpus_name import names_a_place
+from transformer_lab.data.pair import SentencePair, Splits
+from transformer_lab.data.splits import explain_new_split
+from transformer_lab.runs.run import About
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The splits whose test pairs are scored.
+
+    `whole_file` says whether these are all pairs of a file, and `seen` how many of them have a
+    source that was in the model's training part; None if nobody knows.
+    """
+
+    splits: Splits[Any]
+    whole_file: bool
+    seen: int | None
+
+
+def find_own_corpus(about: About, model: object) -> Corpus:
+    """Return the corpus that a model was trained on.
+
+    Raises:
+        ValueError: If the model does not say which, or the corpus is not here.
+    """
+    if about.corpus is None:
+        raise ValueError(
+            f"{model} does not say which corpus it was trained on. Name one with --corpus"
+        )
+    try:
+        if names_a_place(about.corpus):
+            return find_corpus(about.corpus)
+    except ValueError:
+        pass
+    raise ValueError(
+        f"{model} was trained on {about.corpus!r}, which is not here. Name a corpus with --corpus"
+    )
+
+
+def open_scored_pairs(
+    corpus: Corpus, about: About, skip_bad: bool, is_own: bool, limit: int | None
+) -> Scored:
+    """Return what to score of a corpus, and print what a reader of the scores should know.
+
+    Of a corpus that the model was trained on, only the test split is scored, also if the corpus has
+    another name now. Of another file, all of it is.
+    """
+    warn_of_other_languages(corpus, about)
+    copy = None if is_own or not corpus.read_test else split_copy(corpus, about, skip_bad)
+    if is_own or not corpus.read_test:
+        splits = corpus.splits(about.seed, skip_bad)
+    elif copy is None:
+        pairs = corpus.read_test(skip_bad)[:limit]
+        return Scored(Splits([], pairs, pairs), True, count_seen(pairs, about))
+    else:
+        splits = copy
+        found = "holds the pairs that the model was trained on, so only its test split is scored"
+        print(f"corpus {corpus.name!r} {found}", file=sys.stderr)
+    has_changed = about.data not in (None, fingerprint(splits.train))
+    if is_own and has_changed:
+        changed = (
+            "has changed since the model was trained on it, so it may have seen the test sentences"
+        )
+        print(f"corpus {corpus.name!r} {changed}{explain_new_split(splits)}", file=sys.stderr)
+    is_known = about.data is not None and not has_changed
+    return Scored(replace(splits, test=splits.test[:limit]), False, 0 if is_known else None)
+
+
+def split_copy(corpus: Corpus, about: About, skip_bad: bool) -> Splits[Any] | None:
+    """Return the splits of a corpus if it is a copy of what a run was trained on, otherwise None."""
+    try:
+        splits = split_in_silence(corpus, about.seed, skip_bad)
+    except ValueError:  # it cannot be split, so nobody has trained on it
+        return None
+    return splits if about.data == fingerprint(splits.train) else None
+
+
+def count_seen(pairs: Sequence[SentencePair], about: About) -> int | None:
+    """Return how many of these sources a run was trained on, and print it; None if nobody knows."""
+    if about.corpus is None or about.data is None or not names_a_place(about.corpus):
+        return None
+    try:
+        train = split_in_silence(find_corpus(about.corpus), about.seed, about.skip_bad).train
+    except (OSError, ValueError, CorpusUnavailable):
+        return None
+    if fingerprint(train) != about.data:
+        return None
+    sources = {pair.source for pair in pairs}
+    trained = {pair.source for pair in train if pair.source in sources}
+    seen = sum(pair.source in trained for pair in pairs)
+    if seen:
+        said = f"{seen:,} of these {len(pairs):,} sentences were in the model's training part"
+        print(f"{said}, so they don't show what it can do with new ones", file=sys.stderr)
+    return seen
+
+
+def split_in_silence(corpus: Corpus, seed: int, skip_bad: bool) -> Splits[Any]:
+    """Return the splits of a corpus that is only looked at: what it left out interests nobody here."""
+    with contextlib.redirect_stderr(io.StringIO()):
+        return corpus.splits(seed, skip_bad)
+
+
+def warn_of_other_languages(corpus: Corpus, about: About) -> None:
+    """Print a line if a corpus names other languages than the model's own corpus, or swaps them."""
+    unknown = language_names(None)
+    own, asked = language_names(about.corpus), language_names(corpus.name)
+    if unknown in (own, asked) or own == asked:
+        return
+    said = f"The model translates {own[0]} to {own[1]}, but the corpus is {asked[0]} to {asked[1]}"
+    swapped = ". Did you swap --source and --target?" if own == asked[::-1] else ""
+    print(f"{said}{swapped}", file=sys.stderr)
