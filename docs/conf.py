@@ -100,14 +100,17 @@ def plain_anchors(_: Sphinx, name: str, source: list[str]) -> None:
 
 
 def glossary_by_letters(_: Sphinx, name: str, source: list[str]) -> None:
-    """Give each letter of the glossary a table of its own, with links to all of them on top."""
+    """Give each letter of the glossary a table, with links to all letters on top and to the lessons."""
     if name != "docs/glossary":
         return
     head, rule, *rows = glossary().splitlines()
     by_letter: dict[str, list[str]] = {}
     for row in rows:
         letter = re.search(r"[a-z]", row.lower())
-        by_letter.setdefault(letter[0].upper(), []).append(row)
+        start, lesson = row.rstrip(" |").rsplit("| ", 1)
+        (notebook,) = (ROOT / "notebooks").glob(f"{lesson}_*.ipynb")
+        linked = f"{start}| [{lesson}](../notebooks/{notebook.name}) |"
+        by_letter.setdefault(letter[0].upper(), []).append(linked)
     tables = ["\n".join([f"## {letter}\n", head, rule, *of]) for letter, of in by_letter.items()]
     letters = " · ".join(f"[{letter}](#{letter})" for letter in by_letter)
     opening, _, _ = source[0].partition("```{include}")
@@ -256,7 +259,7 @@ def course_cards(app: Sphinx, name: str, source: list[str]) -> None:
 
 def add_header(app: Sphinx, name: str, template: str, context: dict[str, Any], _: object) -> None:
     """Give the page's template the header, with links that fit the page's folder."""
-    context["site_header"] = HEADER.format(root="../" * name.count("/"))
+    context["site_header"] = write_header(name)
 
 
 def link_preview(app: Sphinx, name: str, template: str, context: dict[str, Any], _: object) -> None:
@@ -280,13 +283,25 @@ def link_preview(app: Sphinx, name: str, template: str, context: dict[str, Any],
 
 HEADER = """\
 <header class="site">
-<a class="name" href="{root}docs/index.html">transformer_lab</a>
-<nav aria-label="Site"><a href="{root}index.html#course">Lessons</a>
-<a href="{root}docs/lab.html">Lab</a> <a href="{root}docs/playground.html">Playground</a>
-<a href="{root}docs/findings.html">Findings</a></nav>
+<a class="name" target="_top" href="{root}index.html">transformer_lab</a>
+<nav aria-label="Site"><a target="_top" href="{root}index.html#course">Lessons</a>
+<a target="_top" href="{root}docs/lab.html">Lab</a>
+<a target="_top" href="{root}docs/playground.html">Playground</a>
+<a target="_top" href="{root}docs/findings.html">Findings</a></nav>
 </header>
 """
-"""What stands above every page but the story, which has a bar of its own; `root` leads to the top."""
+"""What stands above every page but the story, which has a bar of its own.
+
+`root` leads to the top. A page may show the lab in a frame, and its links lead out of that.
+"""
+
+
+def write_header(name: str) -> str:
+    """Return the header for a page, such as "docs/lab", on which the page's own link is marked."""
+    header = HEADER.format(root="../" * name.count("/"))
+    return header.replace(f'/{name}.html"', f'/{name}.html" aria-current="page"')
+
+
 MOVED = """\
 <!doctype html>
 <meta charset="utf-8">
@@ -338,24 +353,25 @@ def write_lab(path: Path, models: Path) -> None:
         shutil.copy(file, models / copied)
         page.data["others"].append({"name": name, "address": f"../_static/models/{copied}"})
     page.to_html(path, overwrite=True)
-    text = with_header(path.read_text(encoding="utf-8"))
+    text = with_header(path)
     path.write_text(
         text.replace("; base-uri", "; connect-src 'self'; base-uri", 1), encoding="utf-8"
     )
 
 
-def with_header(page: str) -> str:
-    """A saved page with the site's header, whose style its policy allows."""
+def with_header(path: Path) -> str:
+    """A page in docs with the site's header, whose style its policy allows."""
+    page = path.read_text(encoding="utf-8")
     look = (HERE / "header.css").read_text(encoding="utf-8")
     page = page.replace("style-src-elem ", f"style-src-elem {hash_source(look)} ", 1)
     page = page.replace("</head>", f"<style>{look}</style>\n</head>", 1)
-    return page.replace("<main>\n", HEADER.format(root="../") + "<main>\n", 1)
+    return page.replace("<main>\n", f"{write_header(f'docs/{path.stem}')}<main>\n", 1)
 
 
 def write_playground(path: Path) -> None:
     """Write the playground's own page."""
     page = tl.playground().to_html(path, overwrite=True)
-    page.write_text(with_header(page.read_text(encoding="utf-8")), encoding="utf-8")
+    page.write_text(with_header(page), encoding="utf-8")
 
 
 SITE = {

@@ -15,11 +15,12 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import HERE
 from tests.browser.planted import plant
-from tests.browser.screen import serious, try_sliders_and_quizzes
+from tests.browser.screen import contrast, serious, try_sliders_and_quizzes
 from tests.thorough import thorough_from
 from tools.build_notebooks import NOTEBOOKS, ROOT, every_notebook, evidence, lessons, page_name
 from transformer_lab.attention.record import Head
 from transformer_lab.course.keys import lesson_key
+from transformer_lab.course.quiz.review import glossary
 from transformer_lab.data.world.grammar import FAMOUS
 from transformer_lab.translator import Translator
 
@@ -354,7 +355,50 @@ def test_the_playground_has_a_page_of_its_own_which_trains(read):
     page.get_by_role("button", name="Train", exact=True).click()
     expect(page.locator(".status")).to_contain_text("Done: ", timeout=60_000)
     page.get_by_role("link", name="transformer_lab").click()
-    expect(page.locator("h1")).to_contain_text("transformer_lab")
+    expect(page.locator("h1")).to_have_text("How does a machine know what it is?")
+
+
+def test_every_header_leads_out_of_a_frame_and_marks_its_own_page(read):
+    for address, own in (
+        ("docs/findings.html", "Findings"),
+        ("docs/lab.html", "Lab"),
+        ("docs/playground.html", "Playground"),
+        ("notebooks/evidence/09_training.html", None),
+    ):
+        header = read(address).locator("header.site")
+        links = header.get_by_role("link")
+        assert links.all_inner_texts() == [
+            *("transformer_lab", "Lessons", "Lab", "Playground", "Findings")
+        ]
+        assert set(links.evaluate_all("all => all.map((a) => a.target)")) == {"_top"}
+        marked = header.locator("[aria-current=page]").all_inner_texts()
+        assert marked == ([own] if own else [])
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_header_is_legible_in_the_other_theme_too(read, scheme):
+    page = read("docs/findings.html")
+    page.emulate_media(color_scheme=scheme)
+    page.evaluate(f"document.body.dataset.theme = '{'dark' if scheme == 'light' else 'light'}'")
+    for link in page.locator("header.site a").all():
+        ink, ground = (
+            [int(part) for part in re.findall(r"\d+", found)[:3]]
+            for found in link.evaluate(
+                "a => [getComputedStyle(a).color, getComputedStyle(document.body).backgroundColor]"
+            )
+        )
+        assert contrast(ink, ground) >= 4.5
+
+
+def test_the_glossary_has_letters_and_leads_to_the_lessons(read):
+    page = read("docs/glossary.html")
+    letters = page.locator("#glossary > p a").all_inner_texts()
+    assert letters == sorted(letters)
+    assert letters[:3] == ["A", "B", "C"]
+    assert page.locator("#glossary h2").count() == len(letters)
+    rows = page.locator("#glossary tbody tr")
+    assert rows.count() == len(glossary().splitlines()) - 2
+    assert rows.locator("td:last-child a[href*='notebooks/']").count() == rows.count()
 
 
 WHO = FAMOUS[0].coreference

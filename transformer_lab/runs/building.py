@@ -138,6 +138,6 @@ def encode_fitting(
         if any(longest_word(p.source + " " + p.target) > LONGEST_WORD for p in pairs):
             most += f", or with a word of more than {LONGEST_WORD} letters,"
     if left_out := len(pairs) - len(fitting):
-        pairs, are = ("pair", "is") if left_out == 1 else ("pairs", "are")
-        print(f"{left_out:,} {pairs} of more than {most} {are} left out", file=sys.stderr)
+        one, is_left = ("pair", "is") if left_out == 1 else ("pairs", "are")
+        print(f"{left_out:,} {one} of more than {most} {is_left} left out", file=sys.stderr)
     return fitting
