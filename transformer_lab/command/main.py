@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from transformer_lab.command.doctor import diagnose
-from transformer_lab.command.scored import find_own_corpus, open_scored_pairs
+from transformer_lab.command.scored import check_unchanged, find_own_corpus, open_scored_pairs
 from transformer_lab.command.streams import prepare_streams, read_lines, replace_nan
 from transformer_lab.config import check
 from transformer_lab.course import diary
 from transformer_lab.data.cache import clear_cache, list_cache
 from transformer_lab.data.corpora import CorpusUnavailable, user_cache_folder
-from transformer_lab.data.corpus import Corpus, find_corpus, fingerprint
+from transformer_lab.data.corpus import Corpus, find_corpus
 from transformer_lab.data.corpus_name import CSV, HUB_KINDS, parse_columns
 from transformer_lab.data.pair import SentencePair, Splits
 from transformer_lab.data.text import escape_for_terminal, join_for_terminal
@@ -575,18 +575,12 @@ def find_test_pairs(translator: Translator, most: int) -> list[tuple[str, str]]:
         return []
     try:
         splits = find_corpus(about.corpus).splits(about.seed, about.skip_bad)
-        if has_changed(about, splits):
-            raise ValueError("it has changed since the model was trained on it")
+        check_unchanged(about, splits)
     except (OSError, ValueError, CorpusUnavailable) as error:
         print(f"The page has no test sentences from {about.corpus}: {error}", file=sys.stderr)
         return []
     known = (pair for pair in splits.test if knows(translator, pair))
     return [(pair.source, pair.target) for pair in islice(known, most)]
-
-
-def has_changed(about: About, splits: Splits[Any]) -> bool:
-    """Return whether a run's corpus has changed since training; False if the run has no fingerprint."""
-    return about.data not in (None, fingerprint(splits.train))
 
 
 def knows(translator: Translator, pair: SentencePair) -> bool:

@@ -38,14 +38,27 @@ def find_own_corpus(about: About, model: object) -> Corpus:
         raise ValueError(
             f"{model} does not say which corpus it was trained on. Name one with --corpus"
         )
-    try:
-        if names_a_place(about.corpus):
-            return find_corpus(about.corpus)
-    except ValueError:
-        pass
-    raise ValueError(
+    missing = (
         f"{model} was trained on {about.corpus!r}, which is not here. Name a corpus with --corpus"
     )
+    if not names_a_place(about.corpus):
+        raise ValueError(missing)
+    try:
+        return find_corpus(about.corpus)
+    except ValueError:  # it would tell of a corpus that nobody has typed
+        raise ValueError(missing) from None
+
+
+def has_changed(about: About, splits: Splits[Any]) -> bool:
+    """Return whether a run's corpus has changed since training; False if the run has no fingerprint."""
+    return about.data not in (None, fingerprint(splits.train))
+
+
+def check_unchanged(about: About, splits: Splits[Any]) -> Splits[Any]:
+    """Return the splits of a run's corpus; raise a ValueError if they are not what it trained on."""
+    if has_changed(about, splits):
+        raise ValueError("it has changed since the model was trained on it")
+    return splits
 
 
 def open_scored_pairs(
@@ -57,28 +70,29 @@ def open_scored_pairs(
     another name now. Of another file, all of it is.
     """
     warn_of_other_languages(corpus, about)
-    copy = None if is_own or not corpus.read_test else split_copy(corpus, about, skip_bad)
-    if is_own or not corpus.read_test:
-        splits = corpus.splits(about.seed, skip_bad)
-    elif copy is None:
-        pairs = corpus.read_test(skip_bad)[:limit]
-        return Scored(Splits([], pairs, pairs), True, count_seen(pairs, about))
-    else:
-        splits = copy
+    if not is_own and corpus.read_test:
+        copy = split_copy(corpus, about, skip_bad)
+        if copy is None:
+            pairs = corpus.read_test(skip_bad)[:limit]
+            return Scored(Splits([], pairs, pairs), True, count_seen(pairs, about))
         found = "holds the pairs that the model was trained on, so only its test split is scored"
         print(f"corpus {corpus.name!r} {found}", file=sys.stderr)
-    has_changed = about.data not in (None, fingerprint(splits.train))
-    if is_own and has_changed:
-        changed = (
-            "has changed since the model was trained on it, so it may have seen the test sentences"
-        )
-        print(f"corpus {corpus.name!r} {changed}{explain_new_split(splits)}", file=sys.stderr)
-    is_known = about.data is not None and not has_changed
-    return Scored(replace(splits, test=splits.test[:limit]), False, 0 if is_known else None)
+        splits, is_unseen = copy, True
+    else:
+        splits = corpus.splits(about.seed, skip_bad)
+        changed = has_changed(about, splits)
+        if is_own and changed:
+            said = "since the model was trained on it, so it may have seen the test sentences"
+            told = f"corpus {corpus.name!r} has changed {said}{explain_new_split(splits)}"
+            print(told, file=sys.stderr)
+        is_unseen = about.data is not None and not changed
+    return Scored(replace(splits, test=splits.test[:limit]), False, 0 if is_unseen else None)
 
 
 def split_copy(corpus: Corpus, about: About, skip_bad: bool) -> Splits[Any] | None:
     """Return the splits of a corpus if it is a copy of what a run was trained on, otherwise None."""
+    if about.data is None:  # nobody could tell, so there is no need to read it
+        return None
     try:
         splits = split_in_silence(corpus, about.seed, skip_bad)
     except ValueError:  # it cannot be split, so nobody has trained on it
@@ -91,10 +105,9 @@ def count_seen(pairs: Sequence[SentencePair], about: About) -> int | None:
     if about.corpus is None or about.data is None or not names_a_place(about.corpus):
         return None
     try:
-        train = split_in_silence(find_corpus(about.corpus), about.seed, about.skip_bad).train
-    except (OSError, ValueError, CorpusUnavailable):
-        return None
-    if fingerprint(train) != about.data:
+        splits = split_in_silence(find_corpus(about.corpus), about.seed, about.skip_bad)
+        train = check_unchanged(about, splits).train
+    except (OSError, ValueError, CorpusUnavailable):  # gone or changed: nobody can tell any more
         return None
     sources = {pair.source for pair in pairs}
     trained = {pair.source for pair in train if pair.source in sources}

@@ -33,7 +33,8 @@ def drop_folder(name: str) -> str:
 
 def names_a_place(name: str) -> bool:
     """Return whether a corpus can be found by this name: not if `drop_folder` has left a file's name."""
-    kind, _, rest = parse_columns(name)[0].partition(":")
-    if name == "world" or (kind == "debian" and rest) or (kind in HUB_KINDS and rest):
-        return True
-    return Path(rest if kind == CSV and rest else parse_columns(name)[0]).is_absolute()
+    place, _ = parse_columns(name)
+    kind, _, rest = place.partition(":")
+    if kind in ("debian", *HUB_KINDS):
+        return bool(rest)
+    return name == "world" or Path(place.removeprefix(f"{CSV}:")).is_absolute()
