@@ -269,6 +269,23 @@ def serious(page: Page, context: str | None = None) -> list:
     ]
 
 
+def out_of_reach(page: Page) -> list[str]:
+    """What scrolls, and where the keyboard can't get at what is out of sight."""
+    return page.evaluate(
+        """() => {
+          const scrolls = (one) => {
+            const { overflowX, overflowY } = getComputedStyle(one);
+            return (/auto|scroll/.test(overflowX) && one.scrollWidth > one.clientWidth)
+              || (/auto|scroll/.test(overflowY) && one.scrollHeight > one.clientHeight);
+          };
+          const reached = (one) => [one, ...one.querySelectorAll("*")].some((each) => each.tabIndex >= 0);
+          return [...document.body.querySelectorAll("*")]
+            .filter((one) => scrolls(one) && !reached(one))
+            .map((one) => `${one.tagName} ${one.className} ${one.textContent.trim().slice(0, 40)}`);
+        }"""
+    )
+
+
 def try_sliders_and_quizzes(page: Page) -> tuple[int, int]:
     """Move each slider to its other end, answer each quiz's first question; how many there were."""
     page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")

@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import HERE
 from tests.browser.planted import plant
-from tests.browser.screen import contrast, serious, try_sliders_and_quizzes
+from tests.browser.screen import contrast, out_of_reach, serious, try_sliders_and_quizzes
 from tests.thorough import thorough_from
 from tools.build_notebooks import NOTEBOOKS, ROOT, every_notebook, evidence, lessons, page_name
 from transformer_lab.attention.record import Head
@@ -87,6 +87,11 @@ class Links(HTMLParser):
             self.links += [found[name] for name in ("src", "href") if found.get(name)]
         if tag == "img" and not found.get("alt"):
             self.wordless.append(found)
+
+
+def wait_for_formulas(page):
+    """They are set a few at a time after the page has come, and some make room wider."""
+    expect(page.locator("mjx-container")).to_have_count(page.locator(".math").count())
 
 
 @pytest.fixture(scope="session")
@@ -167,8 +172,7 @@ def test_a_lesson_opens_the_lab_that_all_pages_share(read, name):
 def test_a_lesson_opens_without_an_error_and_without_the_world(read, name):
     page = read(f"notebooks/{name}.html")
     expect(page.locator("h1")).to_have_count(1)
-    formulas = page.locator(".math").count()
-    expect(page.locator("mjx-container")).to_have_count(formulas)
+    wait_for_formulas(page)
     solutions = page.locator("details.hide")
     assert all(not fold.evaluate("fold => fold.open") for fold in solutions.all())
     assert not page.locator(".output").get_by_text("Not written yet").count()
@@ -218,9 +222,30 @@ def test_a_page_can_be_read_by_everyone(browser, address, name, width, scheme):
     page = context.new_page()
     page.goto(f"{address}/{name}", wait_until="load")
     page.locator("[data-ready=true], .card").first.wait_for()
+    wait_for_formulas(page)
     expect(page.locator("h1")).to_have_count(1)
     assert serious(page) == []
     context.close()
+
+
+DOCUMENTS = [f"docs/{path.stem}" for path in sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize(
+    "name", thorough_from(1, [*(f"notebooks/{page}" for page in PAGES), *DOCUMENTS])
+)
+def test_what_scrolls_can_be_reached_by_keyboard(read, visit, site, name):
+    page = visit.page
+    page.set_viewport_size({"width": 320, "height": 900})
+    # Letters differ from machine to machine. These are wider than most, so more has to scroll.
+    styles = (site / "_static/site.css").read_text(encoding="utf-8")
+    styles += "body, pre { letter-spacing: 0.1em; }"
+    page.route("**/site.css*", lambda route: route.fulfill(body=styles, content_type="text/css"))
+    read(f"{name}.html")
+    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
+    wait_for_formulas(page)
+    page.wait_for_function("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+    assert out_of_reach(page) == []
 
 
 def test_every_page_says_once_what_it_may_load(site):

@@ -113,7 +113,7 @@ class Stepper {
       return box;
     };
     const rows = lines.map(([name, texts, count]) => make("tr", {}, make("th", { scope: "row" }, name), ...texts.map((text, i) => cell(text, i, count))));
-    return make("div", { className: "wide" }, make("table", { className: `strip ${kind}` }, make("tbody", {}, ...rows)));
+    return make("div", { className: "wide", tabIndex: 0, role: "group", "aria-label": "Words in a row" }, make("table", { className: `strip ${kind}` }, make("tbody", {}, ...rows)));
   }
 
   /** The most probable next words at the chosen place. */
