@@ -126,6 +126,22 @@ def test_a_resumed_run_ends_with_the_same_bits(capsys, tsv, tmp_path, endless):
     assert (code, last_json(text)["steps"]) == (0, 5)
 
 
+def test_a_run_that_had_finished_says_so(capsys, tsv, tmp_path):
+    out = tmp_path / "run"
+    train(capsys, tsv, out, "--max-steps", "2")
+    code, text, _ = run(capsys, "train", "--resume", "--out", out)
+    assert code == 0
+    assert "This run had finished already, after 2 steps, so there was nothing to train\n" in text
+    assert "and saved in" not in text
+
+
+def test_the_bar_is_drawn_rarely_where_each_drawing_stays(capsys, tsv, tmp_path):
+    code, text, err = train(capsys, tsv, tmp_path / "run", "--max-steps", "60")
+    assert code == 0
+    # At the start and at the end, and every ten seconds in between.
+    assert 1 <= err.count("\r") <= 3 + last_json(text)["seconds"] / 10
+
+
 def test_a_corpus_whose_name_is_no_text_is_named(capsys, tmp_path):
     name = os.fsdecode(b"p\xff.tsv")
     (tmp_path / name).write_text("one\tun\n" * 40)

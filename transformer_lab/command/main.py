@@ -341,6 +341,7 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
         f"{translator.source_tokenizer.vocab_size:,} and "
         f"{translator.target_tokenizer.vocab_size:,} tokens"
     )
+    before = trainer.progress.step
     stop = run.train()
     if distributed.rank() > 0:
         return {}  # the first process saves and scores
@@ -350,7 +351,12 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
     losses = ", ".join(f"{h['validation_loss']:z.3f} (step {h['step']})" for h in steps)
     if losses:  # the run may end before the first is measured
         print(f"validation loss {losses}")
-    print(f"{STOPS[stop]} after {progress.step:,} steps and {seconds} s, and saved in {folder}")
+    if stop == "max_steps" and progress.step == before:
+        print(
+            f"This run had finished already, after {progress.step:,} steps, so there was nothing to train"
+        )
+    else:
+        print(f"{STOPS[stop]} after {progress.step:,} steps and {seconds} s, and saved in {folder}")
     result = {"steps": progress.step, "seconds": seconds, "stop": stop, "out": str(folder)}
     more = {"interrupted": "", "max_minutes": " --max-minutes …"}
     if stop in more:

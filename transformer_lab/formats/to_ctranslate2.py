@@ -16,7 +16,11 @@ from typing import Any
 from transformer_lab.config import check
 from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
 from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer, WordTokenizer
-from transformer_lab.formats.to_transformers import build_transformers_model, tokenizer_files
+from transformer_lab.formats.to_transformers import (
+    build_transformers_model,
+    quote_example,
+    tokenizer_files,
+)
 from transformer_lab.model import Transformer
 from transformer_lab.storage.files import expand_path
 from transformer_lab.translator import Translator
@@ -25,10 +29,10 @@ USAGE = """\
 import ctranslate2
 import tokenizers
 
-engine = ctranslate2.Translator("FOLDER")
-source = tokenizers.Tokenizer.from_file("FOLDER/tokenizer.json")
-target = tokenizers.Tokenizer.from_file("FOLDER/target.tokenizer.json")
-words = [text.tokens for text in source.encode_batch(["the cat sleeps", "the dog sleeps"])]
+engine = ctranslate2.Translator("{folder}")
+source = tokenizers.Tokenizer.from_file("{folder}/tokenizer.json")
+target = tokenizers.Tokenizer.from_file("{folder}/target.tokenizer.json")
+words = [text.tokens for text in source.encode_batch([{sentence}])]
 found = engine.translate_batch(words, max_batch_size=1024, batch_type="tokens")
 target.decode_batch([[target.token_to_id(word) for word in one.hypotheses[0]] for one in found])
 """
@@ -39,7 +43,7 @@ Without its last two settings, `translate_batch` would put all texts into a sing
 SENTENCE_PIECE_USAGE = """\
 import ctranslate2
 
-engine = ctranslate2.Translator("FOLDER")
+engine = ctranslate2.Translator("{folder}")
 # It takes each text as a list: tokenizer.tokenize(text) + ["</s>"], with the model's MarianTokenizer.
 """
 
@@ -92,7 +96,8 @@ def ctranslate2_example(translator: Translator, folder: str | Path) -> str:
     With SentencePiece it only loads the engine, because there is no file for `tokenizers`.
     """
     pieces = isinstance(translator.source_tokenizer, SentencePieceTokenizer)
-    return (SENTENCE_PIECE_USAGE if pieces else USAGE).replace("FOLDER", str(folder)).strip()
+    usage = SENTENCE_PIECE_USAGE if pieces else USAGE
+    return usage.format(folder=folder, sentence=quote_example(translator)).strip()
 
 
 def build_spec(

@@ -43,18 +43,18 @@ EXPECTED = {
 USAGE = """\
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, PreTrainedTokenizerFast
 
-model = AutoModelForSeq2SeqLM.from_pretrained("FOLDER")
-source = AutoTokenizer.from_pretrained("FOLDER")
-target = PreTrainedTokenizerFast(tokenizer_file="FOLDER/target.tokenizer.json")
-ids = model.generate(**source("the cat sleeps", return_tensors="pt", return_token_type_ids=False))
+model = AutoModelForSeq2SeqLM.from_pretrained("{folder}")
+source = AutoTokenizer.from_pretrained("{folder}")
+target = PreTrainedTokenizerFast(tokenizer_file="{folder}/target.tokenizer.json")
+ids = model.generate(**source({sentence}, return_tensors="pt", return_token_type_ids=False))
 target.batch_decode(ids, skip_special_tokens=True)
 """
 SENTENCE_PIECE_USAGE = """\
 from transformers import MarianMTModel, MarianTokenizer
 
-model = MarianMTModel.from_pretrained("FOLDER")
-tokenizer = MarianTokenizer.from_pretrained("FOLDER")
-ids = model.generate(**tokenizer(["the cat sleeps"], return_tensors="pt"))
+model = MarianMTModel.from_pretrained("{folder}")
+tokenizer = MarianTokenizer.from_pretrained("{folder}")
+ids = model.generate(**tokenizer([{sentence}], return_tensors="pt"))
 tokenizer.batch_decode(ids, skip_special_tokens=True)
 """
 
@@ -99,7 +99,14 @@ def to_transformers(translator: Translator, folder: str | Path, card: str | None
 def transformers_example(translator: Translator, folder: str | Path) -> str:
     """Return Python code that translates with an exported folder, without this package."""
     pieces = isinstance(translator.source_tokenizer, SentencePieceTokenizer)
-    return (SENTENCE_PIECE_USAGE if pieces else USAGE).replace("FOLDER", str(folder)).strip()
+    usage = SENTENCE_PIECE_USAGE if pieces else USAGE
+    return usage.format(folder=folder, sentence=quote_example(translator)).strip()
+
+
+def quote_example(translator: Translator) -> str:
+    """Return a sentence to try a translator with, as Python code: its run's example, if it has one."""
+    kept = translator.about.get("example")
+    return json.dumps(kept if isinstance(kept, str) else "the cat sleeps", ensure_ascii=False)
 
 
 @torch.no_grad()

@@ -7,6 +7,7 @@ same. A GPU may add numbers in a different order.
 
 import math
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,6 +43,12 @@ from transformer_lab.training.step import BatchLoss, autocast, build_adam, train
 Stop = Literal["max_steps", "max_minutes", "patience", "interrupted"]
 READ_EVERY = 20
 """How many steps pass before the loss is read and the processes agree on whether to stop."""
+
+
+def bar_seconds() -> float:
+    """Return the seconds between two drawings of the progress bar, each of which stays in a log file."""
+    is_redrawn = sys.stderr.isatty() or "ipykernel" in sys.modules
+    return 0.1 if is_redrawn else 10.0
 
 
 class LossIsNaNError(ArithmeticError):
@@ -167,7 +174,10 @@ class Trainer:
         batches = self.batches.iterate_from(now.epoch, now.index)
         total = config.max_steps
         off = not self.show_progress
-        with tqdm(total=total, initial=now.step, disable=off, unit="step") as bar:
+        pause = bar_seconds()
+        with tqdm(
+            total=total, initial=now.step, disable=off, unit="step", mininterval=pause
+        ) as bar:
             while (stop := self.stop_reason(interrupted)) is None:
                 now.epoch, now.index, batch = next(batches)
                 now.index += 1
@@ -180,9 +190,8 @@ class Trainer:
                 saves = self.is_time_to_save(saved_at)
                 # Reading a loss waits for the device, so it is done only now and then.
                 if validates or saves or len(unread) == READ_EVERY:
-                    bar.set_postfix_str(
-                        f"loss {self.read_losses(unread):.3f}, {self.last_validation()}"
-                    )
+                    losses = f"loss {self.read_losses(unread):.3f}, {self.last_validation()}"
+                    bar.set_postfix_str(losses, refresh=False)
                 now.seconds = time.perf_counter() - start
                 validation = self.validate() if validates else None
                 if saves:
