@@ -248,6 +248,14 @@ def test_what_scrolls_can_be_reached_by_keyboard(read, visit, site, name):
     assert out_of_reach(page) == []
 
 
+def test_with_letters_of_twice_the_size_nothing_leaves_the_phone(read):
+    page = read("notebooks/07_the_whole_transformer.html")
+    page.set_viewport_size({"width": 390, "height": 900})
+    page.add_style_tag(content="html { font-size: 200% !important; }")
+    assert page.evaluate("parseFloat(getComputedStyle(document.body).fontSize)") >= 32
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
 def test_every_page_says_once_what_it_may_load(site):
     for path in site.rglob("*.html"):
         page = path.read_text(encoding="utf-8")
