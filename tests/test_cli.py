@@ -136,6 +136,8 @@ def test_a_run_that_had_finished_says_so(capsys, tsv, tmp_path):
 
 
 def test_the_bar_is_drawn_rarely_where_each_drawing_stays(capsys, tsv, tmp_path):
+    import ipykernel  # noqa: F401 - that it's there doesn't make this a notebook
+
     code, text, err = train(capsys, tsv, tmp_path / "run", "--max-steps", "60")
     assert code == 0
     # At the start and at the end, and every ten seconds in between.

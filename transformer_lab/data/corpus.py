@@ -56,7 +56,7 @@ be learnt by heart.
 LARGE = 32_000_000
 """A file that unpacks to at least this many bytes is stored first, and then read in pieces.
 
-A file read as a whole takes about 16 times its size in memory.
+A file read as a whole takes about 24 times its size in memory.
 """
 PIECES_OF = 500_000
 """How many pairs of a stored corpus are used to learn a BPE vocabulary.

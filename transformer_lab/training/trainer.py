@@ -47,7 +47,8 @@ READ_EVERY = 20
 
 def bar_seconds() -> float:
     """Return the seconds between two drawings of the progress bar, each of which stays in a log file."""
-    is_redrawn = sys.stderr.isatty() or "ipykernel" in sys.modules
+    is_notebook = type(sys.stderr).__module__ == "ipykernel.iostream"
+    is_redrawn = sys.stderr.isatty() or is_notebook
     return 0.1 if is_redrawn else 10.0
 
 
