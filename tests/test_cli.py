@@ -131,7 +131,9 @@ def test_a_run_that_had_finished_says_so(capsys, tsv, tmp_path):
     train(capsys, tsv, out, "--max-steps", "2")
     code, text, _ = run(capsys, "train", "--resume", "--out", out)
     assert code == 0
-    assert "This run had finished already, after 2 steps, so there was nothing to train\n" in text
+    assert (
+        "This run had already finished, after 2 steps, so there was nothing left to train\n" in text
+    )
     assert "and saved in" not in text
 
 
@@ -803,7 +805,7 @@ def test_lab_stores_a_record_and_never_over_a_page_unasked(capsys, model, tmp_pa
     assert "<title>Lab: the cat runs &lt;eos&gt;</title>" in page
     code, text, err = run(capsys, "lab", "--record", "the dog", "--model", model, "--out", out)
     assert (code, text, is_one_line(err)) == (1, "", True)
-    assert "page.html exists already. Add --overwrite to replace it, or choose another --out" in err
+    assert "page.html already exists. Add --overwrite to replace it, or choose another --out" in err
     assert out.read_text(encoding="utf-8") == page
     again = ("lab", "--record", "the dog", "--model", model, "--out", out, "--overwrite", "--json")
     code, text, _ = run(capsys, *again)
@@ -845,7 +847,7 @@ def test_lab_writes_a_page_and_never_over_one_unasked(capsys, model, tmp_path):
     assert '"sentences": ["the cat runs", "the dog"]' in page
     code, text, err = run(capsys, *wanted)
     assert (code, text, is_one_line(err)) == (1, "", True)
-    assert "lab.html exists already. Add --overwrite to replace it, or choose another --out" in err
+    assert "lab.html already exists. Add --overwrite to replace it, or choose another --out" in err
     assert out.read_text(encoding="utf-8") == page
     code, text, _ = run(capsys, *wanted, "--overwrite", "--json")
     assert code == 0
@@ -871,7 +873,7 @@ def test_playground_writes_a_page_and_never_over_one_unasked(capsys, tmp_path):
     assert '"start": "#task=sort&heads=1"' in page
     code, text, err = run(capsys, *wanted)
     assert (code, text, is_one_line(err)) == (1, "", True)
-    assert "play.html exists already. Add --overwrite to replace it, or choose another --out" in err
+    assert "play.html already exists. Add --overwrite to replace it, or choose another --out" in err
     assert out.read_text(encoding="utf-8") == page
     code, text, _ = run(capsys, "playground", "--out", out, "--overwrite", "--json")
     assert code == 0

@@ -8,7 +8,7 @@ README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 
 def test_the_lines_of_python_translate_and_write_a_page(tmp_path, monkeypatch, capsys):
     (lines,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    (said,) = re.findall(r'It says "… (.*?)"', README)
+    (said,) = re.findall(r'The translator says "… (.*?)"', README)
     monkeypatch.chdir(tmp_path)
     names = {}
     exec(lines, names)

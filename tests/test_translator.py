@@ -271,7 +271,7 @@ def test_half_precision_on_disk_and_snapshots(tmp_path):
 def test_saving_never_overwrites_a_model_unasked(tmp_path):
     make_translator(seed=0).save(tmp_path)
     before = (tmp_path / "model.safetensors").read_bytes()
-    with pytest.raises(ValueError, match="holds a model already"):
+    with pytest.raises(ValueError, match="already holds a model"):
         make_translator(seed=1).save(tmp_path)
     assert (tmp_path / "model.safetensors").read_bytes() == before
     make_translator(seed=1).save(tmp_path, overwrite=True)
@@ -576,7 +576,7 @@ def test_a_file_is_overwritten_only_if_asked_and_only_a_translators(tmp_path):
     path = tmp_path / "whole.safetensors"
     make_translator(seed=0).save(path)
     before = path.read_bytes()
-    with pytest.raises(ValueError, match="exists already; expected another name, or overwrite"):
+    with pytest.raises(ValueError, match="already exists; expected another name, or overwrite"):
         make_translator(seed=1).save(path)
     assert path.read_bytes() == before
     make_translator(seed=1).save(path, overwrite=True)

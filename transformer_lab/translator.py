@@ -275,7 +275,7 @@ class Translator:
     def batch(
         self, sources: Sequence[Sequence[int]]
     ) -> tuple[Int[Tensor, "batch source"], Bool[Tensor, "batch 1 1 source"]]:
-        """Pad sources and return them with their mask (True = may attend).
+        """Pad sources and return them with their mask (True means "may attend").
 
         Each source is a list of ids that ends in eos. This switches the model to evaluation mode.
         """
@@ -466,7 +466,7 @@ class Translator:
         """
         replaces = holds_translator(folder) and locate_file(folder, WEIGHTS).exists()
         if replaces and not overwrite:
-            raise ValueError(f"{folder} holds a model already; expected a folder without one")
+            raise ValueError(f"{folder} already holds a model; expected a folder without one")
         snapshots = [f"{name}.safetensors" for name in self.snapshots(folder).values()]
         snapshots = [name for name in snapshots if is_checkpoint(folder / name)]
         known = read_description(folder).get("sha256", {}) if replaces else {}

@@ -162,9 +162,8 @@ def build_parser() -> argparse.ArgumentParser:
     lab.add_argument(
         "text",
         nargs="*",
-        help="one or more sentences, each with a button; if none are given, the page opens with one "
-        "from the model's corpus, or, for the model that comes with the package, with two famous "
-        "ones and a guide",
+        help="the sentences that the page offers, each as a button (default: one from the model's "
+        "corpus; for the model that comes with the package, two famous ones and a guide)",
     )
     lab.add_argument(
         "--out", type=Path, default=Path("lab.html"), help="the page (default %(default)s)"
@@ -353,7 +352,8 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
         print(f"validation loss {losses}")
     if stop == "max_steps" and progress.step == before:
         print(
-            f"This run had finished already, after {progress.step:,} steps, so there was nothing to train"
+            f"This run had already finished, after {progress.step:,} steps, "
+            "so there was nothing left to train"
         )
     else:
         print(f"{STOPS[stop]} after {progress.step:,} steps and {seconds} s, and saved in {folder}")
@@ -613,7 +613,7 @@ def refuse_existing(options: argparse.Namespace) -> None:
     """Raise a ValueError if the page exists and may not be replaced."""
     if options.out.exists() and not options.overwrite:
         raise ValueError(
-            f"{options.out} exists already. Add --overwrite to replace it, or choose another --out"
+            f"{options.out} already exists. Add --overwrite to replace it, or choose another --out"
         )
 
 
@@ -624,7 +624,7 @@ def run_export(options: argparse.Namespace) -> dict[str, Any]:
     from transformer_lab.formats.to_transformers import to_transformers, transformers_example
 
     if options.out.exists():
-        raise ValueError(f"{options.out} exists already. Choose an --out that does not exist yet")
+        raise ValueError(f"{options.out} already exists. Choose an --out that does not exist yet")
     translator = Translator.load(options.model, device="cpu")
     example = ctranslate2_example if options.to == "ctranslate2" else transformers_example
     card = export_card(options.model, example(translator, "FOLDER"))

@@ -257,7 +257,7 @@ def begin_run(
 
 
 def pick_example(splits: Splits[Any]) -> str | None:
-    """Return the first validation source of six to twelve words, or else the first of all."""
+    """Return the first validation source of six to twelve words or, failing that, the first source."""
     sources = [pair.source for pair in splits.validation]
     handy = [source for source in sources if 6 <= len(source.split()) <= 12]
     return next(iter(handy or sources), None)

@@ -43,7 +43,7 @@ def check_replaceable(path: Path, overwrite: bool) -> None:
     if not path.exists():
         return
     if not overwrite:
-        raise ValueError(f"{path} exists already; expected another name, or overwrite=True")
+        raise ValueError(f"{path} already exists; expected another name, or overwrite=True")
     try:
         read_single_file(path)
     except CheckpointError as error:

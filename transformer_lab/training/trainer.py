@@ -208,7 +208,7 @@ class Trainer:
         return stop
 
     def seed(self) -> None:
-        """Seed the random numbers, for example for dropout; a resumed run restores its saved state."""
+        """Seed the random number generators, which dropout uses; a resumed run restores their state."""
         # A state from elsewhere may hold a step so large that PyTorch would refuse the sum.
         torch.manual_seed((self.config.seed + 7_919 * self.progress.step) % 2**63)
         if self.random_state is not None:

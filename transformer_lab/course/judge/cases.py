@@ -71,7 +71,7 @@ def fill_with_known_weights(module: nn.Module) -> None:
 def build_module(
     answer: Callable[..., Any], reference: Callable[..., nn.Module], *sizes: int
 ) -> nn.Module:
-    """Build the module of an answer's class, in float64 and with known weights.
+    """Build an instance of the answer's class, in float64 and with known weights.
 
     Raises:
         UnusableError: If its parameters do not have the reference's names and shapes.

@@ -145,7 +145,7 @@ def find_order_in_all_cases(attempt: Attempt) -> str | None:
 
 
 def find_result_order(got: Outcome, want: Outcome, names: Sequence[str]) -> str | None:
-    """Say if all results are right but in another order."""
+    """Return a sentence if all results are right but in another order."""
     n = len(names)
     if not 2 <= n <= 5 or len(got.results) != n:
         return None

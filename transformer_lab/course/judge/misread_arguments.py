@@ -104,7 +104,7 @@ def find_unread_arguments(
 
 
 def find_numbers_of_the_page(answer: Callable[..., Any]) -> str | None:
-    """Say if an answer reads the notebook's arrays instead of its arguments.
+    """Return a sentence if an answer reads the notebook's arrays instead of its arguments.
 
     That is what happens if `def attention(q, k, v)` continues with `Q @ K.T`.
     """

@@ -150,7 +150,7 @@ def _list_pairs(attempt: Attempt, place: int) -> list[tuple[np.ndarray, np.ndarr
 
 
 def find_constant_result(attempt: Attempt, at: int, place: int) -> str | None:
-    """Say if the result is the same in every case although it should not be."""
+    """Return a sentence if the result is the same in every case although it should not be."""
     pairs = _list_pairs(attempt, place)
     if len(pairs) < 3:
         return None
@@ -165,7 +165,7 @@ def find_constant_result(attempt: Attempt, at: int, place: int) -> str | None:
 
 
 def find_wrong_index(attempt: Attempt, at: int, place: int) -> str | None:
-    """Say if the result is an element of an argument, but at the wrong index."""
+    """Return a sentence if the result is an element of an argument, but at the wrong index."""
     got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
     if got.ndim or want.ndim or not _is_always_an_element(attempt, place):
         return None
@@ -197,7 +197,7 @@ def _is_always_an_element(attempt: Attempt, place: int) -> bool:
 
 
 def find_argument_in_result(attempt: Attempt, at: int, place: int) -> str | None:
-    """Say if the result is an argument, or wrong by an added argument or a factor."""
+    """Return a sentence if the result is an argument, or wrong by an added argument or a factor."""
     got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
     if not is_numeric(got) or not is_numeric(want):
         return None

@@ -59,7 +59,7 @@ POWERS = {1.0: "{}", 0.5: "√{}", 2.0: "{}²"}
 
 
 def find_size_factor(rows: Rows) -> str | None:
-    """Say if all results are off by a power of a size or of (size ± 1)/size.
+    """Return a sentence if all results are off by a power of a size or of (size ± 1)/size.
 
     The powers are 1, ½ and 2.
     """
@@ -97,7 +97,7 @@ def compute_ratio(got: np.ndarray, want: np.ndarray) -> float | None:
 
 
 def find_size_difference(rows: Rows) -> str | None:
-    """Say if all results are off by the same multiple of a size.
+    """Return a sentence if all results are off by the same multiple of a size.
 
     Multiples of a product of two sizes count as well.
     """

@@ -185,7 +185,7 @@ def half_lives(log_gates: Float[Tensor, "step feature"]) -> list[float]:
 def train_to_repeat(length: int, kind: str, steps: int, seed: int) -> float:
     """Train a small decoder to repeat symbols; return its accuracy on 20 new batches.
 
-    It reads `length` random symbols and a sign, and must then write the symbols again. The source
+    It reads `length` random symbols and a start marker, and must then write the symbols again. The source
     contains no information. `kind` is "attention" or "recurrence".
     """
     config = TransformerConfig(

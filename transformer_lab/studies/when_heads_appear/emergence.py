@@ -85,7 +85,7 @@ def run(setting: Setting) -> dict[str, Any]:
 def score_model(
     translator: Translator, pairs: Sequence[WorldPair], validation: Sequence[WorldPair]
 ) -> dict[str, Any]:
-    """Measure a model at one step of training, and which heads it needs.
+    """Score a model at one step of training, and find which heads it needs.
 
     Returns:
         "exact": the share of validation sentences that are right, and "plain": the share among

@@ -71,7 +71,7 @@ def describe_count(mask: np.ndarray) -> str:
 
 
 def find_constant_factor(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Say if all numbers are the expected ones times the same factor."""
+    """Return a sentence if all numbers are the expected ones times the same factor."""
     ratio = compute_constant_ratio(got, want)
     if ratio is None:
         return None
@@ -108,7 +108,7 @@ def compute_constant_ratio(got: np.ndarray, want: np.ndarray) -> float | None:
 
 
 def find_constant_offset(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Say if all numbers are the expected ones plus one constant."""
+    """Return a sentence if all numbers are the expected ones plus one constant."""
     if not is_comparable(got, want) or want.size < 2:
         return None
     finite = np.isfinite(want) & np.isfinite(got)
@@ -125,7 +125,7 @@ def find_constant_offset(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_elementwise_change(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Say if each number is the same function of the expected one.
+    """Return a sentence if each number is the same function of the expected one.
 
     Squares, roots, logarithms and rounding are tried, for example.
     """
@@ -143,7 +143,7 @@ def find_elementwise_change(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_wrong_signs(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Say if all numbers have the right absolute value but some have the wrong sign."""
+    """Return a sentence if all numbers have the right absolute value but some have the wrong sign."""
     if not is_comparable(got, want) or is_same(got, want) or want.size < 3:
         return None
     if not is_same(np.abs(got), np.abs(want)):

@@ -20,7 +20,7 @@ REDUCTIONS: dict[str, Callable[..., np.ndarray]] = {
 
 
 def find_transposed_axes(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Say if the axes are in the wrong order.
+    """Return a sentence if the axes are in the wrong order.
 
     It also finds swapped axes of equal length, which the shape does not show.
     """
@@ -64,7 +64,7 @@ def find_lost_axis(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_extra_axis(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Say if the array has one axis too many.
+    """Return a sentence if the array has one axis too many.
 
     The sentence names the axis, and what should have been done along it.
     """
@@ -95,7 +95,7 @@ def _is_in_order(short: list[Any], long: list[Any]) -> bool:
 
 
 def find_wrong_length(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Say if an axis is too long or too short.
+    """Return a sentence if an axis is too long or too short.
 
     The sentence says which entries are missing, or which should not be there.
     """
@@ -130,7 +130,7 @@ def find_wrong_length(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_reshape(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Say if the right numbers, in the right order, have another shape."""
+    """Return a sentence if the right numbers, in the right order, have another shape."""
     if got.shape == want.shape or got.size != want.size or want.size < 2:
         return None
     if is_same(got.ravel(), want.ravel()):

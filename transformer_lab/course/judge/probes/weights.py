@@ -84,7 +84,7 @@ def _all_one(sums_: np.ndarray) -> bool:
 
 
 def find_row_factors(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Say if each row is off by a factor, or by an added number."""
+    """Return a sentence if each row is off by a factor, or by an added number."""
     if not is_comparable(got, want) or want.ndim < 2 or not np.isfinite(want).all():
         return None
     if not np.isfinite(got).all() or is_same(got, want):

@@ -1,4 +1,4 @@
-"""Lesson 01, attention in NumPy."""
+"""Lesson 01: attention in NumPy."""
 
 from transformer_lab.course.lessons import collect_checks, load_quiz
 from transformer_lab.course.lessons.lesson_01 import checks

@@ -1,4 +1,4 @@
-"""Lesson 01b, the backward pass by hand."""
+"""Lesson 01b: the backward pass by hand."""
 
 from transformer_lab.course.lessons import collect_checks, load_quiz
 from transformer_lab.course.lessons.lesson_01b import checks

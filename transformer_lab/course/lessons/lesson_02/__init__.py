@@ -1,4 +1,4 @@
-"""Lesson 02, why √d_k."""
+"""Lesson 02: why √d_k."""
 
 from transformer_lab.course.lessons import collect_checks, load_quiz
 from transformer_lab.course.lessons.lesson_02 import checks

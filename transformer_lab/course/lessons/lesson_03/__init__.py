@@ -1,4 +1,4 @@
-"""Lesson 03, multi-head attention."""
+"""Lesson 03: multi-head attention."""
 
 from transformer_lab.course.lessons import collect_checks, load_quiz
 from transformer_lab.course.lessons.lesson_03 import heads, layer

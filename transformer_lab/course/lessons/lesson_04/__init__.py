@@ -1,4 +1,4 @@
-"""Lesson 04, positions."""
+"""Lesson 04: positions."""
 
 from transformer_lab.course.lessons import collect_checks, load_quiz
 from transformer_lab.course.lessons.lesson_04 import checks

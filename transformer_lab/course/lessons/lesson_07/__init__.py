@@ -1,4 +1,4 @@
-"""Lesson 07, the whole Transformer."""
+"""Lesson 07: the whole Transformer."""
 
 from transformer_lab.course.lessons import collect_checks, load_quiz
 from transformer_lab.course.lessons.lesson_07 import embeddings, forward

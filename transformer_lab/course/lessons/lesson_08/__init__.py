@@ -1,4 +1,4 @@
-"""Lesson 08, text to batches."""
+"""Lesson 08: text to batches."""
 
 from transformer_lab.course.lessons import collect_checks, load_quiz
 from transformer_lab.course.lessons.lesson_08 import batches, byte_pairs

@@ -1,4 +1,4 @@
-"""Lesson 09, training."""
+"""Lesson 09: training."""
 
 from transformer_lab.course.lessons import collect_checks, load_quiz
 from transformer_lab.course.lessons.lesson_09 import first_loss, training_step

@@ -1,4 +1,4 @@
-"""Lesson 10, decoding."""
+"""Lesson 10: decoding."""
 
 from transformer_lab.course.lessons import collect_checks, load_quiz
 from transformer_lab.course.lessons.lesson_10 import beam, greedy

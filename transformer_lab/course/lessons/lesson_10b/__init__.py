@@ -1,4 +1,4 @@
-"""Lesson 10b, the KV cache."""
+"""Lesson 10b: the KV cache."""
 
 from transformer_lab.course.lessons import collect_checks, load_quiz
 from transformer_lab.course.lessons.lesson_10b import (

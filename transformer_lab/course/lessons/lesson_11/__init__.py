@@ -1,4 +1,4 @@
-"""Lesson 11, explore the heads."""
+"""Lesson 11: explore the heads."""
 
 from transformer_lab.course.lessons import collect_checks, load_quiz
 from transformer_lab.course.lessons.lesson_11 import attention_weights, scores

@@ -111,7 +111,7 @@ def _square_cases() -> list[tuple]:
 
 
 def random_square_case(chance: RandomValues) -> tuple:
-    """Return a random case: one head's square weights over a sentence of at least two words."""
+    """Return a random case: the square matrix of a head's weights over two words or more."""
     length = max(2, *chance.sizes(1))
     return (chance.weights(length, length),)
 

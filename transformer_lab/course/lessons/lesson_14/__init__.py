@@ -1,4 +1,4 @@
-"""Lesson 14, ablations."""
+"""Lesson 14: ablations."""
 
 from transformer_lab.course.lessons import collect_checks, load_quiz
 from transformer_lab.course.lessons.lesson_14 import differences, metrics, variants

@@ -1,4 +1,4 @@
-"""Lesson 15, what attention costs."""
+"""Lesson 15: what attention costs."""
 
 from transformer_lab.course.lessons import collect_checks, load_quiz
 from transformer_lab.course.lessons.lesson_15 import complexity, efficient_attention

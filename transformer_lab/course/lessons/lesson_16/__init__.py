@@ -1,4 +1,4 @@
-"""Lesson 16, the family tree."""
+"""Lesson 16: the family tree."""
 
 from transformer_lab.course.lessons import collect_checks, load_quiz
 from transformer_lab.course.lessons.lesson_16 import pretraining, sharing

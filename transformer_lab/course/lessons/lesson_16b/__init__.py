@@ -1,4 +1,4 @@
-"""Lesson 16b, a state instead of a cache."""
+"""Lesson 16b: a state instead of a cache."""
 
 from transformer_lab.course.lessons import collect_checks, load_quiz
 from transformer_lab.course.lessons.lesson_16b import other_architectures

@@ -1,4 +1,4 @@
-"""Lesson 17, review."""
+"""Lesson 17: review."""
 
 from transformer_lab.course.lessons import collect_checks, load_quiz
 from transformer_lab.course.lessons.lesson_17 import decoder_layer, shapes, sizes

@@ -1,4 +1,4 @@
-"""Lesson 18, a translator that people use."""
+"""Lesson 18: a translator that people use."""
 
 from transformer_lab.course.lessons import collect_checks, load_quiz
 from transformer_lab.course.lessons.lesson_18 import quantization, recurrence, statistics, subwords
