@@ -18,7 +18,7 @@ from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
 from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer, WordTokenizer
 from transformer_lab.formats.to_transformers import (
     build_transformers_model,
-    quote_example,
+    fill_usage,
     tokenizer_files,
 )
 from transformer_lab.model import Transformer
@@ -95,9 +95,7 @@ def ctranslate2_example(translator: Translator, folder: str | Path) -> str:
 
     With SentencePiece it only loads the engine, because there is no file for `tokenizers`.
     """
-    pieces = isinstance(translator.source_tokenizer, SentencePieceTokenizer)
-    usage = SENTENCE_PIECE_USAGE if pieces else USAGE
-    return usage.format(folder=folder, sentence=quote_example(translator)).strip()
+    return fill_usage(USAGE, SENTENCE_PIECE_USAGE, translator, folder)
 
 
 def build_spec(

@@ -98,15 +98,18 @@ def to_transformers(translator: Translator, folder: str | Path, card: str | None
 
 def transformers_example(translator: Translator, folder: str | Path) -> str:
     """Return Python code that translates with an exported folder, without this package."""
-    pieces = isinstance(translator.source_tokenizer, SentencePieceTokenizer)
-    usage = SENTENCE_PIECE_USAGE if pieces else USAGE
-    return usage.format(folder=folder, sentence=quote_example(translator)).strip()
+    return fill_usage(USAGE, SENTENCE_PIECE_USAGE, translator, folder)
 
 
-def quote_example(translator: Translator) -> str:
-    """Return a sentence to try a translator with, as Python code: its run's example, if it has one."""
+def fill_usage(usage: str, with_pieces: str, translator: Translator, folder: str | Path) -> str:
+    """Fill in the folder and a sentence to try: the run's own example, if it has one.
+
+    `with_pieces` is the code for a translator with SentencePiece, and `usage` for any other.
+    """
+    has_pieces = isinstance(translator.source_tokenizer, SentencePieceTokenizer)
     kept = translator.about.get("example")
-    return json.dumps(kept if isinstance(kept, str) else "the cat sleeps", ensure_ascii=False)
+    sentence = json.dumps(kept if isinstance(kept, str) else "the cat sleeps", ensure_ascii=False)
+    return (with_pieces if has_pieces else usage).format(folder=folder, sentence=sentence).strip()
 
 
 @torch.no_grad()
