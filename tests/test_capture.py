@@ -242,7 +242,7 @@ def test_a_capture_that_could_not_begin_takes_none_of_the_others_along(ids):
     models, plain, muted = captures(ids)
     with ExitStack() as stack:
         stack.enter_context(capture_attention(models[0], mute=[HEADS[0]]))
-        with pytest.raises(ValueError, match="captured already"):
+        with pytest.raises(ValueError, match="already being captured"):
             stack.enter_context(capture_attention(models[0]))
         with pytest.raises(ValueError, match="layer is 9"):
             stack.enter_context(capture_attention(models[1], mute=[Head("cross", 9, 0)]))
@@ -484,11 +484,11 @@ def test_a_head_may_be_given_by_its_code(ids):
         ({"mute": "e2.3"}, r"mute is 'e2.3'; expected a list of heads, such as \['e2.3'\]"),
         ({"mute": Head("cross", 0, 1)}, r"mute is Head\(.*\); expected a list of heads"),
         ({"mute": ["e3.1"]}, "layer is 2; expected 0 to 1"),
-        ({"mute": ["cross"]}, "the code of a head is 'cross'; expected one such as 'e2.3'"),
+        ({"mute": ["cross"]}, "head code is 'cross'; expected one such as 'e2.3'"),
         ({"mute": [("cross", 0)]}, r"head is \('cross', 0\); expected a code .* or \(kind"),
         ({"mute": [("cross", "0", 1)]}, r"head is \('cross', '0', 1\); expected a code"),
         ({"mute": [("cross", 0, 0.5)]}, r"head is .*0.5\); expected a code"),
-        ({"patch": {"cross": np.eye(7)[:5]}}, "the code of a head is 'cross'; expected one"),
+        ({"patch": {"cross": np.eye(7)[:5]}}, "head code is 'cross'; expected one"),
         ({"patch": {(0, 0): np.eye(7)[:5]}}, r"head is \(0, 0\); expected a code"),
         ({"patch": [1]}, r"patch is \[1\]; expected a dictionary"),
         ({"hooks": [Hook()]}, r"hooks is \[Hook.*\]; expected a dictionary"),
@@ -522,7 +522,7 @@ def test_one_capture_at_a_time(ids):
     model = make_model()
     with (
         capture_attention(model) as capture,
-        pytest.raises(ValueError, match="captured already"),
+        pytest.raises(ValueError, match="already being captured"),
         capture_attention(model),
     ):
         pass

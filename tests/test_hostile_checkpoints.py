@@ -97,7 +97,7 @@ def test_what_is_true_or_false_is_nothing_else(name, value):
 
 @pytest.mark.parametrize("described", [None, 3, "x", [], [["d_model", 3]]])
 def test_a_configuration_from_what_is_no_dict_is_one_error(described):
-    with pytest.raises(ValueError, match="description of a TransformerConfig is 'a .*; expected"):
+    with pytest.raises(ValueError, match="TransformerConfig is described by a .*; expected a dict"):
         TransformerConfig.from_dict(described)
 
 
@@ -189,7 +189,7 @@ def test_a_tokenizer_that_could_not_be_trusted_is_one_error_and_no_panic(capfd, 
 
 def test_pieces_whose_ids_have_a_gap_are_refused():
     text = described(lambda state: state["model"]["vocab"].update({"zzz": 10**9}))
-    with pytest.raises(ValueError, match="ids of the pieces is 'up to 1000000000'; expected 0 to"):
+    with pytest.raises(ValueError, match="the pieces have ids up to 1000000000; expected 0 to"):
         tokenizer_from_json(text)
 
 
@@ -228,19 +228,19 @@ PIECES = {"<pad>": 0, "</s>": 1, "<unk>": 2, "a": 3}
 @pytest.mark.parametrize(
     ("vocabulary", "added", "message"),
     [
-        ({**PIECES, "a": 10**9}, {}, r"vocabulary is 'without \[3\]'; expected ids from 0 to 3"),
-        ({**PIECES, "a": 2}, {}, r"vocabulary is 'without \[3\]'; expected ids from 0 to 3"),
-        ({**PIECES, "a": -1}, {}, r"vocabulary is 'without \[3\]'; expected ids from 0 to 3"),
+        ({**PIECES, "a": 10**9}, {}, r"vocabulary lacks the ids \[3\]; expected 0 to 3"),
+        ({**PIECES, "a": 2}, {}, r"vocabulary lacks the ids \[3\]; expected 0 to 3"),
+        ({**PIECES, "a": -1}, {}, r"vocabulary lacks the ids \[3\]; expected 0 to 3"),
         (
             {**PIECES, "a": "3"},
             {},
-            r"vocabulary is \"without an id for \['a'\]\"; expected a whole",
+            r"vocabulary has no integer for \['a'\]; expected an id for each piece",
         ),
-        ({**PIECES, "a": None}, {}, "vocabulary is .*; expected a whole number for each"),
-        ({**PIECES, "a": 3.0}, {}, "vocabulary is .*; expected a whole number for each"),
-        ({"a": 0}, {}, "vocabulary is .*; expected one with"),
-        ([], {}, "vocabulary is 'a list'; expected a dict, from piece to id"),
-        (PIECES, {}, "model is not a SentencePiece model|model is 'empty'"),
+        ({**PIECES, "a": None}, {}, "vocabulary has no integer for .*; expected an id"),
+        ({**PIECES, "a": 3.0}, {}, "vocabulary has no integer for .*; expected an id"),
+        ({"a": 0}, {}, "vocabulary lacks .*; expected all of"),
+        ([], {}, "vocabulary is a list; expected a dict from pieces to ids"),
+        (PIECES, {}, "model is not a SentencePiece model|number of pieces in the model is 0"),
     ],
 )
 @pytest.mark.parametrize("model", [b"", b"no model"])

@@ -65,7 +65,7 @@ def test_a_pair_that_is_left_out_for_its_length_is_not_asked_for_its_words(monke
     with pytest.raises(ValueError, match=expected):
         translator.translate("x" * 80_000)
     with pytest.raises(
-        ValueError, match="training pairs is 'all too long'; expected one of at most"
+        ValueError, match="all training pairs are too long; expected at least one of at most"
     ):
         build_translator(Splits(strange, [], []), "debian:fr", preset)
 

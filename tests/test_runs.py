@@ -90,7 +90,7 @@ def test_a_translator_from_elsewhere_says_nothing_and_is_no_run(tmp_path):
     assert About.of(translator) == About()
     translator.save(tmp_path)
     with pytest.raises(
-        ValueError, match="holds no run that train started: config.json does not say 'corpus'"
+        ValueError, match="holds no run that train started: config.json has no 'corpus'"
     ):
         resume_run(tmp_path)
 

@@ -390,14 +390,14 @@ DAMAGES = {
     damage_format: "format is 'other 9'; expected 'transformer_lab 1'",
     damage_sizes: r"another configuration: .*feed_forward.* has \(.*\); expected \(",
     damage_tokenizer: "target_tokenizer.json: not a tokenizer",
-    damage_vocabulary: "vocabulary sizes of the tokenizers",
+    damage_vocabulary: "the tokenizers have .* tokens; expected",
     damage_one_bit: "model.safetensors: damaged: its content is not what was saved",
     damage_swapped: "target_tokenizer.json: damaged: its content is not what was saved",
     damage_depth: "number of parameters is .*; expected .*, as many as the saved file can hold",
     damage_width: "d_model × num_heads × d_k is .*; expected at most 1,000,000,000,000",
     damage_nested: "config.json: damaged: maximum recursion depth",
-    damage_about: "config.json: damaged: about is 'list'; expected a dict",
-    damage_list: "config.json: damaged: its JSON is 'list'; expected a dict",
+    damage_about: "config.json: damaged: type of about is 'list'; expected dict",
+    damage_list: "config.json: damaged: type of its JSON is 'list'; expected dict",
     lambda folder: (folder / "model.safetensors").write_bytes(
         POINTER
     ): "is a Git LFS pointer, which",
@@ -418,7 +418,7 @@ def test_a_damaged_folder_is_refused_by_the_name_of_the_file(damage, tmp_path):
 
 def test_tokenizers_of_another_vocabulary_are_refused():
     translator = make_translator()
-    with pytest.raises(ValueError, match="vocabulary sizes of the tokenizers"):
+    with pytest.raises(ValueError, match="the tokenizers have .* tokens; expected"):
         Translator(translator.model, translator.target_tokenizer, translator.source_tokenizer)
 
 
@@ -509,7 +509,9 @@ def test_weights_that_do_not_fit_into_half_precision_are_not_saved(tmp_path):
     translator = make_translator()
     with torch.no_grad():
         translator.model.output.weight[3, 5] = 1e6
-    with pytest.raises(ValueError, match="NaN or infinite'; expected finite numbers in float16"):
+    with pytest.raises(
+        ValueError, match="holds NaN or infinity; expected finite numbers in float16"
+    ):
         translator.save(tmp_path / "half", dtype=torch.float16)
     assert not list((tmp_path / "half").iterdir())
     translator.save(tmp_path / "whole")
@@ -567,7 +569,9 @@ def test_one_file_may_hold_half_precision(tmp_path):
     with torch.no_grad():
         translator.model.output.weight[3, 5] = 1e6
     before = path.read_bytes()
-    with pytest.raises(ValueError, match="NaN or infinite'; expected finite numbers in float16"):
+    with pytest.raises(
+        ValueError, match="holds NaN or infinity; expected finite numbers in float16"
+    ):
         translator.save(path, dtype=torch.float16, overwrite=True)
     assert path.read_bytes() == before
 
@@ -608,11 +612,11 @@ def test_any_flipped_bit_of_a_single_file_is_found(tmp_path):
     ("changes", "message"),
     [
         ({"format": "other 9"}, "damaged: format is 'other 9'; expected 'transformer_lab 1'"),
-        ({"about": [1]}, "damaged: about is 'list'; expected a dict"),
+        ({"about": [1]}, "damaged: type of about is 'list'; expected dict"),
         ({"model": {"d_model": 7}}, "damaged: .*missing"),
         ({"target_tokenizer": []}, "target_tokenizer: not a tokenizer's description"),
         ({"target_tokenizer": {"kind": "word", "words": ["oui"], "joined": []}},
-         "vocabulary sizes of the tokenizers"),
+         "the tokenizers have .* tokens; expected"),
     ],
 )  # fmt: skip
 def test_a_part_of_a_single_file_that_does_not_fit_is_named(tmp_path, changes, message):
@@ -684,7 +688,9 @@ def test_weights_with_which_nothing_can_be_computed_are_no_translation(beam_size
     with torch.no_grad():
         for parameter in translator.model.parameters():
             parameter *= 1e30
-    with pytest.raises(ValueError, match="logits is 'NaN'; expected finite numbers; the weights"):
+    with pytest.raises(
+        ValueError, match="logits contain NaN; expected finite numbers. The weights"
+    ):
         translator.translate("the cat", beam_size=beam_size)
 
 
@@ -701,7 +707,7 @@ def test_who_may_write_no_word_at_all_is_no_model(tmp_path):
     translator = make_translator()
     with torch.no_grad():
         translator.model.output.bias.fill_(-torch.inf)
-    with pytest.raises(ValueError, match="output.bias is 'NaN or infinite'; expected finite"):
+    with pytest.raises(ValueError, match="output.bias holds NaN or infinity; expected finite"):
         translator.save(tmp_path)
 
 
@@ -711,7 +717,7 @@ def test_sums_that_are_none_are_damage(tmp_path, sums):
     path = tmp_path / "config.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "sha256": sums}))
     with pytest.raises(
-        CheckpointError, match="config.json: damaged: sha256 is .*; expected a dict"
+        CheckpointError, match="config.json: damaged: type of sha256 is .*; expected dict"
     ):
         Translator.load(tmp_path)
 

@@ -77,7 +77,7 @@ from transformer_lab.storage.tensors import (
 PRETRAINED = Path(__file__).parent / "pretrained" / "tiny"
 """The translator that comes with the package: the bilingual world, English to French."""
 SENTENCES_AT_ONCE = 64
-COMPUTABLE = "finite numbers; the weights may be too large, or damaged"
+HAS_NAN = "logits contain NaN; expected finite numbers. The weights may be too large, or damaged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,8 @@ class Translator:
     ):
         sizes = (model.config.source_vocab_size, model.config.target_vocab_size)
         found = (source_tokenizer.vocab_size, target_tokenizer.vocab_size)
-        check("vocabulary sizes of the tokenizers", found, f"{sizes}, the model's", sizes == found)
+        if sizes != found:
+            raise ValueError(f"the tokenizers have {found} tokens; expected {sizes}, the model's")
         self.model = model
         self.source_tokenizer = source_tokenizer
         self.target_tokenizer = target_tokenizer
@@ -183,7 +184,8 @@ class Translator:
             beams = beam_search(
                 self.model, ids, mask, beam_size=beam_size, alpha=alpha, max_length=max_length
             )
-            check("logits", "NaN", COMPUTABLE, all(beams))  # with NaN alone, a beam is empty
+            if not all(beams):  # with NaN alone, a beam is empty
+                raise ValueError(HAS_NAN)
             return [beam[0] for beam in beams]
 
         return self.decode_texts(sources, search)
@@ -268,8 +270,8 @@ class Translator:
             rows = order[start : start + SENTENCES_AT_ONCE]
             batch = self.batch([encoded[i] for i in rows])
             found |= zip(rows, decode(*batch), strict=True)
-        has_nan = any(math.isnan(hypothesis.log_probability) for hypothesis in found.values())
-        check("logits", "NaN", COMPUTABLE, not has_nan)
+        if any(math.isnan(hypothesis.log_probability) for hypothesis in found.values()):
+            raise ValueError(HAS_NAN)
         return [self.to_translation(text, found[i]) for i, text in enumerate(texts)]
 
     def batch(

@@ -82,7 +82,7 @@ def test_the_inputs_are_shown_where_the_results_differ():
 def test_a_library_that_lacks_a_function_is_no_stub():
     text = TWICE.verdict(library_stops).text
     assert text.startswith("Not yet: ")
-    assert "where decimals are needed" in text
+    assert "where floats are needed" in text
 
 
 def test_an_index_that_is_met_first_does_not_hide_a_known_mistake():

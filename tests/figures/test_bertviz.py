@@ -46,15 +46,17 @@ def test_one_kind_alone_has_its_own_tokens(kind):
 
 
 def test_what_bertviz_would_draw_wrongly_is_refused():
-    with pytest.raises(ValueError, match=r"heads of each layer is .* give kind= to draw one"):
+    with pytest.raises(
+        ValueError, match=r"number of heads in each layer is .* give kind= to draw one"
+    ):
         head_view(make_record())
-    with pytest.raises(ValueError, match=r"heads of each layer is"):
+    with pytest.raises(ValueError, match=r"number of heads in each layer is"):
         model_view(make_record(encoder=(3, 3), decoder=(2, 2), cross=(3, 3)))
 
 
 def test_a_layer_with_another_number_of_heads_is_refused():
     """BertViz puts the layers in one array: they must have as many heads."""
-    with pytest.raises(ValueError, match=r"heads of each layer is .*\[2, 3\]"):
+    with pytest.raises(ValueError, match=r"number of heads in each layer is .*\[2, 3\]"):
         head_view(make_record(encoder=(2, 3)), kind="encoder")
 
 

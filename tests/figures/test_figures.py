@@ -322,7 +322,10 @@ def test_a_cell_that_may_not_be_seen_is_no_weight(weights):
     ("mask", "message"),
     [
         (np.ones((7, 5), dtype=bool), r"shape of mask is \(7, 5\); expected \(5, 7\)"),
-        (np.tri(5, 7, 2, dtype=int), "mask.dtype is .*int.*; expected bool, True = may attend"),
+        (
+            np.tri(5, 7, 2, dtype=int),
+            "mask.dtype is .*int.*; expected bool, where True means 'may attend'",
+        ),
         ([[True] * 7] * 5, "mask.dtype is <class 'list'>; expected bool"),
         (np.zeros((5, 7), dtype=bool), "largest weight under the mask is .* expected 0"),
     ],

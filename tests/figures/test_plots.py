@@ -213,11 +213,14 @@ def test_each_run_is_a_thin_line_in_the_colour_of_its_mean():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"lines": {"whole": X, "short": X[1:]}}, "points of 'short' is 10; expected 11"),
-        ({"lines": {"whole": X, "gone": X * np.nan}}, "finite points of 'gone' is 0"),
+        ({"lines": {"whole": X, "short": X[1:]}}, "number of points in 'short' is 10; expected 11"),
+        ({"lines": {"whole": X, "gone": X * np.nan}}, "number of finite points in 'gone' is 0"),
         ({"spread": {"whole": np.ones((2, 7))}}, r"spread of 'whole' is \(2, 7\); .* \(2, 11\)"),
         ({"spread": {"whole": np.ones((3, POINTS))}}, r"spread of 'whole' is \(3, 11\)"),
-        ({"each": {"whole": [X, X[1:]]}}, r"runs of 'whole' is \[10, 11\]; expected \[11\]"),
+        (
+            {"each": {"whole": [X, X[1:]]}},
+            r"length of each run in 'whole' is \[10, 11\]; expected \[11\]",
+        ),
     ],
 )
 def test_a_line_that_does_not_fit_is_named(arguments, message, as_users_run_it):
@@ -420,8 +423,11 @@ def test_rows_and_columns_are_named_where_names_are_given(random):
         ({"grids": {"deep": np.ones((2, 3, 5))}}, r"shape of 'deep' is \(2, 3, 5\)"),
         ({"signs": "×="}, "signs is '×='; expected '' or 0"),
         ({"marked": {"fits": 3}}, "row marked in 'fits' is 3; expected 0 to 2"),
-        ({"rows": {"fits": ["one"]}}, "labels for the rows of 'fits' is 1; expected 3"),
-        ({"columns": {"fits": list("abcd")}}, "labels for the columns of 'fits' is 4; expected 3"),
+        ({"rows": {"fits": ["one"]}}, "number of labels for the rows of 'fits' is 1; expected 3"),
+        (
+            {"columns": {"fits": list("abcd")}},
+            "number of labels for the columns of 'fits' is 4; expected 3",
+        ),
     ],
 )
 def test_a_matrix_that_does_not_fit_is_named(arguments, message, as_users_run_it):
@@ -503,7 +509,7 @@ def test_a_map_of_zeros_is_white():
 def test_a_map_refuses_what_is_no_number(bad, random):
     values = random.normal(size=(3, 5))
     values[1, 2] = bad
-    with pytest.raises(ValueError, match="values is .* expected finite numbers"):
+    with pytest.raises(ValueError, match="values holds NaN or infinity; expected finite numbers"):
         signed_map(values, **WORDS)
 
 
@@ -570,7 +576,9 @@ def test_the_legend_tells_the_hands_apart():
 
 def test_angles_that_do_not_fit_are_named(as_users_run_it):
     fits = np.zeros(3)
-    with pytest.raises(ValueError, match=r"angles of 'two' is \(2,\); expected \(3,\)"):
+    with pytest.raises(
+        ValueError, match=r"shape of the angles in 'two' is \(2,\); expected \(3,\)"
+    ):
         clock_hands({"fits": fits, "two": np.zeros(2)}, ["a", "b", "c"], title="Clocks")
     five = {f"position {n}": fits for n in range(5)}
     with pytest.raises(ValueError, match=r"len\(angles\) is 5; expected at most 4"):

@@ -140,21 +140,24 @@ ROWS = [Words(CAT, "key"), Words(["sat"], "query")]
 @pytest.mark.parametrize(
     ("panel", "message"),
     [
-        (Panel([]), r"rows of a panel is \[\]; expected at least one"),
-        (Panel([Words([])]), r"words of row 0 is \[\]; expected at least one"),
+        (Panel([]), "number of rows in a panel is 0; expected at least 1"),
+        (Panel([Words([])]), "number of words in row 0 is 0; expected at least 1"),
         (Panel([Words(CAT, start=-1)]), "start of row 0 is -1; expected a number, 0 or larger"),
         (Panel([Words(CAT, start=float("nan"))]), "start of row 0 is nan; expected a number"),
         (Panel([Words(CAT, "keys")]), "part of row 0 is 'keys'; expected one of"),
-        (Panel([Words(CAT, ["key"])]), "parts of row 0 is 1; expected 3"),
-        (Panel([Words(CAT, notes=["1"])]), "notes of row 0 is 1; expected 0 or 3"),
+        (Panel([Words(CAT, ["key"])]), "number of parts in row 0 is 1; expected 3"),
+        (Panel([Words(CAT, notes=["1"])]), "number of notes in row 0 is 1; expected 0 or 3"),
         (Panel([Words(CAT, covered=[3])]), r"covered in row 0 is \[3\]; expected places from 0 to 2"),
         (Panel(ROWS, [Arrows([[1.0, 0.0, 0.0]], lower=1)]), "lower is 1; expected 0 to 0"),
         (Panel(ROWS, [Arrows(np.ones((3, 1)))]), r"shape of weights is \(3, 1\); expected \(1, 3\)"),
         (Panel(ROWS, [Arrows([[1.5, 0.0, 0.0]])]), "weights is .* expected numbers from 0 to 1"),
-        (Panel(ROWS, [Arrows([[1.0, 0.0, 0.0]], labels=[["a"]])]), r"sizes of labels is \[1\]"),
+        (
+            Panel(ROWS, [Arrows([[1.0, 0.0, 0.0]], labels=[["a"]])]),
+            r"number of labels in each line is \[1\]; expected 3 in each of 1 lines",
+        ),
         (
             Panel([Words(CAT, covered=[0]), ROWS[1]], [Arrows([[1.0, 0.0, 0.0]])]),
-            r"covered words with an arrow is \['the'\]; expected none",
+            r"covered words have an arrow: \['the'\]; expected none that do",
         ),
     ],
 )  # fmt: skip

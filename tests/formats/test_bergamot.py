@@ -90,7 +90,7 @@ def test_a_foreign_or_newer_file_is_named(file, content, message):
 @pytest.mark.parametrize(
     ("name", "shape", "message"),
     [
-        ("W_2", (3, 5), "without .W_2.+expected all weights"),
+        ("W_2", (3, 5), "has no .W_2.+expected all weights"),
         ("W", (5, 3), r"shape of W is \(3, 5\); expected \(5, 3\)"),
         (SETTINGS, (31,), "type of .* is '0x101'; expected 0x404 or 0x4101"),
     ],
@@ -103,7 +103,7 @@ def test_a_weight_that_is_not_there_is_named(file, name, shape, message):
 @pytest.mark.parametrize("number", [np.nan, np.inf])
 def test_numbers_that_are_none_are_refused(file, number):
     file.write_bytes(written([("b", FLOATS, (1, 3), struct.pack("<3f", 1, number, 2))]))
-    with pytest.raises(ValueError, match="b is 'not finite somewhere'"):
+    with pytest.raises(ValueError, match="b holds NaN or infinity"):
         MarianFile(file).array("b", 3)
     bad_scale = ("W", INTEGERS, (5, 3), WHOLE.tobytes() + struct.pack("<f", 0.0))
     file.write_bytes(written([bad_scale]))
@@ -119,10 +119,10 @@ def test_a_shortlist_is_the_frequent_words_and_each_words_own(tmp_path):
     assert Shortlist(path).allowed_ids([0, 1]).tolist() == [0, 1, 2, 7, 11]
     assert Shortlist(path).allowed_ids([2, 0]).tolist() == [0, 1, 2, 3, 7, 11, 13]
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(ValueError, match=r"bytes of .* is 99; expected 100"):
+    with pytest.raises(ValueError, match=r"number of bytes in .* is 99; expected 100"):
         Shortlist(path)
     path.write_bytes(bytes(200))
-    with pytest.raises(ValueError, match="first bytes"):
+    with pytest.raises(ValueError, match="start of .* is"):
         Shortlist(path)
 
 
@@ -142,12 +142,18 @@ WEIGHT = ("W", INTEGERS, (5, 3), WHOLE.tobytes() + struct.pack("<f", SCALE))
         (("W", INTEGERS, (), struct.pack("<f", 1)), r"shape of W is \(\); expected one or more"),
         (("W", INTEGERS, (0, 3), bytes(4)), r"shape of W is \(0, 3\); expected one or more sizes"),
         (("W", FLOATS, (-1, -3), bytes(12)), r"shape of W is \(-1, -3\); expected one or more"),
-        (("W", INTEGERS, (5, 3), WHOLE.tobytes()), "bytes of W is 15; expected 19 for its shape"),
-        (("W", INTEGERS, (5, 3), b""), "bytes of W is 0; expected 19 for its shape"),
-        (("W", INTEGERS, (2**31 - 1,) * 4, bytes(99)), "bytes of W is 99; expected 21,267"),
-        (("W", FLOATS, (2**31 - 1,) * 2, bytes(99)), "bytes of W is 99; expected 18,446"),
-        (("b", FLOATS, (1, 3), bytes(11)), "bytes of b is 11; expected 12 for its shape"),
-        (WEIGHT, "names is 1; expected 2 different ones"),
+        (
+            ("W", INTEGERS, (5, 3), WHOLE.tobytes()),
+            "number of bytes in W is 15; expected 19 for its shape",
+        ),
+        (("W", INTEGERS, (5, 3), b""), "number of bytes in W is 0; expected 19 for its shape"),
+        (
+            ("W", INTEGERS, (2**31 - 1,) * 4, bytes(99)),
+            "number of bytes in W is 99; expected 21,267",
+        ),
+        (("W", FLOATS, (2**31 - 1,) * 2, bytes(99)), "number of bytes in W is 99; expected 18,446"),
+        (("b", FLOATS, (1, 3), bytes(11)), "number of bytes in b is 11; expected 12 for its shape"),
+        (WEIGHT, "number of different names is 1; expected 2"),
         (("W\n\033[2J", *WEIGHT[1:]), "name of a weight is .*; expected printable characters"),
     ],
 )
@@ -171,11 +177,15 @@ def test_settings_that_are_no_text_are_damaged(file):
 @pytest.mark.parametrize(
     ("offsets", "frequent", "message"),
     [
-        ([0, 2, 2, 5], 2**40, "frequent words of .* is 1099511627776; expected at most 3"),
-        ([0, 2, 2, 6], 3, "offsets of .* is '4 numbers'; expected increasing ones up to 5"),
-        ([0, 2, 1, 5], 3, "offsets of .* is '4 numbers'; expected increasing ones up to 5"),
-        ([0, 2**64 - 1, 2, 5], 3, "offsets of .* is '4 numbers'; expected increasing ones"),
-        ([], 0, "offsets of .* is '0 numbers'; expected increasing ones up to 5"),
+        (
+            [0, 2, 2, 5],
+            2**40,
+            "number of frequent words in .* is 1099511627776; expected at most 3",
+        ),
+        ([0, 2, 2, 6], 3, "damaged offsets; expected 4 numbers that rise to at most 5"),
+        ([0, 2, 1, 5], 3, "damaged offsets; expected 4 numbers that rise to at most 5"),
+        ([0, 2**64 - 1, 2, 5], 3, "damaged offsets; expected 4 numbers that rise to at most 5"),
+        ([], 0, "damaged offsets; expected 0 numbers that rise to at most 5"),
     ],
 )
 def test_a_shortlist_whose_numbers_cannot_be_is_refused(tmp_path, offsets, frequent, message):
@@ -190,7 +200,9 @@ def test_a_shortlist_whose_numbers_cannot_be_is_refused(tmp_path, offsets, frequ
 def test_a_shortlist_that_asks_for_more_than_its_file_is_refused(tmp_path, sizes):
     path = tmp_path / "lex.bin"
     path.write_bytes(HEAD.pack(MAGIC, 0, 3, 9, *sizes) + bytes(52))
-    with pytest.raises(ValueError, match=r"bytes of .* is 100; expected [\d]+, as its header says"):
+    with pytest.raises(
+        ValueError, match=r"number of bytes in .* is 100; expected [\d]+, as its header says"
+    ):
         Shortlist(path)
 
 
@@ -212,8 +224,8 @@ def test_a_source_word_that_a_shortlist_lacks_and_a_file_that_is_none_are_refuse
         (61, [0, 60, 7], None),
         (61, [0, 61, 7], "highest id of the shortlist is 61; expected at most 60"),
         (61, [2**32 - 1], "highest id of the shortlist is 4294967295; expected at most 60"),
-        (59, [3], "source words of the shortlist is 59; expected 61"),
-        (67, [], "source words of the shortlist is 67; expected 61"),
+        (59, [3], "number of source words in the shortlist is 59; expected 61"),
+        (67, [], "number of source words in the shortlist is 67; expected 61"),
     ],
 )
 def test_a_shortlist_of_another_vocabulary_is_refused(tmp_path, pieces, sources, words, message):
@@ -321,7 +333,7 @@ def test_a_small_model_translates(small, monkeypatch):
 )
 def test_a_size_that_is_not_the_files_is_refused_before_memory_is_asked_for(small, name, value):
     folder, before = small(**{name: value}), resident()
-    with pytest.raises(ValueError, match="is .*; expected") as error:
+    with pytest.raises(ValueError, match="is .*; expected|no part of the model reads") as error:
         load_bergamot(folder, device="cpu")
     assert "\n" not in str(error.value)
     assert resident() < before + 50_000_000
@@ -333,7 +345,7 @@ def test_a_size_that_is_not_the_files_is_refused_before_memory_is_asked_for(smal
 )
 def test_a_model_that_is_less_than_its_file_is_refused(small, changes, name):
     """It would translate, and badly, and nobody would know why."""
-    with pytest.raises(ValueError, match=f"weights that no part of the model reads is .*{name}"):
+    with pytest.raises(ValueError, match=f"no part of the model reads .*{name}"):
         load_bergamot(small(**changes), device="cpu")
 
 
@@ -355,7 +367,7 @@ def test_a_file_that_says_its_sizes_and_holds_no_weights_is_refused(small):
 def test_each_weight_is_missed_by_its_name(small, place):
     items = weights_of_a_small_model(61)
     name = items.pop(place % len(items))[0]
-    with pytest.raises(ValueError, match=f"without .*{name}|number of parameters is"):
+    with pytest.raises(ValueError, match=f"has no .*{name}|number of parameters is"):
         load_bergamot(small(items), device="cpu")
 
 
@@ -364,7 +376,9 @@ def test_pieces_that_are_none_are_one_error(small, pieces, content):
     folder = small()
     kept = pieces[:-100] if content == "cut" else content
     (folder / "vocab.some.spm").write_bytes(kept)
-    with pytest.raises(ValueError, match=r"vocab\.some\.spm: model is") as error:
+    with pytest.raises(
+        ValueError, match=r"vocab\.some\.spm: (model is|number of pieces in the model is 0)"
+    ) as error:
         load_bergamot(folder, device="cpu")
     assert "\n" not in str(error.value)
 

@@ -124,7 +124,7 @@ def test_the_shapes_are_told(drawn):
         (
             {"max_length": 30},
             " ".join(["cat"] * 9),
-            r"tokens of the source is 10; expected at most 8",
+            r"number of tokens in the source is 10; expected at most 8",
         ),
     ],
 )

@@ -109,12 +109,12 @@ def test_an_address_says_what_is_open_and_changed_at_first(fake):
 @pytest.mark.parametrize(
     ("start", "message"),
     [
-        ("head=c9.1", r"heads of start is \['c9.1'\]; expected only heads that the model has"),
+        ("head=c9.1", r"start has the heads \['c9.1'\]; expected heads of the model"),
         ("row=6", "row of start is '6'; expected a whole number below 6"),
         ("row=two", "row of start is 'two'"),
-        ("s=a+cat", r"fields of start is \['s'\]; expected none but"),
-        ("a-mute=c1.1", "fields of start"),
-        ("mute=e9.1", "heads of start"),
+        ("s=a+cat", r"start has the fields \['s'\]; expected only"),
+        ("a-mute=c1.1", "start has the fields"),
+        ("mute=e9.1", "start has the heads"),
         ("point=c1.1:0", "point of start is 'c1.1:0'; expected head:query:key:share"),
         ("point=c1.1:0:1:2", "point of start is 'c1.1:0:1:2'; expected .* share from 0 to 1"),
         ("point=c1.1:0:6", r"point is \(0, 6\); expected .* key below 6"),

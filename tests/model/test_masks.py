@@ -163,7 +163,9 @@ def test_a_mask_that_does_not_fit_is_named_on_every_path(path):
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.__name__)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.uint8, torch.int64])
 def test_a_mask_of_numbers_is_refused_on_every_path(path, dtype):
-    with pytest.raises(ValueError, match="mask.dtype is .*; expected .*bool, True = may attend"):
+    with pytest.raises(
+        ValueError, match="mask.dtype is .*; expected .*bool, where True means 'may attend'"
+    ):
         path(mask_of((QUERY, KEY)).to(dtype))
 
 
@@ -174,7 +176,7 @@ def test_a_mask_of_the_other_library_or_of_none_is_refused_on_every_path(path):
     other = mask if path in (in_numpy, by_heads_in_numpy) else mask.numpy()
     for one in (other, mask.tolist(), True, "x"):
         wrong = SimpleNamespace(numpy=lambda one=one: one) if other is mask else one
-        with pytest.raises(ValueError, match="mask.dtype is .*; expected .*bool, True = may att"):
+        with pytest.raises(ValueError, match="mask.dtype is .*; expected .*bool, where True means"):
             path(wrong)
 
 

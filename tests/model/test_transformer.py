@@ -404,11 +404,11 @@ def test_sizes_that_no_machine_has_are_refused_before_memory_is_asked_for(change
         ({"positions": "learned", "max_length": 10**10}, "number of parameters is"),
         (
             {"d_model": 10**7, "d_ff": 2, "max_length": 10**9, "num_encoder_layers": 0},
-            "bytes of the weights and position tables is .*; expected at most",
+            "number of bytes in the weights and position tables is .*; expected at most",
         ),
         (
             {"d_k": 10**7, "d_model": 2, "d_ff": 2, "max_length": 10**9, "positions": "rotary"},
-            "bytes of the weights and position tables is .*; expected at most",
+            "number of bytes in the weights and position tables is .*; expected at most",
         ),
     ],
 )

@@ -115,7 +115,8 @@ def test_machines_without_a_common_folder_are_told(path, monkeypatch):
         saving.distributed, "all_gather", lambda mine: [mine, ("training_state_5_2_of_2.x", "0")]
     )
     with pytest.raises(
-        ValueError, match=r"training_state_5_2_of_2\.x.*, from another process, is missing"
+        ValueError,
+        match=r"training_state_5_2_of_2\.x.*, which another process should have written, is missing",
     ):
         save_state(path, state_at(5), True)
     assert not path.exists()

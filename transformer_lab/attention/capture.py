@@ -279,7 +279,7 @@ def capture_attention(
     check("mode", mode, "'zero' or 'mean'", mode in ("zero", "mean"))
     open_hooks = [hook for kind in KINDS for core in cores[kind] for hook in find_hooks(core)]
     if any(isinstance(hook, HeadHook) for hook in open_hooks):
-        raise ValueError("model is being captured already; expected one capture at a time")
+        raise ValueError("model is already being captured; expected one capture at a time")
 
     head_hooks: dict[Kind, list[HeadHook]] = {
         kind: [

@@ -42,7 +42,7 @@ class Head(NamedTuple):
         """Return the head that a short name stands for; raise a ValueError if there is none."""
         found = CODE.fullmatch(code) if isinstance(code, str) else None
         if not found:
-            raise ValueError(f"the code of a head is {code!r}; expected one such as 'e2.3'")
+            raise ValueError(f"head code is {code!r}; expected one such as 'e2.3'")
         kind = next(kind for kind in KINDS if kind[0] == found[1])
         return cls(kind, int(found[2]) - 1, int(found[3]) - 1)
 

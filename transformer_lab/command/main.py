@@ -379,7 +379,7 @@ def add_columns(corpus: str | None, source: str | None, target: str | None) -> s
         ValueError: If the two columns are not both given, or are equal, empty, or contain a comma,
             / or @; or if there is no corpus, or one with fixed columns (the world and Debian).
     """
-    name, sides = "--source and --target", (source, target)
+    name, sides = "choice of --source and --target", (source, target)
     check(name, sides, "both or neither, and two different names", all(sides) and source != target)
     check(name, sides, "--corpus as well, which says where they are", corpus is not None)
     assert corpus is not None
@@ -424,8 +424,8 @@ def print_scores(
     print(
         f"{'loss' if own_file else 'validation loss'} {known}. Of {evaluation.sentences:,} "
         f"{'' if own_file else 'test '}sentences, "
-        f"{100 * evaluation.exact_match:.1f}% are right to the letter. BLEU is "
-        f"{evaluation.bleu:.1f} ({evaluation.bleu_signature}), and chrF is {evaluation.chrf:.1f}."
+        f"{100 * evaluation.exact_match:.1f}% match the reference exactly. BLEU "
+        f"is {evaluation.bleu:.1f} ({evaluation.bleu_signature}), and chrF is {evaluation.chrf:.1f}."
     )
     if looks_tokenized([pair.target for pair in splits.test]):
         print(
@@ -435,7 +435,7 @@ def print_scores(
     if evaluation.pronouns is not None:
         print(f"{100 * evaluation.pronouns:.1f}% of the pronouns agree with the right noun.")
     if evaluation.by_construction:
-        print("Share of sentences that are right to the letter, by kind:")
+        print("Share of exact matches, by kind of sentence:")
     for name, share in evaluation.by_construction.items():
         print(f"  {100 * share:5.1f}%  {name}")
     return loss, evaluation

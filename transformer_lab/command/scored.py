@@ -114,7 +114,7 @@ def count_seen(pairs: Sequence[SentencePair], about: About) -> int | None:
     seen = sum(pair.source in trained for pair in pairs)
     if seen:
         said = f"{seen:,} of these {len(pairs):,} sentences were in the model's training part"
-        print(f"{said}, so they don't show what it can do with new ones", file=sys.stderr)
+        print(f"{said}, so they do not show what it can do with new ones", file=sys.stderr)
     return seen
 
 

@@ -44,7 +44,7 @@ def check_mask(mask: Any, scores: Sequence[int], dtype: str = "torch.bool") -> N
 def check_boolean(mask: Any, dtype: str = "torch.bool") -> None:
     """Raise a ValueError unless the mask's dtype is "torch.bool", or "bool" for NumPy."""
     found = getattr(mask, "dtype", type(mask))
-    check("mask.dtype", found, f"{dtype}, True = may attend", str(found) == dtype)
+    check("mask.dtype", found, f"{dtype}, where True means 'may attend'", str(found) == dtype)
 
 
 def check_positive_integer(name: str, value: Any) -> int:
@@ -138,8 +138,9 @@ def config_from_dict(cls: type, values: dict[str, Any]) -> Any:
         ValueError: If a field is unknown or missing, or its value is not allowed; the message names
             the field.
     """
-    kind = type(values).__name__
-    check(f"description of a {cls.__name__}", f"a {kind}", "a dict", isinstance(values, dict))
+    if not isinstance(values, dict):
+        kind = type(values).__name__
+        raise ValueError(f"{cls.__name__} is described by a {kind}; expected a dict")
     known = {f.name for f in fields(cls)}
     unknown = sorted(set(values) - known)
     if unknown:

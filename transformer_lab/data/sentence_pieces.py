@@ -133,19 +133,21 @@ def load_processor(model: bytes, extra: str = "marian") -> Any:
         pieces = processor.get_piece_size()
     except RuntimeError as error:  # what the library raises for bytes that are not a model
         raise ValueError(f"model is not a SentencePiece model: {error}") from error
-    check("model", "empty", "a SentencePiece model", pieces > 0)
+    check("number of pieces in the model", pieces, "at least 1", pieces > 0)
     return processor
 
 
 def check_vocabulary(vocabulary: object) -> None:
     """Raise a ValueError unless all special tokens exist and the ids are 0, 1, 2 and so on."""
-    kind = type(vocabulary).__name__
-    check("vocabulary", f"a {kind}", "a dict, from piece to id", isinstance(vocabulary, dict))
-    assert isinstance(vocabulary, dict)
-    lacking = [token for token in SPECIAL if token not in vocabulary]
-    check("vocabulary", f"without {lacking}", f"one with {SPECIAL}", not lacking)
-    wrong = sorted({piece for piece, i in vocabulary.items() if not is_integer(i)})
-    check("vocabulary", f"without an id for {wrong[:3]}", "a whole number for each", not wrong)
-    missing = sorted(set(range(len(vocabulary))) - set(vocabulary.values()))
-    expected = f"ids from 0 to {len(vocabulary) - 1}, one for each piece"
-    check("vocabulary", f"without {missing[:3]}", expected, not missing)
+    if not isinstance(vocabulary, dict):
+        kind = type(vocabulary).__name__
+        raise ValueError(f"vocabulary is a {kind}; expected a dict from pieces to ids")
+    if lacking := [token for token in SPECIAL if token not in vocabulary]:
+        raise ValueError(f"vocabulary lacks {lacking}; expected all of {SPECIAL}")
+    if wrong := sorted(piece for piece, i in vocabulary.items() if not is_integer(i)):
+        raise ValueError(
+            f"vocabulary has no integer for {wrong[:3]}; expected an id for each piece"
+        )
+    if missing := sorted(set(range(len(vocabulary))) - set(vocabulary.values())):
+        expected = f"0 to {len(vocabulary) - 1}, one for each piece"
+        raise ValueError(f"vocabulary lacks the ids {missing[:3]}; expected {expected}")

@@ -145,10 +145,11 @@ class BPETokenizer:
     def __init__(self, tokenizer: tokenizers.Tokenizer):
         self.tokenizer = tokenizer
         ids, size = set(tokenizer.get_vocab().values()), tokenizer.get_vocab_size()
-        expected = f"0 to {size - 1}, one for each piece"
-        check(
-            "ids of the pieces", f"up to {max(ids, default=0)}", expected, ids == set(range(size))
-        )
+        if ids != set(range(size)):
+            raise ValueError(
+                f"the pieces have ids up to {max(ids, default=0)}; "
+                f"expected 0 to {size - 1}, one for each piece"
+            )
         # "<pad>" in a text is five characters, not the id that means padding.
         self.tokenizer.encode_special_tokens = True
 

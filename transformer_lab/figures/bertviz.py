@@ -60,8 +60,9 @@ def bertviz_arguments(record: AttentionRecord, kind: Kind | None) -> dict[str, A
     shapes = {k: [len(layer) for layer in layers[k]] for k in layers}
     depths = {len(heads) for heads in shapes.values()}
     equal = len(depths) == 1 and len({count for heads in shapes.values() for count in heads}) == 1
-    expected = "one depth and one number of heads for BertViz; give kind= to draw one kind"
-    check("heads of each layer", shapes, expected, equal)
+    expected = "the same number in all layers, and as many layers of each kind, because BertViz "
+    expected += "draws only that; give kind= to draw one kind"
+    check("number of heads in each layer", shapes, expected, equal)
     target = record.written_tokens if kind == "cross" else record.target_tokens
     given: dict[str, Any] = {
         f"{k}_attention": [torch.as_tensor(layer)[None] for layer in layers[k]] for k in layers

@@ -26,7 +26,7 @@ from transformer_lab.figures.style import (
 from transformer_lab.figures.titles import add_title, format_formulas, wrap_title
 
 Scale = Literal["weights", "signed", "mask"]
-"""What a matrix holds: numbers from 0 to 1, numbers of either sign, or a mask (True = may attend)."""
+"""What a matrix holds: numbers from 0 to 1, numbers of either sign, or a boolean mask."""
 
 ROOM_FOR_A_NUMBER = 0.5  # inches
 GAP, SIGN_GAP = 0.4, 0.3  # inches between two matrices, and extra for a sign between them
@@ -116,7 +116,7 @@ def check_grids(
         check(f"shape of {name!r}", grid.shape, "(rows, columns)", grid.ndim == 2)
         for what, named, size in zip(("rows", "columns"), (rows, columns), grid.shape, strict=True):
             given = len(named.get(name, range(size)))
-            check(f"labels for the {what} of {name!r}", given, f"{size}", given == size)
+            check(f"number of labels for the {what} of {name!r}", given, f"{size}", given == size)
         row = marked.get(name, 0)
         check(f"row marked in {name!r}", row, f"0 to {len(grid) - 1}", 0 <= row < len(grid))
     fits = not signs or len(signs) == len(grids) - 1

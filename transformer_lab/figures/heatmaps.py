@@ -58,7 +58,7 @@ def attention_heatmap(
         row: A row to frame, with its larger weights written inside.
         cell: A (query, key) cell to frame.
         alignment: Gold links (key, query), as in a record; each is marked with a ring.
-        mask: True = may attend; the other cells are grey, a colour that no weight has.
+        mask: True means "may attend"; the other cells are grey, a colour that no weight has.
 
     Raises:
         ValueError: If an argument does not fit; the message names it.
@@ -128,7 +128,7 @@ def attention_panels(
         queries: The token of each row.
         keys: The token of each column.
         title: What the picture says.
-        mask: True = may attend, the same in all panels; the other cells are grey.
+        mask: True means "may attend", the same in all panels; the other cells are grey.
 
     Raises:
         ValueError: If an argument does not fit; the message names it.

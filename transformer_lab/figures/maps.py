@@ -46,7 +46,8 @@ def signed_map(
         ValueError: If `values` is not a matrix of finite numbers, or one lies outside the limits.
     """
     check("shape of values", values.shape, "(rows, columns)", values.ndim == 2 and values.size > 0)
-    check("values", "not all finite", "finite numbers", bool(np.isfinite(values).all()))
+    if not np.isfinite(values).all():
+        raise ValueError("values holds NaN or infinity; expected finite numbers")
     low, largest = limits or (float(values.min()), float(abs(values).max()) or 1.0)
     inside = limits is None or (low <= values.min() and values.max() <= largest)
     check("limits", limits, f"a range with {values.min():.3g} and {values.max():.3g} in it", inside)
@@ -160,7 +161,12 @@ def clock_hands(
         ValueError: If a row does not have one angle per clock, or there are too many rows.
     """
     for name, row in angles.items():
-        check(f"angles of {name!r}", row.shape, f"({len(names)},)", row.shape == (len(names),))
+        check(
+            f"shape of the angles in {name!r}",
+            row.shape,
+            f"({len(names)},)",
+            row.shape == (len(names),),
+        )
     shades = [QUIET, COLOURS["query"], COLOURS["key"], COLOURS["value"]]
     check("len(angles)", len(angles), f"at most {len(shades)}", len(angles) <= len(shades))
     with course_style():

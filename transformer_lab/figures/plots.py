@@ -55,15 +55,20 @@ def curves(
         ValueError: If a line does not fit; the message names it.
     """
     for name, y in lines.items():
-        check(f"points of {name!r}", len(y), f"{len(x)}, as many as x", len(y) == len(x))
+        check(f"number of points in {name!r}", len(y), f"{len(x)}, as many as x", len(y) == len(x))
         finite = int(np.isfinite(np.asarray(y, dtype=float)).sum())
-        check(f"finite points of {name!r}", finite, "at least 1", finite > 0)
+        check(f"number of finite points in {name!r}", finite, "at least 1", finite > 0)
     for name, band in (spread or {}).items():
         shape = np.shape(band)
         check(f"shape of the spread of {name!r}", shape, f"(2, {len(x)})", shape == (2, len(x)))
     for name, runs in (each or {}).items():
         points = sorted({len(run) for run in runs})
-        check(f"points of the runs of {name!r}", points, f"[{len(x)}]", points == [len(x)])
+        check(
+            f"length of each run in {name!r}",
+            points,
+            f"[{len(x)}], as many as x",
+            points == [len(x)],
+        )
     with course_style():
         figure = Figure(figsize=(7.2, 3.6), layout="constrained")
         axes = figure.add_subplot()

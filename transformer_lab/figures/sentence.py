@@ -142,17 +142,25 @@ def sentence_arrows(*panels: Panel, title: str) -> Figure:
 def check_panel(panel: Panel) -> None:
     """Raise a ValueError unless a panel's colours, notes, covers and arrows fit its rows."""
     colours = ["", *COLOURS, *HEAD_NAMES]
-    check("rows of a panel", panel.rows, "at least one", len(panel.rows) > 0)
+    check("number of rows in a panel", len(panel.rows), "at least 1", len(panel.rows) > 0)
     for number, row in enumerate(panel.rows):
         count = len(row.words)
         from_the_left = math.isfinite(row.start) and row.start >= 0
         check(f"start of row {number}", row.start, "a number, 0 or larger", from_the_left)
-        check(f"words of row {number}", row.words, "at least one", count > 0)
-        check(f"parts of row {number}", len(row.parts()), f"{count}", len(row.parts()) == count)
+        check(f"number of words in row {number}", count, "at least 1", count > 0)
+        check(
+            f"number of parts in row {number}",
+            len(row.parts()),
+            f"{count}",
+            len(row.parts()) == count,
+        )
         for part in (*row.parts(), row.notes_part):
             check(f"part of row {number}", part, f"one of {colours}", part in colours)
         check(
-            f"notes of row {number}", len(row.notes), f"0 or {count}", len(row.notes) in (0, count)
+            f"number of notes in row {number}",
+            len(row.notes),
+            f"0 or {count}",
+            len(row.notes) in (0, count),
         )
         inside = all(0 <= place < count for place in row.covered)
         check(f"covered in row {number}", row.covered, f"places from 0 to {count - 1}", inside)
@@ -168,9 +176,11 @@ def check_panel(panel: Panel) -> None:
         check("part of arrows", arrows.part, f"one of {colours}", arrows.part in colours)
         if not isinstance(arrows.labels, bool):
             sizes = [len(line) for line in arrows.labels]
-            check("sizes of labels", sizes, f"{shape}", sizes == [shape[1]] * shape[0])
+            expected = f"{shape[1]} in each of {shape[0]} lines"
+            check("number of labels in each line", sizes, expected, sizes == [shape[1]] * shape[0])
         hidden = [below.words[lower] for _, lower, _, _ in arrows.drawn() if lower in below.covered]
-        check("covered words with an arrow", hidden, "none", not hidden)
+        if hidden:
+            raise ValueError(f"covered words have an arrow: {hidden}; expected none that do")
 
 
 def break_into_lines(plans: "Sequence[Plan]") -> "Iterator[list[Plan]]":
@@ -251,7 +261,7 @@ class Plan:
         return float(np.interp(column, np.arange(len(self.centres)), self.centres))
 
     def draw(self, axes: Axes, left: float, bottom: float, top: float) -> None:
-        """Draw the panel with its lower left corner here, and its name below the height `top`."""
+        """Draw the panel with its lower left corner at (`left`, `bottom`), and its name below `top`."""
         for arrows in self.panel.arrows:
             self.draw_arrows(axes, arrows, left, bottom)
         for number, row in enumerate(self.panel.rows):

@@ -122,7 +122,7 @@ def find_one(folder: Path, pattern: str) -> Path:
 
 
 def read_vocabulary(path: Path) -> SentencePieceTokenizer:
-    """Load the tokenizer for both languages; an extra id after its pieces starts a translation.
+    """Load the tokenizer of both languages; an extra <pad> after its pieces starts each translation.
 
     Raises:
         ValueError: If the file is not a vocabulary in this form.
@@ -133,12 +133,10 @@ def read_vocabulary(path: Path) -> SentencePieceTokenizer:
         pieces = [processor.id_to_piece(i) for i in range(processor.get_piece_size())]
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
-    check(
-        f"pieces of {path}",
-        "with <pad>",
-        "pieces without it, because it is added after them",
-        "<pad>" not in pieces,
-    )
+    if "<pad>" in pieces:
+        raise ValueError(
+            f"{path} has a piece <pad>; expected none, because one is added at the end"
+        )
     return SentencePieceTokenizer(model, {name: i for i, name in enumerate([*pieces, "<pad>"])})
 
 

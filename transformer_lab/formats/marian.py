@@ -182,10 +182,12 @@ def load_marian_model(name: str) -> Any:
             use_safetensors=True,
             trust_remote_code=False,
         )
-    lacking = sorted(loading["missing_keys"])
-    check("weights", f"without {lacking[:3]}", "all of the model's", not lacking)
-    left = sorted(key for key in loading["unexpected_keys"] if ".layers." in key)
-    check("weights", f"with {left[:3]}", "no layers except those in its config.json", not left)
+    if lacking := sorted(loading["missing_keys"]):
+        raise ValueError(f"weights lack {lacking[:3]}; expected all that the model needs")
+    if left := sorted(key for key in loading["unexpected_keys"] if ".layers." in key):
+        raise ValueError(
+            f"weights include {left[:3]}; expected only layers that config.json describes"
+        )
     return theirs
 
 
@@ -201,11 +203,13 @@ def load_marian_tokenizers(name: str, config: TransformerConfig) -> tuple[Tokeni
         found = MarianTokenizer.from_pretrained(name)
         both = [spm.serialized_model_proto() for spm in (found.spm_source, found.spm_target)]
         later = list(found.added_tokens_decoder.items())
-    check("separate_vocabs", found.separate_vocabs, "one list of pieces", not found.separate_vocabs)
+    separate = found.separate_vocabs
+    check("separate_vocabs", separate, "False, because both languages share one list", not separate)
     added = {t.content: bool(t.special) for _, t in later if t.content not in SPECIAL}
-    odd = [t.content for _, t in later if t.content in added and has_space_rules(t)]
-    check("added tokens with rules for the spaces around them", odd, "none", not odd)
-    check("vocab.json", type(found.encoder).__name__, "a dict", isinstance(found.encoder, dict))
+    if odd := [t.content for _, t in later if t.content in added and has_space_rules(t)]:
+        raise ValueError(f"added tokens {odd} strip the spaces around them; expected none that do")
+    kind = type(found.encoder).__name__
+    check("type of vocab.json", kind, "dict", isinstance(found.encoder, dict))
     vocabulary = {**found.encoder, **{t.content: i for i, t in later if t.content in added}}
     sizes = (config.source_vocab_size, config.target_vocab_size)
     source, target = (
@@ -218,8 +222,8 @@ def load_marian_tokenizers(name: str, config: TransformerConfig) -> tuple[Tokeni
 def check_numbers(model: Transformer) -> None:
     """Raise a ValueError for the first weight that contains NaN or infinity."""
     for weight, tensor in weights_of(model).items():
-        said = "with NaN or infinity"
-        check(f"weights of {weight}", said, "finite numbers", has_usable_numbers(weight, tensor))
+        if not has_usable_numbers(weight, tensor):
+            raise ValueError(f"{weight} holds NaN or infinity; expected finite numbers")
 
 
 def has_space_rules(token: Any) -> bool:
@@ -330,7 +334,12 @@ def check_floats(folder: Path) -> None:
         with raise_one_error(path.name, str(folder)), safetensors.safe_open(path, "pt") as file:
             kinds = {name: file.get_slice(name).get_dtype() for name in file.keys()}  # noqa: SIM118
         odd = {name: kind for name, kind in kinds.items() if kind not in FLOATS}
-        check(f"weights of {path}", dict(list(odd.items())[:3]), f"one of {FLOATS}", not odd)
+        check(
+            f"type of the weights in {path}",
+            dict(list(odd.items())[:3]),
+            f"one of {FLOATS}",
+            not odd,
+        )
 
 
 def check_config(found: Any) -> None:
@@ -399,8 +408,8 @@ def from_marian(theirs: Any, unk_id: int) -> Transformer:
         model, order = Transformer(config).eval(), interleave(config.d_model)
     for stack in (theirs.model.encoder, theirs.model.decoder):
         table = stack.embed_positions.weight[:, order]
-        same = torch.allclose(table, sinusoids(*table.shape), atol=1e-3)
-        check("embed_positions", "another table", "sinusoids, sines first", same)
+        if not torch.allclose(table, sinusoids(*table.shape), atol=1e-3):
+            raise ValueError("embed_positions is another table; expected sinusoids, sines first")
     for ours, other, reads in match_model(model, theirs):
         copy_weights(ours, other, order, reads=reads)
     model.output.bias.copy_(theirs.final_logits_bias[0])

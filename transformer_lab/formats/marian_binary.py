@@ -69,8 +69,8 @@ class MarianFile:
     def check_all_read(self) -> None:
         """Raise a ValueError if any weights were left unread: they belong to another kind of model."""
         weights = {name for name, item in self.items.items() if item.kind in BYTES}
-        left = sorted(n for n in weights - self.read if not n.endswith(ROUNDING))
-        check("weights that no part of the model reads", left[:3], "none", not left)
+        if left := sorted(n for n in weights - self.read if not n.endswith(ROUNDING)):
+            raise ValueError(f"no part of the model reads {left[:3]}; expected no other weights")
 
     def settings(self) -> dict[str, str]:
         """Return the model's settings by name, as text.
@@ -78,7 +78,8 @@ class MarianFile:
         Raises:
             ValueError: If the file has none.
         """
-        check(str(self.path), f"without {SETTINGS}", "a model's file", SETTINGS in self.items)
+        if SETTINGS not in self.items:
+            raise ValueError(f"{self.path} has no {SETTINGS}; expected a model's file")
         try:
             lines = self.items[SETTINGS].data.rstrip(b"\0").decode().splitlines()
         except UnicodeDecodeError as error:
@@ -96,7 +97,8 @@ class MarianFile:
         Raises:
             ValueError: If it is missing, has another shape, or contains NaN or infinity.
         """
-        check(str(self.path), f"without {name!r}", "all weights of the model", name in self.items)
+        if name not in self.items:
+            raise ValueError(f"{self.path} has no {name!r}; expected all weights of the model")
         item = self.items[name]
         self.read.add(name)
         floats = decode_numbers(name, item)
@@ -106,7 +108,8 @@ class MarianFile:
         if found.shape[0] == 1 and len(shape) == 1:
             found = found[0]
         check(f"shape of {name}", found.shape, f"{shape}", found.shape == shape)
-        check(name, "not finite somewhere", "finite numbers", bool(np.isfinite(found).all()))
+        if not np.isfinite(found).all():
+            raise ValueError(f"{name} holds NaN or infinity; expected finite numbers")
         return found
 
 
@@ -139,7 +142,7 @@ def read_items(data: bytes) -> dict[str, Item]:
         items[name] = Item(kind, shape, slice_bytes(data, place, length))
         check_size(name, items[name])
         place += length
-    check("names", len(items), f"{count} different ones", len(items) == count)
+    check("number of different names", len(items), f"{count}", len(items) == count)
     return items
 
 
@@ -151,7 +154,7 @@ def check_size(name: str, item: Item) -> None:
     check(f"shape of {name}", item.shape, "one or more sizes of at least 1", fits)
     needed = BYTES[item.kind] * math.prod(item.shape) + 4 * (item.kind == INTEGERS)
     expected = f"{needed:,} for its shape {item.shape}"
-    check(f"bytes of {name}", len(item.data), expected, len(item.data) >= needed)
+    check(f"number of bytes in {name}", len(item.data), expected, len(item.data) >= needed)
 
 
 def slice_bytes(data: bytes, start: int, length: int) -> bytes:
@@ -161,7 +164,7 @@ def slice_bytes(data: bytes, start: int, length: int) -> bytes:
         ValueError: If the file ends before that.
     """
     there = max(0, len(data) - start)
-    check("bytes left", there, f"{length} or more: the file is cut off", there >= length)
+    check("number of bytes left", there, f"{length} or more: the file is cut off", there >= length)
     return data[start : start + length]
 
 

@@ -34,24 +34,33 @@ class Shortlist:
         data = file.read_bytes()
         check("path", str(path), "a shortlist file", len(data) >= HEAD.size)
         magic, _, self.frequent, _, offsets, words = HEAD.unpack_from(data)
-        check(f"first bytes of {path}", hex(magic), hex(MAGIC), magic == MAGIC)
+        check(f"start of {path}", hex(magic), hex(MAGIC), magic == MAGIC)
         size = HEAD.size + 8 * offsets + 4 * words
-        check(f"bytes of {path}", len(data), f"{size}, as its header says", len(data) == size)
+        check(
+            f"number of bytes in {path}",
+            len(data),
+            f"{size}, as its header says",
+            len(data) == size,
+        )
         self.offsets = np.frombuffer(data, "<u8", offsets, HEAD.size)
         self.words = np.frombuffer(data, "<u4", words, HEAD.size + 8 * offsets)
         sources = offsets - 1
         rising = bool((self.offsets[1:] >= self.offsets[:-1]).all())
         ends = offsets > 0 and rising and int(self.offsets[-1]) <= words
-        check(f"offsets of {path}", f"{offsets} numbers", f"increasing ones up to {words}", ends)
+        if not ends:
+            expected = f"{offsets} numbers that rise to at most {words}"
+            raise ValueError(f"{path} has damaged offsets; expected {expected}")
         # One list of words serves both languages.
         expected = f"at most {sources}, all the words there are"
-        check(f"frequent words of {path}", self.frequent, expected, self.frequent <= sources)
+        check(
+            f"number of frequent words in {path}", self.frequent, expected, self.frequent <= sources
+        )
 
     def check_vocabulary(self, words: int) -> None:
         """Raise a ValueError unless the shortlist fits a shared vocabulary of `words` words."""
         sources, highest = len(self.offsets) - 1, int(self.words.max(initial=0))
         expected = f"{words}, the size of the vocabulary"
-        check("source words of the shortlist", sources, expected, sources == words)
+        check("number of source words in the shortlist", sources, expected, sources == words)
         expected = f"at most {words - 1}, the last id of the vocabulary"
         check("highest id of the shortlist", highest, expected, highest < words)
 

@@ -190,7 +190,7 @@ def build_transformers_config(c: TransformerConfig) -> Any:
     }
     if c.norm == "pre":
         one = c.tie_source_target
-        check("tie_source_target", one, f"True: one vocabulary, as in {name}", one)
+        check("tie_source_target", one, f"True, for one vocabulary, as in {name}", one)
         return PegasusConfig(**said)
     return MarianConfig(
         **said,
@@ -208,7 +208,8 @@ def tokenizer_files(translator: Translator) -> dict[str, bytes]:
     both = (translator.source_tokenizer, translator.target_tokenizer)
     source, target = both
     if isinstance(source, SentencePieceTokenizer) and isinstance(target, SentencePieceTokenizer):
-        check("vocabulary", "two lists", "one list of pieces", source.ids == target.ids)
+        if source.ids != target.ids:
+            raise ValueError("the tokenizers have different pieces; expected one list of pieces")
         pieces = json.dumps(source.ids).encode()
         files = {"source.spm": source.model, "target.spm": target.model, "vocab.json": pieces}
         later = {name: source.ids[name] for name in source.added}

@@ -4,7 +4,6 @@ from collections.abc import Collection
 from urllib.parse import parse_qsl
 
 from transformer_lab.attention.record import CODE, KINDS, Head
-from transformer_lab.config import check
 
 FIELDS = {
     "s",
@@ -40,14 +39,15 @@ def read_address(
         ValueError: If it has another field, or names a head that does not exist.
     """
     read = dict(parse_qsl(address, keep_blank_values=True))
-    expected = "none but " + ", ".join(sorted(fields))
-    strange = sorted(read.keys() - set(fields))
-    check(f"fields of {name}", strange, expected, not strange)
+    if strange := sorted(read.keys() - set(fields)):
+        raise ValueError(
+            f"{name} has the fields {strange}; expected only {', '.join(sorted(fields))}"
+        )
     codes = {code.partition(":")[0] for field in HEADS for code in split(read.get(field, ""))}
-    missing = sorted(code for code in codes if not has_head(heads, code))
-    last = ", ".join(max(of_kind).code for of_kind in group_by_kind(heads))
-    expected = f"only heads that the model has; the last of each kind are {last}"
-    check(f"heads of {name}", missing, expected, not missing)
+    if missing := sorted(code for code in codes if not has_head(heads, code)):
+        last = ", ".join(max(of_kind).code for of_kind in group_by_kind(heads))
+        expected = f"heads of the model; the last of each kind are {last}"
+        raise ValueError(f"{name} has the heads {missing}; expected {expected}")
     return read
 
 

@@ -79,9 +79,9 @@ def drawn_kinds(record: AttentionRecord) -> list[Kind]:
     """
     kinds = [kind for kind in KINDS if len(getattr(record, kind))]
     expected = "at least one layer with a token on each side"
-    check("layers of the record", len(kinds), expected, bool(kinds))
-    empty = [kind for kind in kinds if 0 in getattr(record, kind)[0].shape]
-    check("maps of the record", empty, expected, not empty)
+    check("number of layers in the record", len(kinds), expected, bool(kinds))
+    if empty := [kind for kind in kinds if 0 in getattr(record, kind)[0].shape]:
+        raise ValueError(f"record has empty maps for {empty}; expected {expected}")
     return kinds
 
 

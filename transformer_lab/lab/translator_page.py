@@ -73,13 +73,9 @@ def translator_page(
         read_address(name, address, record.heads())
     if "head" not in read_address("start", start, record.heads()):
         start = add_head(start, find_telling_head(record, "cross", names))
-    taken = sorted({"", UNTRAINED} & set(others or ()))
-    check(
-        "names of others",
-        taken,
-        f"names other than '' and {UNTRAINED!r}, which is there already",
-        not taken,
-    )
+    if taken := sorted({"", UNTRAINED} & set(others or ())):
+        expected = f"names other than '' and {UNTRAINED!r}, which the page already uses"
+        raise ValueError(f"others has the names {taken}; expected {expected}")
     data |= {
         "sentences": asked,
         "start": start,
@@ -100,10 +96,11 @@ def weights_of_the_same_shape(name: str, data: dict[str, Any], other: dict[str, 
     """Return another model's packed weights; raise a ValueError if they do not fit the page's model."""
     for part, ours, its in (
         ("configuration", data["config"]["model"], other["config"]["model"]),
-        ("tokenizers", data["tokenizers"], other["tokenizers"]),
+        ("pair of tokenizers", data["tokenizers"], other["tokenizers"]),
     ):
-        expected = "the same as the translator's, so that the two can be compared"
-        check(f"{part} of {name!r}", "different", expected, ours == its)
+        if ours != its:
+            expected = f"the translator's {part}, so that the two can be compared"
+            raise ValueError(f"{name!r} has a different {part}; expected {expected}")
     return str(other["weights"])
 
 
@@ -146,8 +143,8 @@ def align_examples(translator: Runnable, examples: Sequence[Example]) -> list[Al
 
 def names_by_code(names: Mapping[Head, str] | None, heads: Collection[Head]) -> dict[str, str]:
     """Return the heads' names by their codes; raise a ValueError if one is not in `heads`."""
-    strange = [head for head in names or () if head not in heads]
-    check("heads of names", strange, "heads of the model, each a Head", not strange)
+    if strange := [head for head in names or () if head not in heads]:
+        raise ValueError(f"names has {strange}; expected heads of the model, each a Head")
     return {head.code: name for head, name in (names or {}).items()}
 
 

@@ -1,4 +1,4 @@
-"""Which query may see which key: boolean masks, True = may attend (§3.2.3)."""
+"""Which query may see which key: boolean masks in which True means "may attend" (§3.2.3)."""
 
 from typing import Any
 

@@ -90,7 +90,7 @@ def check_memory(
     expected = f"at most {memory // 4:,.0f}, as many as fit into memory"
     check(name, count, expected, 4 * count <= memory)
     needed = 4 * count + bytes_of_tables(config)
-    name = "bytes of the weights and position tables"
+    name = "number of bytes in the weights and position tables"
     check(name, needed, f"at most {memory:,.0f}, this machine's memory", needed <= memory)
 
 

@@ -62,8 +62,9 @@ def weights_as_bytes(
     check_plain(model)
     tensors = {name: tensor.to(dtype) for name, tensor in weights_of(model).items()}
     for name, tensor in tensors.items():
-        expected = f"finite numbers in {str(dtype).removeprefix('torch.')}"
-        check(f"weights of {name}", "NaN or infinite", expected, has_usable_numbers(name, tensor))
+        if not has_usable_numbers(name, tensor):
+            expected = f"finite numbers in {str(dtype).removeprefix('torch.')}"
+            raise ValueError(f"{name} holds NaN or infinity; expected {expected}")
     return tensors_as_bytes(tensors, {"format": FORMAT, **(description or {})})
 
 

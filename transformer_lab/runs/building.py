@@ -56,8 +56,9 @@ def build_translator(
     fitting = splits.train
     if not isinstance(fitting, StoredPairs):
         fitting = [pair for pair in fitting if not is_too_long(pair, longest)]
-        expected = f"one of at most {longest} tokens and no word over {LONGEST_WORD} letters"
-        check("training pairs", "all too long", expected, bool(fitting))
+        if not fitting:
+            expected = f"one of at most {longest} tokens, and no word over {LONGEST_WORD} letters"
+            raise ValueError(f"all training pairs are too long; expected at least {expected}")
     tokenizers = known.tokenizers(fitting, preset.vocab_size)
     config = preset.model(*(t.vocab_size for t in tokenizers), **changes)
     with torch.random.fork_rng():

@@ -71,8 +71,9 @@ class About:
             ("training", dict),
         ):
             value = said.get(name)
-            check(f"about {name}", value, kind.__name__, value is None or isinstance(value, kind))
-        check("about seed", said.get("seed", 0), "an integer", is_integer(said.get("seed", 0)))
+            fits = value is None or isinstance(value, kind)
+            check(f"{name} in about", value, f"a {kind.__name__}", fits)
+        check("seed in about", said.get("seed", 0), "an integer", is_integer(said.get("seed", 0)))
         if said.get("training") is not None:
             said["training"] = TrainingConfig.from_dict(said["training"])
         return cls(**said)
@@ -311,7 +312,7 @@ def resume_run(
                 said = ("corpus", "data", "preset", "training")
                 lacks = next(name for name in said if not getattr(about, name))
                 raise ValueError(
-                    f"{folder} holds no run that train started: config.json does not say {lacks!r}"
+                    f"{folder} holds no run that train started: config.json has no {lacks!r}"
                 )
             for name, value, begun in (
                 ("preset", preset, about.preset),

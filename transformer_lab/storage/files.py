@@ -153,7 +153,7 @@ def write_new_file(path: Path, content: bytes) -> None:
     """Create a file and wait until it is on the disk.
 
     Raises:
-        OSError: If the file exists already, or cannot be written.
+        OSError: If the file already exists, or cannot be written.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(path, flags, 0o666), "wb") as file:

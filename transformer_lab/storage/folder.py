@@ -53,11 +53,12 @@ def check_description(description: Any) -> dict[str, Any]:
     Raises:
         ValueError: If it is anything else.
     """
-    check("its JSON", type(description).__name__, "a dict", isinstance(description, dict))
+    kind = type(description).__name__
+    check("type of its JSON", kind, "dict", isinstance(description, dict))
     check("format", description.get("format"), repr(FORMAT), description.get("format") == FORMAT)
     for name in ("about", "sha256"):
         value = description.get(name, {})
-        check(name, type(value).__name__, "a dict", isinstance(value, dict))
+        check(f"type of {name}", type(value).__name__, "dict", isinstance(value, dict))
     return cast(dict[str, Any], description)
 
 

@@ -61,7 +61,12 @@ def process_group(device: str = "auto") -> Iterator[None]:
     )
     if kind == "cuda":
         local, gpus = int(os.environ["LOCAL_RANK"]), torch.cuda.device_count()
-        check("processes on this machine", local + 1, f"at most {gpus}, one per GPU", local < gpus)
+        check(
+            "number of processes on this machine",
+            local + 1,
+            f"at most {gpus}, one per GPU",
+            local < gpus,
+        )
         torch.cuda.set_device(local)
     # The others wait while the first one validates, or fetches a corpus.
     dist.init_process_group("nccl" if kind == "cuda" else "gloo", timeout=timedelta(hours=1))

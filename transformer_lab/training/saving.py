@@ -107,5 +107,6 @@ def check_shards_exist(folder: Path, shards: Iterable[str]) -> None:
         if not (folder / name).is_file():
             expected = "a folder that all machines share, because Adam's state is split"
             raise ValueError(
-                f"{folder}/{name}, from another process, is missing; expected {expected}"
+                f"{folder}/{name}, which another process should have written, is missing; "
+                f"expected {expected}"
             )

@@ -95,7 +95,7 @@ TABLE = [
     ("softmax_jacobian", diagonal_alone, "the diagonal alone"),
     ("softmax_jacobian", bare_identity, "multiplied by w_j"),
     ("softmax_jacobian", a_vector, "each row is a square"),
-    ("jacobian_norm", no_root, "take the root"),
+    ("jacobian_norm", no_root, "take the square root"),
     ("jacobian_norm", norm_of_all, "each row of weights should get its own"),
     ("jacobian_norm", trace, "this is the trace"),
     ("jacobian_norm", diagonal_norm, "only the diagonal"),

@@ -281,7 +281,7 @@ TABLE = [
     ("decoder_layer", results_handed_over, "takes the sub-layer itself"),
     ("decoder_layer", sums_alone, "added and never normalised"),
     ("decoder_layer", closes_over_x, "its queries from what add_norm_2 hands it"),
-    ("decoder_layer", computed_beforehand, "both attentions work on the layer's input"),
+    ("decoder_layer", computed_beforehand, "both kinds of attention work on the layer's input"),
     ("decoder_layer", norms_miscounted, "add_norm_3 never"),
     ("decoder_layer", the_memory_asks, "the queries come from x"),
     ("decoder_layer", memory_only_as_keys, "both come from the memory"),

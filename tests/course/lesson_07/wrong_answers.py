@@ -197,7 +197,7 @@ TABLE = [
     ("layer_parameters", matrices_alone, "the matrices alone"),
     ("layer_parameters", no_biases, "the biases of the six"),
     ("layer_parameters", no_output_projection, "W_O is missing"),
-    ("layer_parameters", no_norms, "4 · d_model are missing"),
+    ("layer_parameters", no_norms, "4 · d_model parameters are missing"),
     ("layer_parameters", gains_without_biases, "each with a gain and a bias"),
     ("layer_parameters", no_network_biases, "biases of the feed-forward network"),
     ("layer_parameters", with_cross_attention, "no cross-attention"),

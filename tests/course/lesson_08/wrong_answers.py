@@ -237,8 +237,8 @@ TABLE = [
     ("pad", zeros, "0 is hard-coded"),
     ("pad", to_the_shortest, "cut to the shortest"),
     ("pad", always_one, "one column too many"),
-    ("pad", time_first, "here the batch comes first"),
-    ("pad", by_length, "the sentences are swapped"),
+    ("pad", time_first, "the batch comes first here"),
+    ("pad", by_length, "the sentences are in the wrong order"),
     ("pad", extends_the_lists, "it changes sequences in place"),
     ("smoothed_target", wrong_words_only, "over the wrong words alone"),
     ("smoothed_target", right_word_overwritten, "sums to less than 1"),
@@ -252,5 +252,5 @@ TABLE = [
     ("paper_rate", no_warmup, "there is no warm-up"),
     ("paper_rate", only_warmup, "rises for ever"),
     ("paper_rate", other_exponent, "Look at the exponent"),
-    ("paper_rate", from_zero, "steps count from 1"),
+    ("paper_rate", from_zero, "steps are counted from 1"),
 ]

@@ -275,7 +275,7 @@ TABLE = [
     ("gradient_norms", norm_of_a_list, "where one tensor is needed"),
     ("gradient_norms", joins_nothing, "the list is empty in this case"),
     ("gradient_norms", sum_of_norms, "the norms of a part's parameters are added"),
-    ("gradient_norms", squares, "the root is missing"),
+    ("gradient_norms", squares, "the square root is missing"),
     ("gradient_norms", of_the_weights, "the length of the weights"),
     ("gradient_norms", largest, "the largest number in the gradient"),
     ("gradient_norms", skips_the_silent, "a part without a gradient is left out"),

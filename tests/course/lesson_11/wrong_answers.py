@@ -213,7 +213,7 @@ TABLE = [
     ("error_rate", reads_step_first, "you read gold as (step, source)"),
     ("error_rate", reads_step_first_in_a_loop, "you read gold as (step, source)"),
     ("error_rate", compares_step_first, "the second number of each pair is the step"),
-    ("error_rate", by_source_word, "that's a column"),
+    ("error_rate", by_source_word, "that is a column"),
     ("error_rate", recall, "gold links alone"),
     ("error_rate", precision, "found links alone"),
     ("error_rate", once_for_each_gold_link, "counted twice"),

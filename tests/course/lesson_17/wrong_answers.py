@@ -249,5 +249,5 @@ TABLE = [
     ("words_that_fit", queries_too, "queries are not kept"),
     ("words_that_fit", one_layer, "every layer has a cache"),
     ("words_that_fit", numbers_for_bytes, "takes `each` bytes"),
-    ("words_that_fit", below_zero, "so the answer is 0"),
+    ("words_that_fit", below_zero, "so the answer should be 0"),
 ]

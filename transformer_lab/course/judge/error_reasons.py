@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 
 Reason = Callable[[re.Match[str]], str]
 ONE_TRUTH = (
-    "this has many truth values, but Python's `if`, `and`, `or`, `not`, `max` and `min` need a "
-    "single one. For arrays, use &, |, ~, where or maximum"
+    "an array has many truth values, but Python's `if`, `and`, `or`, `not`, `max` and `min` "
+    "need a single one. For arrays, use &, |, ~, where or maximum"
 )
 NUMPY = (
     "a NumPy function was given a tensor that needs a gradient, but no gradient passes through "
@@ -149,8 +149,8 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"^KeyError: ",
         lambda _: (
-            "the dict has no such key, and += and [] need one that is there already. For a missing "
-            "key, get(key, 0) returns 0"
+            "the dict has no such key, and += and [] need one that is already there. For a "
+            "missing key, get(key, 0) returns 0"
         ),
     ),
     (
@@ -301,7 +301,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"for \^=?: |ufunc 'bitwise_xor' not supported",
-        lambda _: "^ is no power in Python. Write ** for it",
+        lambda _: "^ does not mean a power in Python. Write ** instead",
     ),
     (
         r"unsupported operand type\(s\) for .*: '(.+)' and '(.+)'|concatenate (\w+) \(not \"(\w+)\"",
@@ -428,9 +428,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"tensors used as indices must be",
-        lambda _: (
-            "an index must hold whole numbers, or True and False, but this one holds decimals"
-        ),
+        lambda _: "an index must hold whole numbers, or True and False, but this one holds floats",
     ),
     (
         r"is not in (?:list|tuple)|tuple\.index\(x\): x not in tuple",
@@ -447,15 +445,14 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"can't be cast to the desired output type",
         lambda _: (
-            "decimals are written into a tensor of whole numbers. Make it a tensor of decimals "
-            "first"
+            "floats are written into a tensor of whole numbers. Convert it with .float() first"
         ),
     ),
     (
         r"Input dtype must be either a floating point or complex dtype",
         lambda _: (
-            "PyTorch cannot take the mean of whole numbers, or of True and False. Convert them to "
-            "decimals with .float()"
+            "PyTorch cannot take the mean of whole numbers, or of True and False. Convert them "
+            "to floats with .float()"
         ),
     ),
     (
@@ -538,7 +535,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"not implemented for '(?:Long|Int|Bool)'",
         lambda _: (
-            "whole numbers, or True and False, are given where decimals are needed. Are two "
+            "whole numbers, or True and False, are given where floats are needed. Are two "
             "arguments swapped?"
         ),
     ),

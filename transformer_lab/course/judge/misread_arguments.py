@@ -172,7 +172,7 @@ def _single_changes(value: Any) -> Iterator[tuple[str, Callable[[Any], Any]]]:
     if value.ndim >= 2:
         yield "this is right for `{}` transposed", lambda x: x.swapaxes(-1, -2)
     if value.ndim and not _is_float(value) and _dtype(value) == "bool":
-        yield "`{}` is read the wrong way round, with True for False", lambda x: ~x
+        yield "`{}` is read the wrong way round: True is taken for False", lambda x: ~x
         yield "this would be right if `{}` were True everywhere. Is it used?", lambda x: x | True
     if value.ndim >= 1:
         yield "this is right for `{}` in the opposite order", lambda x: _flip_axis(x, -1)

@@ -218,9 +218,10 @@ def find_argument_in_result(attempt: Attempt, at: int, place: int) -> str | None
             for sign, what in ((1, "too much"), (-1, "too little")):
                 if is_close(got, want + sign * x, 1e-7):
                     return f"it is exactly `{name}` {what}"
-            if is_close(got, want * x, 1e-7) or is_close(got * x, want, 1e-7):
-                more = "once too often" if is_close(got, want * x, 1e-7) else "missing"
-                return f"it is right except for a multiplication by `{name}`, which is {more}"
+            if is_close(got, want * x, 1e-7):
+                return f"it is multiplied by `{name}` once too often, and the rest is right"
+            if is_close(got * x, want, 1e-7):
+                return f"a multiplication by `{name}` is missing, and the rest is right"
     return None
 
 

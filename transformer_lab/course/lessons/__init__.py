@@ -47,7 +47,10 @@ def collect_checks(*modules: ModuleType) -> SimpleNamespace:
     text = files(package).joinpath("hints.toml").read_text(encoding="utf-8")
     guides = read_guides(text, f"lesson_{number}/hints.toml")
     check_value(
-        "exercises with hints", sorted(guides), f"{sorted(checks)}", guides.keys() == checks.keys()
+        "list of exercises with hints",
+        sorted(guides),
+        f"{sorted(checks)}",
+        guides.keys() == checks.keys(),
     )
     return SimpleNamespace(
         **{

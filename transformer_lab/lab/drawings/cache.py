@@ -41,7 +41,7 @@ def kv_cache(
     check("len(words)", n, "2 or more", n >= 2)
     check_attention(query, key, value, None)
     for name, given in (("query", query), ("key", key)):
-        check(f"rows of {name}", len(given), f"{n}, one for each word", len(given) == n)
+        check(f"number of rows in {name}", len(given), f"{n}, one for each word", len(given) == n)
     data = {
         "words": list(words),
         "query": np.round(query, 4).tolist(),

@@ -35,7 +35,7 @@ def three_architectures(
         ValueError: If words are missing or there is no such row; the message says which.
     """
     for name, given in (("source", source), ("target", target)):
-        check(f"words of {name}", len(given), "1 to 8", 1 <= len(given) <= 8)
+        check(f"number of words in {name}", len(given), "1 to 8", 1 <= len(given) <= 8)
     check("row", row, f"0 to {len(source) - 1}", 0 <= row < len(source))
     all_seen = padding_mask(source, source, pad)
     # GPT needs no mask for padding, which stands at the end, where no word sees it.

@@ -64,7 +64,12 @@ def forward_flow(translator: Watched, source: str) -> Drawing:
     check("layers", layers, "1 or more on both sides", min(layers) > 0)
     seen, record = capture_modules(translator, source)
     for name, tokens in (("source", record.source_tokens), ("translation", record.target_tokens)):
-        check(f"tokens of the {name}", len(tokens), f"at most {LONGEST}", len(tokens) <= LONGEST)
+        check(
+            f"number of tokens in the {name}",
+            len(tokens),
+            f"at most {LONGEST}",
+            len(tokens) <= LONGEST,
+        )
     boxes = list_boxes(seen, record, layers)
     for box in boxes[-2:]:
         box["columns"] = translator.target_tokenizer.tokens(box["columns"])

@@ -55,13 +55,14 @@ def two_hops(
         ValueError: If a pair has no pronoun, or there are not 2 to 4 heads of these two kinds.
     """
     kinds = {head.kind for head in heads}
-    check("kinds of heads", sorted(kinds), "encoder and cross", kinds == {"encoder", "cross"})
+    if kinds != {"encoder", "cross"}:
+        raise ValueError(f"heads are of the kinds {sorted(kinds)}; expected encoder and cross")
     check("len(heads)", len(heads), f"2 to {MOST_HEADS}", len(heads) <= MOST_HEADS)
     check("len(called)", len(called), f"0 or {len(heads)}", len(called) in (0, len(heads)))
     check("len(pairs)", len(pairs), "2, to compare", len(pairs) == 2)
     facts = [pair.coreference for pair in pairs]
     who = [fact for fact in facts if fact is not None]
-    check("pairs with a pronoun", len(who), "both", len(who) == len(pairs))
+    check("number of pairs with a pronoun", len(who), "both", len(who) == len(pairs))
     pronouns = [
         pair.target_tokens[fact.target_pronoun] for pair, fact in zip(pairs, who, strict=True)
     ]

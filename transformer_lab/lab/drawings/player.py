@@ -46,7 +46,9 @@ def attention_player(
     check_attention(query, key, value, None)
     for name, given in (("query", query), ("key", key), ("inputs", inputs)):
         if given is not None:
-            check(f"rows of {name}", len(given), f"{n}, one for each word", len(given) == n)
+            check(
+                f"number of rows in {name}", len(given), f"{n}, one for each word", len(given) == n
+            )
     for name, names, rows in (("features", features, query), ("gives", gives, value)):
         width = rows.shape[1]
         check(name, tuple(names), f"{width} names or none", len(names) in (0, width))

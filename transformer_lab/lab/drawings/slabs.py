@@ -49,11 +49,21 @@ def heads_as_slabs(
     n, d_model = x.shape
     h, _, d_k = query.shape
     words = list(words) or [f"w{i}" for i in range(n)]
-    check("heads of query", h, f"1 to {len(HEADS)}, one for each colour", 1 <= h <= len(HEADS))
+    check(
+        "number of heads in query",
+        h,
+        f"1 to {len(HEADS)}, one for each colour",
+        1 <= h <= len(HEADS),
+    )
     for name, given in (("query", query), ("key", key), ("value", value)):
         wanted = (h, d_model, d_k)
         check(f"shape of {name}", given.shape, f"{wanted}", given.shape == wanted)
-    check("rows of output", len(output), f"{h * d_k}, heads times d_k", len(output) == h * d_k)
+    check(
+        "number of rows in output",
+        len(output),
+        f"{h * d_k}, heads times d_k",
+        len(output) == h * d_k,
+    )
     check("words", tuple(words), f"{n} words or none", len(words) == n)
     check("row", row, f"0 to {n - 1}", 0 <= row < n)
     data = {

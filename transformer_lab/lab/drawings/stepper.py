@@ -36,7 +36,12 @@ def decoder_stepper(
     check("row", row, f"0 to {len(record.target_tokens) - 1}", 0 <= row < len(record.target_tokens))
     own, other = head_weights(record, "decoder", decoder), head_weights(record, "cross", cross)
     ahead = float(abs(np.triu(own, 1)).max(initial=0))
-    check("largest weight on a later word", ahead, "0: a causal decoder", ahead == 0)
+    check(
+        "largest weight on a later word",
+        ahead,
+        "0, because a causal decoder sees no later word",
+        ahead == 0,
+    )
     nexts = record.next_tokens
     data = {
         "source": list(record.source_tokens),

@@ -51,7 +51,7 @@ def residual_stream(
     Raises:
         ValueError: If the vector is too long, or a sub-layer returns another shape.
     """
-    check("numbers in x", len(x), "2 to 6, so that each can be read", 2 <= len(x) <= 6)
+    check("length of x", len(x), "2 to 6, so that each can be read", 2 <= len(x) <= 6)
     speaking = (attention, feed_forward)
     for name, sublayer in zip(("attention", "feed_forward"), speaking, strict=True):
         shape = np.shape(sublayer(x))

@@ -80,7 +80,12 @@ def zoom_to_weight(
     check("layers", layers, "1 or more on both sides", min(layers) > 0)
     seen, record = capture_vectors(translator, source, depths)
     for name, tokens in (("source", record.source_tokens), ("translation", record.target_tokens)):
-        check(f"tokens of the {name}", len(tokens), f"at most {LONGEST}", len(tokens) <= LONGEST)
+        check(
+            f"number of tokens in the {name}",
+            len(tokens),
+            f"at most {LONGEST}",
+            len(tokens) <= LONGEST,
+        )
     check("head", tuple(head), "a head of the model", head in record.heads(head.kind))
     queries, keys = record.tokens(head.kind)
     check("query", query, f"one of {', '.join(queries)}", query in queries)

@@ -41,7 +41,9 @@ def load_part(name: str, model: str, folder: Path | None = None) -> dict[str, An
     check("model", model, f"one of {MODELS}", model in MODELS)
     runs = store.load(NAME, folder)["runs"]
     found = {(r["setting"]["part"], r["setting"]["model"]): r["result"] for r in runs}
-    check("part and model", (name, model), f"one of {sorted(found)}", (name, model) in found)
+    check(
+        "pair of part and model", (name, model), f"one of {sorted(found)}", (name, model) in found
+    )
     result: dict[str, Any] = found[name, model]
     return result
 

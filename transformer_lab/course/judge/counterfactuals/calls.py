@@ -60,9 +60,9 @@ def list_call_variants(node: ast.Call, known: dict[str, str]) -> Iterator[Varian
         )
     if name == "sqrt" and isinstance(inside, ast.BinOp):
         left, right = (ast.Call(node.func, [x], []) for x in (inside.left, inside.right))
-        said = "the root of each part is taken, not the root of the whole"
+        said = "the square root of each part is taken, not that of the whole"
         yield said, ast.BinOp(left, inside.op, right)
-        said = "only a part is under the root, not the whole"
+        said = "only a part is under the square root, not the whole"
         yield said, ast.BinOp(left, inside.op, inside.right)
         yield said, ast.BinOp(inside.left, inside.op, right)
     if name == "sum" and inside is not None:

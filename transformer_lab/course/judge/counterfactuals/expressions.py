@@ -48,7 +48,7 @@ def list_operator_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[V
                 said = f"it is multiplied by {name} once too often"
                 yield said, ast.BinOp(node, ast.Mult(), factor)
         if isinstance(right, ast.BinOp) and isinstance(right.op, ast.Pow):
-            said = "it multiplies instead of raising to a power: a star is missing"
+            said = "it multiplies instead of raising to a power: an asterisk is missing"
             yield said, ast.BinOp(ast.BinOp(left, op, right.left), ast.Mult(), right.right)
     if isinstance(op, ast.FloorDiv):
         yield "it should be rounded down, and is not", ast.BinOp(left, ast.Div(), right)
@@ -101,7 +101,7 @@ def list_power_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[Vari
         yield f"{base} is not raised to a power: that step is missing", node.left
         negative = ast.UnaryOp(ast.USub(), power)
         yield "the power has the wrong sign", ast.BinOp(node.left, ast.Pow(), negative)
-        said = "it multiplies instead of raising to a power: a star is missing"
+        said = "it multiplies instead of raising to a power: an asterisk is missing"
         yield said, ast.BinOp(node.left, ast.Mult(), power)
         said = "the base and the power are swapped"
         yield said, ast.BinOp(power, ast.Pow(), node.left)

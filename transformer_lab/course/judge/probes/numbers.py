@@ -11,7 +11,8 @@ from transformer_lab.course.judge.formatting import format_number
 from transformer_lab.course.judge.probes.equality import TOLERANCE, is_comparable, is_same
 
 CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "the square of the right result, so a root is missing, or there is a square too many": np.square,
+    "the square of the right result, so a square root is missing, or something is squared once "
+    "too often": np.square,
     "the square root of the right result": np.sqrt,
     "1 over the right result": lambda x: 1 / x,
     "minus 1 over the right result": lambda x: -1 / x,

@@ -74,7 +74,8 @@ softmax = Check(
     mistakes=[
         Mistake(
             _edit_softmax(("axis=-1", "axis=0")),
-            "rows don't sum to 1. Did the softmax run over the wrong axis? The keys are the last one.",
+            "rows do not sum to 1. Did the softmax run over the wrong axis? The keys are the "
+            "last axis.",
         ),
         Mistake(
             _edit_softmax(("axis=-1, keepdims=True", "")),
@@ -90,11 +91,12 @@ softmax = Check(
         ),
         Mistake(
             _edit_softmax(("weights.sum(axis=-1, keepdims=True)", "weights.sum()")),
-            "each row has its own maximum, but it needs its own sum, too. Sum along one axis.",
+            "each row has its own maximum here, but it needs its own sum, too. Sum along the "
+            "last axis.",
         ),
         Mistake(
             _edit_softmax(("scores.max", "scores.min")),
-            "you subtract the smallest score of the row. It may be -inf, and if it isn't, the "
+            "you subtract the smallest score of the row. It may be -inf, and if it is not, the "
             "large scores stay large.",
         ),
         Mistake(
@@ -109,7 +111,7 @@ softmax = Check(
         ),
         Mistake(
             _edit_softmax(("scores.max(axis=-1, keepdims=True)", "scores[..., :1]")),
-            "you subtract the first score of the row, but it needn't be the largest.",
+            "you subtract the first score of the row, but it need not be the largest.",
         ),
         Mistake(
             _edit_softmax((" - scores.max(axis=-1, keepdims=True)", "")),
@@ -128,7 +130,7 @@ softmax = Check(
         ),
         Mistake(
             _edit_softmax((" / weights.sum(axis=-1, keepdims=True)", "")),
-            "the rows are not divided by their sum, so they don't sum to 1.",
+            "the rows are not divided by their sum, so they do not sum to 1.",
         ),
         Mistake(
             _edit_softmax((", keepdims=True", "")),
@@ -207,8 +209,8 @@ attention = Check(
         ),
         Mistake(
             _edit_attention(("np.sqrt(query.shape[-1])", "2.0")),
-            "you divide by 2, which is √d_k for the queries on this page. Divide by the root of d_k, the "
-            "length of the last axis of `query`.",
+            "you divide by 2, which is √d_k for the queries on this page. Divide by the square "
+            "root of d_k, the length of the last axis of `query`.",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "2.0")),
@@ -217,16 +219,16 @@ attention = Check(
         ),
         Mistake(
             _edit_attention(("np.sqrt(query.shape[-1])", "query.shape[-1]")),
-            "you divided by d_k, not by √d_k. Take the root.",
+            "you divided by d_k, not by √d_k. Take the square root.",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "key.shape[-2]")),
-            "you divided by the root of the number of keys. But d_k is the width of a key, the "
+            "you divided by the square root of the number of keys. But d_k is the width of a key, the "
             "last dimension.",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "query.shape[-2]")),
-            "you divided by the root of the number of queries. But d_k is the width of a query,"
+            "you divided by the square root of the number of queries. But d_k is the width of a query,"
             " the last dimension.",
         ),
         Mistake(
@@ -236,21 +238,23 @@ attention = Check(
         ),
         Mistake(
             _edit_attention(("key.swapaxes(-2, -1)", "key.T")),
-            "this is right without a batch. With one, .T reverses the order of all axes, but only "
-            "the last two may change places.",
+            "this is right without a batch. With one, .T reverses the order of all axes, but "
+            "only the last two should be swapped.",
         ),
         Mistake(
             _edit_attention(("key.swapaxes(-2, -1)", "key.T"), ("np.sqrt(query.shape[-1])", "2.0")),
-            "this line from the page above is only right for the page's own numbers. There √d_k is 2, "
-            "because d_k is 4, and there is no batch, whose axis .T would move, too.",
+            "this line is right only for the page's own numbers. There d_k is 4, so √d_k is 2, "
+            "and there is no batch, whose axis .T would move, too.",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "query.shape[1]")),
-            "shape[1] is the width of a query only without a batch. Take the last axis: shape[-1].",
+            "shape[1] is the width of a query only if there is no batch. Take the last axis: "
+            "shape[-1].",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "key.shape[1]")),
-            "shape[1] is the width of a key only without a batch. Take the last axis: shape[-1].",
+            "shape[1] is the width of a key only if there is no batch. Take the last axis: "
+            "shape[-1].",
         ),
         Mistake(
             _edit_attention(("np.sqrt(query.shape[-1])", "query.shape[-1] ** 1 / 2")),
@@ -263,7 +267,7 @@ attention = Check(
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "value.shape[-1]")),
-            "you divided by √d_v, the width of a value. But it's queries and keys that are "
+            "you divided by √d_v, the width of a value. But it is queries and keys that are "
             "compared.",
         ),
         Mistake(
@@ -277,7 +281,7 @@ attention = Check(
                 (" / np.sqrt(query.shape[-1])", ""),
                 ("softmax(scores)", "softmax(scores) / np.sqrt(query.shape[-1])"),
             ),
-            "the rows do not sum to 1. Divide by √d_k before the softmax, not after it.",
+            "rows do not sum to 1. Divide by √d_k before the softmax, not after it.",
         ),
         Mistake(
             _edit_attention(

@@ -62,8 +62,8 @@ softmax_backward = Check(
     mistakes=[
         Mistake(
             lambda g, w: g * w * (1 - w),
-            "this is the diagonal of the Jacobian alone. A score also moves the other weights "
-            "of its row, so −w_j w_k is missing.",
+            "this is the diagonal of the Jacobian alone. The term −w_j w_k is missing, because a "
+            "score also moves the other weights of its row.",
         ),
         Mistake(
             lambda g, w: w * (g - g.mean(axis=-1, keepdims=True)),
@@ -72,12 +72,12 @@ softmax_backward = Check(
         Mistake(lambda g, w: g * w, "the term −w_k Σ_j dw_j w_j is missing."),
         Mistake(
             lambda g, w: w * (g - _sum_rows(g)),
-            "the sum inside should weight each dw_j by w_j, so it's Σ_j dw_j w_j.",
+            "the sum inside should weight each dw_j by w_j, so it is Σ_j dw_j w_j.",
         ),
         Mistake(
             lambda g, w: w * (g - (g * w).sum(axis=0, keepdims=True)),
-            "the sum runs over the wrong axis. Σ_j goes along a row, and with keepdims it fits "
-            "that row.",
+            "the sum runs over the wrong axis. Sum along each row, and keep that axis with "
+            "keepdims=True.",
         ),
         Mistake(
             lambda g, w: w * (g - (g * w).sum()),
@@ -97,7 +97,7 @@ softmax_backward = Check(
         ),
         Mistake(
             lambda g, w: w * (_sum_rows(g * w) - g),
-            "this is right except for the sign. It's (δ_jk − w_k), not (w_k − δ_jk).",
+            "this is right except for the sign. It is (δ_jk − w_k), not (w_k − δ_jk).",
         ),
         Mistake(
             _use_one_jacobian,
@@ -111,8 +111,8 @@ softmax_backward = Check(
         ),
         Mistake(
             lambda g, w: w * (g - (g * w).sum(axis=-1)),
-            "this is right only for a single row. The sum has to keep its axis, with length 1, "
-            "to fit its row. Write keepdims=True.",
+            "this is right only for a single row. To fit its row, each sum has to keep its axis, "
+            "with length 1. Write keepdims=True.",
         ),
         Mistake(
             lambda g, w: g - _sum_rows(g * w),
@@ -221,13 +221,13 @@ attention_backward = Check(
         ),
         Mistake(
             _edit_backward(("/ root", "/ 2.0")),
-            "you divide dQ and dK by 2, which isn't √d_k for every query. Divide by the root of d_k, the "
-            "length of the last axis of `query`.",
+            "you divide dQ and dK by 2, which is not √d_k for every query. Divide by the square "
+            "root of d_k, the length of the last axis of `query`.",
         ),
         Mistake(
             _edit_backward(("_transpose(grad_scores)", "grad_scores.T")),
-            "this is right without a batch. With one, .T reverses the order of all axes, but only "
-            "the last two may change places. Write swapaxes(-2, -1).",
+            "this is right without a batch. With one, .T reverses the order of all axes, but "
+            "only the last two should be swapped. Write swapaxes(-2, -1).",
         ),
         Mistake(
             _edit_backward(

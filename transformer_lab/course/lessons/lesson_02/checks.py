@@ -43,7 +43,7 @@ score_variance = Check(
     drawn=_random_spreads,
     results=("the variance",),
     working=_work_out_variance,
-    verified="d_k times the two variances, even when they aren't 1",
+    verified="d_k times the two variances, even when they are not 1",
     mistakes=[
         Mistake(
             lambda d, q, k: d,
@@ -133,12 +133,12 @@ softmax_jacobian = Check(
         ),
         Mistake(
             _compute_for_one_row,
-            "this is right for a single row, but np.outer and np.diag run several rows "
-            "together. Use w[..., :, None] * w[..., None, :].",
+            "this is right for a single row, but np.outer and np.diag mix several rows. Use "
+            "w[..., :, None] * w[..., None, :].",
         ),
         Mistake(
             lambda w: (w * (1 - w))[..., None] * np.eye(w.shape[-1]),
-            "this is the diagonal alone, but off the diagonal there's −w_j w_k.",
+            "this is the diagonal alone, but off the diagonal there is −w_j w_k.",
         ),
         Mistake(
             lambda w: np.eye(w.shape[-1]) - _compute_outer(w),
@@ -165,7 +165,7 @@ def _work_out_norm(weights: np.ndarray, at: tuple) -> Iterator[Step]:
     yield name_row("weights", (*at, 0)), weights[at]
     yield "the squares in each row of its Jacobian, added up", squares
     yield "these sums added up", squares.sum()
-    yield "the root of that", np.sqrt(squares.sum())
+    yield "the square root of that", np.sqrt(squares.sum())
 
 
 jacobian_norm = Check(
@@ -174,11 +174,11 @@ jacobian_norm = Check(
     drawn=_random_weights,
     results=("the norm",),
     working=_work_out_norm,
-    verified="the root of the sum of squares, one number for each row",
+    verified="the square root of the sum of the squares, one number for each row",
     mistakes=[
         Mistake(
             lambda w: (_compute_jacobian(w) ** 2).sum(axis=(-2, -1)),
-            "this is the square of the norm: take the root.",
+            "this is the square of the norm: take the square root.",
         ),
         Mistake(
             lambda w: np.sqrt((_compute_jacobian(w) ** 2).sum()),
@@ -186,7 +186,8 @@ jacobian_norm = Check(
         ),
         Mistake(
             lambda w: (w * (1 - w)).sum(axis=-1),
-            "this is the trace, but the norm takes the squares of all entries.",
+            "this is the trace. The norm adds up the squares of all entries, and takes the "
+            "square root.",
         ),
         Mistake(
             lambda w: np.sqrt(((w * (1 - w)) ** 2).sum(axis=-1)),
@@ -195,11 +196,12 @@ jacobian_norm = Check(
         Mistake(
             lambda w: abs(_compute_jacobian(w)).sum(axis=(-2, -1)),
             "this is the sum of absolute values. The norm squares the entries, adds them up, and "
-            "takes the root.",
+            "takes the square root.",
         ),
         Mistake(
             lambda w: np.sqrt((_compute_jacobian(w) ** 2).sum(axis=-1)),
-            "you summed over one axis only, so this is the norm of each line of the Jacobian.",
+            "you summed over one axis only, so you get a norm for each row or column of the "
+            "Jacobian. Sum over both axes.",
         ),
         Mistake(
             lambda w: np.sqrt((_compute_jacobian(w) ** 2).mean(axis=(-2, -1))),

@@ -112,11 +112,11 @@ merge_heads = Check(
         ),
         Mistake(
             lambda x: x.mean(axis=1),
-            "the heads are averaged, but they should stand side by side, in h · d columns.",
+            "the heads are averaged, but they should be side by side, in h · d columns.",
         ),
         Mistake(
             lambda x: x.sum(axis=1),
-            "the heads are added up, but they should stand side by side, in h · d columns.",
+            "the heads are added up, but they should be side by side, in h · d columns.",
         ),
         Mistake(
             lambda x: x.transpose(0, 2, 3, 1).reshape(len(x), x.shape[2], -1),
@@ -219,7 +219,7 @@ multi_head = Check(
             "this is right for small scores, but NaN for large ones, because their exponentials "
             "are infinite. Subtract the largest score of each row first.",
         ),
-        Mistake(_edit_multi_head((" @ w_o", "")), "the last projection W_O is missing."),
+        Mistake(_edit_multi_head((" @ w_o", "")), "the final projection W_O is missing."),
         Mistake(
             _edit_multi_head(("x @ w, num_heads", "x @ w, 1")),
             "this is one wide head, but each head needs its own softmax.",

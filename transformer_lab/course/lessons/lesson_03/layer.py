@@ -84,7 +84,7 @@ multi_head_class = Check(
     run=_build_and_run,
     arguments=("d_model", "num_heads", "query", "key", "value"),
     working=_work_out_class,
-    verified="with the same weights it gives what the package's class gives, for self- and "
+    verified="with the same weights it returns what the package's class returns, for self- and "
     "cross-attention",
     mistakes=[
         Mistake(
@@ -111,7 +111,7 @@ multi_head_class = Check(
             _edit_class(("(key, value)", "(value, value)")),
             "keys are made from `value`, so `key` is never read.",
         ),
-        Mistake(_edit_class(("self.w_o", "")), "the last projection w_o is not applied."),
+        Mistake(_edit_class(("self.w_o", "")), "the final projection w_o is not applied."),
         Mistake(
             _edit_class(
                 ("self.merge(self.core(q, k, v))", "self.core(q, k, v).reshape(query.shape)")
@@ -119,7 +119,11 @@ multi_head_class = Check(
             "the merge needs a swap: move the heads after the positions before you join the last "
             "two axes.",
         ),
-        Mistake(_SplitsByView, "a view mixes words: to split, cut the last axis first, then swap."),
+        Mistake(
+            _SplitsByView,
+            "a view alone mixes words: cut the last axis into heads first, "
+            "then swap the middle axes.",
+        ),
         Mistake(
             _edit_class(("core(q,", "core(q * q.size(-1) ** 0.5,")),
             "the scores are not divided by √d_k.",
@@ -169,7 +173,7 @@ multiplications = Check(
     mistakes=[
         Mistake(
             lambda n, d, h: h * _count_products(n, d, h),
-            "this is h times too many, because each head is only d_model / h wide.",
+            "this is h times too much, because each head is only d_model / h wide.",
         ),
         Mistake(
             lambda n, d, h: 3 * n * d**2 + 2 * n**2 * d,
@@ -189,7 +193,7 @@ multiplications = Check(
         ),
         Mistake(
             lambda n, d, h: 4 * n * d**2 + 2 * n * d,
-            "every query meets every key, so it is n², not n.",
+            "every query meets every key, so the cost grows with n², not with n.",
         ),
     ],
 )

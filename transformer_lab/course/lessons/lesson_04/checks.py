@@ -77,11 +77,11 @@ sinusoids = Check(
         ),
         Mistake(
             _edit_table(("-np.arange", "-2 * np.arange")),
-            "2i is counted twice: if i runs over 0, 2, 4, …, it is 2i already.",
+            "the 2 is counted twice: if your i runs over 0, 2, 4, …, it is already 2i.",
         ),
         Mistake(
             _edit_table(("np.arange(length)", "np.arange(1, length + 1)")),
-            "positions count from 0, so the first row begins with sin 0 = 0 and cos 0 = 1.",
+            "positions are counted from 0, so the first row begins with sin 0 = 0 and cos 0 = 1.",
         ),
         Mistake(
             _edit_table(("np.sin(angle), np.cos(angle)", "np.cos(angle), np.sin(angle)")),
@@ -99,7 +99,7 @@ sinusoids = Check(
         ),
         Mistake(
             _edit_table(("* frequencies", "* 2 * np.pi * frequencies")),
-            "every angle has an extra factor of 2π, which isn't in the formula.",
+            "every angle has an extra factor of 2π, which is not in the formula.",
         ),
         Mistake(
             _edit_table(("* frequencies", "* frequencies / length")),
@@ -152,7 +152,7 @@ rotation = Check(
     mistakes=[
         Mistake(
             _edit_rotation(("np.sin(angle)", "-np.sin(angle)")),
-            "this turns the other way, so it gives PE(pos − k). Look at the signs of the sines.",
+            "this rotates the other way, so it gives PE(pos − k). Look at the signs of the sines.",
         ),
         Mistake(
             _edit_rotation(("k * 10_000 ** (-column / d_model)", "k")),
@@ -160,7 +160,7 @@ rotation = Check(
         ),
         Mistake(
             _edit_rotation(("k * 10_000", "10_000")),
-            "k isn't used, so this is one step, whatever k is.",
+            "k is not used, so this moves by one position, whatever k is.",
         ),
         Mistake(
             _edit_rotation(("-column / d_model", "-(column // 2) / d_model")),
@@ -168,15 +168,16 @@ rotation = Check(
         ),
         Mistake(
             _edit_rotation(("-column", "-2 * column")),
-            "2i is counted twice: if i runs over 0, 2, 4, …, it is 2i already.",
+            "the 2 is counted twice: if your i runs over 0, 2, 4, …, it is already 2i.",
         ),
         Mistake(
             _edit_rotation(("np.sin(angle)", "0")),
-            "the sines next to the diagonal are missing, but a turn mixes the two numbers of a pair.",
+            "the sines next to the diagonal are missing, but a rotation mixes the two numbers of a pair.",
         ),
         Mistake(
             _edit_rotation(("return matrix", "return abs(matrix)")),
-            "no number is negative, but one sine of each block should be, and a cosine can be.",
+            "no number is negative, but each block has a sine with a minus sign, and a cosine "
+            "can be negative, too.",
         ),
     ],
 )
@@ -240,12 +241,13 @@ rotate = Check(
         ),
         Mistake(
             _edit_rotary(("np.sin(angle)", "-np.sin(angle)")),
-            "it turns the other way round. The scores would stay as they are, because only differences "
-            "count, but Su et al. and the package turn by +angle.",
+            "it turns the other way round. The scores would stay the same, because only "
+            "differences count, but Su et al. and the package turn by +angle.",
         ),
         Mistake(
             _edit_rotary(("* frequencies", "* np.ones(d_k // 2)")),
-            "all pairs turn equally fast, but pair i should turn by position · 10000^(−2i/d_k).",
+            "all pairs turn at the same speed, but pair i should turn by position · "
+            "10000^(−2i/d_k).",
         ),
         Mistake(
             _edit_rotary(("np.arange(0, d_k, 2)", "np.arange(d_k // 2)")),
@@ -253,7 +255,8 @@ rotate = Check(
         ),
         Mistake(
             _edit_rotary(("first", "even")),
-            "the second line uses the even number after the first line has turned it. Keep the old one.",
+            "the second line uses the even column after the first line has changed it. Use the old "
+            "values in both lines.",
         ),
         Mistake(
             _edit_rotary(
@@ -265,7 +268,8 @@ rotate = Check(
         ),
         Mistake(
             _edit_rotary(("- odd * sin", "+ odd * sin")),
-            "the minus sign of even · cos − odd · sin is missing, so the turn changes lengths.",
+            "the minus sign in even · cos − odd · sin is missing, so the rotation changes "
+            "the vector's length.",
         ),
     ],
 )
@@ -315,7 +319,7 @@ alibi = Check(
         ),
         Mistake(
             _edit_bias(("np.arange(1, num_heads + 1)", "np.arange(num_heads)")),
-            "heads count from 1 here, so the first slope is 2^(−8/h), not 1.",
+            "heads are counted from 1 here, so the first slope is 2^(−8/h), not 1.",
         ),
         Mistake(
             _edit_bias(
@@ -325,7 +329,8 @@ alibi = Check(
         ),
         Mistake(
             _edit_bias(("abs(", "(")),
-            "the distance must not be negative, because keys to the right are just as far away.",
+            "the distance must not be negative, because a key to the right is just as far away "
+            "as one to the left.",
         ),
         Mistake(
             _edit_bias(

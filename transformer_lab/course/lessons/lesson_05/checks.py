@@ -71,7 +71,8 @@ feed_forward = Check(
     mistakes=[
         Mistake(
             lambda x, w1, b1, w2, b2: (x @ w1 + b1) @ w2 + b2,
-            "without max(0, ·) two linear maps are one, so a single matrix would do.",
+            "max(0, ·) is missing. Without it, the two linear maps are a single one, so one "
+            "matrix would do.",
         ),
         Mistake(
             lambda x, w1, b1, w2, b2: np.maximum(0, (x @ w1 + b1) @ w2 + b2),
@@ -87,7 +88,7 @@ feed_forward = Check(
         ),
         Mistake(
             lambda x, w1, b1, w2, b2: (np.maximum(0, x) @ w1 + b1) @ w2 + b2,
-            "max(0, ·) is applied to the input, but it belongs to the hidden numbers.",
+            "max(0, ·) is applied to the input, but it should be applied to the hidden numbers.",
         ),
         Mistake(
             lambda x, w1, b1, w2, b2: abs(x @ w1 + b1) @ w2 + b2,
@@ -136,7 +137,10 @@ def _work_out_norm(x: np.ndarray, gain: np.ndarray, bias: np.ndarray, at: tuple)
     centred, variance = row - row.mean(), row.var()
     yield f"{name_row('x', at)}, with its mean subtracted", centred
     yield "the mean of their squares (the variance)", variance
-    yield "each divided by the root of variance + 0.00001", centred / np.sqrt(variance + 1e-5)
+    yield (
+        "each divided by the square root of variance + 0.00001",
+        centred / np.sqrt(variance + 1e-5),
+    )
     yield "times gain, plus bias", gain * centred / np.sqrt(variance + 1e-5) + bias
 
 
@@ -176,11 +180,12 @@ layer_norm = Check(
         ),
         Mistake(
             _edit_norm(("np.sqrt(variance + 1e-5)", "(variance + 1e-5)")),
-            "this divides by the variance, but it should divide by its root.",
+            "this divides by the variance, but it should divide by its square root.",
         ),
         Mistake(
             _edit_norm(("np.sqrt(variance + 1e-5)", "(np.sqrt(variance) + 1e-5)")),
-            "ε is added to the standard deviation. It belongs inside the root, next to the variance.",
+            "ε is added to the standard deviation. It belongs inside the square root, next to "
+            "the variance.",
         ),
         Mistake(
             _edit_norm((" + 1e-5", "")),
@@ -191,15 +196,17 @@ layer_norm = Check(
         ),
         Mistake(
             _edit_norm(("x - x.mean(axis=-1, keepdims=True)", "x"), ("x.var", "(x**2).mean")),
-            "the mean is not subtracted, so this only divides by the root of the mean square.",
+            "the mean is not subtracted, so this only divides by the root mean square.",
         ),
         Mistake(
             _edit_norm(("x.var", "(x**2).mean")),
-            "subtract the mean before you square: the variance is the mean square of that, not of x.",
+            "the variance is the mean of the squared differences from the mean, but you squared "
+            "x itself. Subtract the mean first.",
         ),
         Mistake(
             _edit_norm(("np.sqrt(variance + 1e-5)", "np.sqrt(np.sqrt(variance + 1e-5))")),
-            "the root is taken twice, but a standard deviation is already the root of the variance.",
+            "the square root is taken twice, but a standard deviation is already the square root "
+            "of the variance.",
         ),
         Mistake(
             _edit_norm(
@@ -281,11 +288,11 @@ add_norm = Check(
         ),
         Mistake(
             lambda x, sublayer, norm: x + norm(sublayer(x)),
-            "the norm is inside the sum, but it should see x too.",
+            "the norm is inside the sum. It should normalise the whole sum, x included.",
         ),
         Mistake(
             lambda x, sublayer, norm: norm(x) + sublayer(x),
-            "only x is normalised, but the norm should see the sum.",
+            "only x is normalised, but the whole sum should be.",
         ),
         Mistake(
             lambda x, sublayer, norm: x + sublayer(x),
@@ -380,7 +387,7 @@ encoder_layer = Check(
             _edit_layer(
                 ("x = self.norm_1", "y = self.norm_1"), ("feed_forward(x)", "feed_forward(y)")
             ),
-            "the second residual adds the layer's input instead of what the first Add & Norm gave.",
+            "the second residual adds the layer's input instead of the first Add & Norm's output.",
         ),
         Mistake(
             _edit_layer(
@@ -398,7 +405,7 @@ encoder_layer = Check(
                 ),
                 ("self.norm_2(x", "self.norm_2(x + new"),
             ),
-            "the two sub-layers work in parallel, but the second should get what the first one gave.",
+            "the two sub-layers work in parallel, but the second should get the first one's output.",
         ),
     ],
 )

@@ -31,7 +31,7 @@ def _ids_cases() -> list[tuple]:
 def _work_out_padding(ids: Tensor, pad_id: int, at: tuple) -> Iterator[Step]:
     row, (batch, length) = at[0], ids.shape
     yield f"row {row} of ids", ids[row]
-    yield f"each of them differs from {pad_id}, the pad_id", ids[row] != pad_id
+    yield f"whether each of them differs from {pad_id}, the pad_id", ids[row] != pad_id
     yield "the shape of all rows together", f"({batch}, 1, 1, {length})"
 
 
@@ -232,8 +232,8 @@ causal_mask = Check(
         ),
         Mistake(
             lambda n: torch.ones(n, n).tril(),
-            "these are the right numbers, but of the wrong kind. A mask is boolean, and this "
-            "one holds floats.",
+            "these are the right values, but of the wrong type. A mask is boolean, and this one "
+            "holds floats.",
         ),
         Mistake(
             lambda n: torch.ones(n, n, dtype=torch.bool),
@@ -352,7 +352,7 @@ sees = Check(
                 )
             ),
             "the changes of an output's features are added up, so they may cancel. Take absolute "
-            "values first, or ask of each feature whether it moved.",
+            "values first, or check for each feature whether it moved.",
         ),
         Mistake(
             lambda function, x: ~_find_leaks(function, x),

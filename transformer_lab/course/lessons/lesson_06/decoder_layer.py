@@ -193,7 +193,8 @@ decoder_layer = Check(
         ),
         Mistake(
             _edit((SELF, ""), (CROSS, CROSS + SELF)),
-            "each has its own Add & Norm, but self-attention comes first, then cross-attention.",
+            "the order is wrong: self-attention comes before cross-attention, and each has its "
+            "own Add & Norm.",
         ),
         Mistake(
             _edit(("x, memory, memory, memory_mask))", "x, x, x, mask))")),
@@ -209,8 +210,8 @@ decoder_layer = Check(
         ),
         Mistake(
             _edit((SELF, f"    asks = x\n{SELF}"), ("cross_attention(x,", "cross_attention(asks,")),
-            "cross-attention takes its queries from the layer's input. It should take them from what "
-            "the first Add & Norm gave.",
+            "cross-attention takes its queries from the layer's input. It should take them from "
+            "the first Add & Norm's output.",
         ),
         Mistake(
             _edit(("add_norm_2", "add_norm_1"), ("add_norm_3", "add_norm_1")),
@@ -232,11 +233,11 @@ decoder_layer = Check(
         Mistake(_edit((LAST, "    return x\n")), "the feed-forward network is missing."),
         Mistake(
             _edit((LAST, "    return layer.feed_forward(x)\n")),
-            "feed_forward stands alone, but it needs its Add & Norm like the rest.",
+            "feed_forward has no Add & Norm, but it needs its own, like the other sub-layers.",
         ),
         Mistake(
             _edit((CROSS, ""), (LAST, LAST.replace("return", "x =") + CROSS + "    return x\n")),
-            "the feed-forward network comes last, after cross-attention.",
+            "the order is wrong: the feed-forward network comes last, after cross-attention.",
         ),
         Mistake(
             _edit(
@@ -272,12 +273,12 @@ decoder_layer = Check(
         Mistake(
             _edit(SELF_IGNORES_NORM),
             "this is right where the norm comes last. With pre-norm, self-attention must work "
-            "on what add_norm_1 hands it and not on the x outside.",
+            "on what add_norm_1 hands it, not on the outer x.",
         ),
         Mistake(
             _edit(CROSS_IGNORES_NORM),
             "this is right where the norm comes last. With pre-norm, cross-attention must take "
-            "its queries from what add_norm_2 hands it and not from the x outside.",
+            "its queries from what add_norm_2 hands it, not from the outer x.",
         ),
         Mistake(
             _edit(
@@ -287,8 +288,8 @@ decoder_layer = Check(
                 ),
                 ("cross_attention(x,", "cross_attention(outside,"),
             ),
-            "both attentions work on the layer's input, but cross-attention should take its queries "
-            "from what the first Add & Norm gave.",
+            "both kinds of attention work on the layer's input, but cross-attention should take its "
+            "queries from the first Add & Norm's output.",
         ),
         Mistake(
             _edit(
@@ -308,7 +309,7 @@ decoder_layer = Check(
         ),
         Mistake(
             _edit((SELF, f"    keys = x\n{SELF.replace('x, x, x,', 'x, keys, keys,')}")),
-            "self-attention takes keys and values from the x outside, and its queries from what "
+            "self-attention takes keys and values from the outer x, and its queries from what "
             "add_norm_1 hands it. With pre-norm these differ.",
         ),
     ],

@@ -95,7 +95,7 @@ encoder_input = Check(
         ),
         Mistake(
             _edit_input(("table.size(1)", "len(table)")),
-            "this is the root of the number of words, but d_model is the table's width.",
+            "this is the square root of the number of words, but d_model is the table's width.",
         ),
         Mistake(
             _edit_input(("positions[: ids.size(1)]", "positions[ids]")),

@@ -44,7 +44,7 @@ forward = Check(
         ),
         Mistake(
             edit_forward_pass(ENCODER_SEES_PADDING, DECODER_SEES_PADDING),
-            "padding isn't hidden anywhere. The encoder and cross-attention both need the "
+            "padding is not hidden anywhere. The encoder and cross-attention both need the "
             "padding mask.",
         ),
         Mistake(
@@ -139,16 +139,19 @@ layer_parameters = Check(
                 (" + d_ff + d_model", ""),
                 (" + 2 * 2 * d_model", ""),
             ),
-            "these are the matrices alone, but biases and the two LayerNorms have numbers too.",
+            "this counts the matrices alone, but the biases and the two LayerNorms have "
+            "parameters, too.",
         ),
         Mistake(_edit_count(("4 *", "3 *")), "W_O is missing: attention has four projections."),
         Mistake(
             _edit_count((" + 2 * 2 * d_model", "")),
-            "4 · d_model are missing, either the four projections' biases or the two LayerNorms.",
+            "4 · d_model parameters are missing: either the four projections' biases or the two "
+            "LayerNorms.",
         ),
         Mistake(
             _edit_count((" + 2 * 2 * d_model", " + 2 * d_model")),
-            "2 · d_model are missing, because there are two LayerNorms, each with a gain and a bias.",
+            "2 · d_model parameters are missing: there are two LayerNorms, each with a gain and "
+            "a bias.",
         ),
         Mistake(
             _edit_count((" + d_ff + d_model", "")),

@@ -68,15 +68,16 @@ pad = Check(
         ),
         Mistake(
             lambda sequences, pad_id: batching.pad([sorted(s) for s in sequences], pad_id),
-            "the words are swapped.",
+            "each sentence has the right words in the wrong order. Leave them in their order.",
         ),
         Mistake(
             lambda sequences, pad_id: batching.pad(sorted(sequences, key=len), pad_id),
-            "the sentences are swapped, but row i should be sentence i.",
+            "the sentences are in the wrong order: row i should be sentence i.",
         ),
         Mistake(
             lambda sequences, pad_id: batching.pad(sequences, pad_id).T,
-            "each sentence is a column, but here the batch comes first.",
+            "each sentence is a column, but it should be a row, because the batch comes first "
+            "here.",
         ),
     ],
 )
@@ -167,7 +168,7 @@ def _work_out_rate(step: int, d_model: int, warmup_steps: int, at: tuple) -> Ite
     yield f"the line that rises, {step} times {warmup_steps} to the power −1.5", rising
     yield f"the curve that falls, 1 divided by √{step}", falling
     yield "the smaller of the two", min(rising, falling)
-    yield f"1 divided by √d_model, the root of {d_model}", d_model**-0.5
+    yield f"1 divided by √d_model, the square root of {d_model}", d_model**-0.5
     yield "the rate, the last two multiplied", d_model**-0.5 * min(rising, falling)
 
 
@@ -189,7 +190,8 @@ paper_rate = Check(
     mistakes=[
         Mistake(
             lambda s, d, w: d**-0.5 * max(s**-0.5, s * w**-1.5),
-            "you take max where the paper has min, so this begins high and rises without end.",
+            "you take max where the paper has min, so the rate begins high, and later it rises "
+            "without end.",
         ),
         Mistake(
             lambda s, d, w: min(s**-0.5, s * w**-1.5),
@@ -205,7 +207,7 @@ paper_rate = Check(
         ),
         Mistake(
             lambda s, d, w: d**-0.5 * s * w**-1.5,
-            "it rises for ever, but after the warm-up the rate should fall with 1/√step.",
+            "the rate rises for ever, but after the warm-up it should fall with 1/√step.",
         ),
         Mistake(
             lambda s, d, w: d**-0.5 * min(s**-0.5, s / w),
@@ -217,7 +219,7 @@ paper_rate = Check(
         ),
         Mistake(
             lambda s, d, w: d**-0.5 * min(s**-0.5, (s - 1) * w**-1.5),
-            "the first step has the rate 0, because you count from 0. Here steps count from 1.",
+            "the first step has a rate of 0, because you count from 0. Here steps are counted from 1.",
         ),
     ],
 )

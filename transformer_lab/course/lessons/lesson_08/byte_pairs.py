@@ -97,7 +97,8 @@ count_pairs = Check(
         ),
         Mistake(
             _edit_counting(("itertools.pairwise(pieces)", "set(itertools.pairwise(pieces))")),
-            "if a pair occurs twice in a word, it counts twice each time the word occurs.",
+            "a pair that occurs twice in a word should be counted twice, each time the word "
+            "occurs.",
         ),
         Mistake(
             _edit_counting(("counts[pair]", "counts[min(pair), max(pair)]")),

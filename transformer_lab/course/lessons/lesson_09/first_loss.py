@@ -58,7 +58,7 @@ unigram_loss = Check(
         ),
         Mistake(
             lambda counts: -_compute_entropy(counts),
-            "the sign is wrong, because a loss is never below 0.",
+            "the sign is wrong: a loss is never negative.",
         ),
         Mistake(
             lambda counts: -(counts / counts.sum() * (counts / counts.sum()).log()).sum(),
@@ -78,17 +78,17 @@ unigram_loss = Check(
         ),
         Mistake(
             lambda counts: _compute_mean_log(counts.softmax(dim=0)),
-            "a softmax of the counts gives nearly all to the most frequent word. A frequency is the "
-            "count divided by the sum of all.",
+            "a softmax of the counts gives nearly everything to the most frequent word. A frequency "
+            "is the count divided by the sum of all.",
         ),
         Mistake(
             lambda counts: _compute_mean_log(counts[counts > 0].softmax(dim=0)),
-            "a softmax of the counts that are not 0 gives nearly all to the most frequent word. "
-            "Divide each count by their sum instead.",
+            "a softmax of the counts that are not 0 gives nearly everything to the most frequent "
+            "word. Divide each count by the sum of the counts instead.",
         ),
         Mistake(
             lambda counts: _compute_entropy(counts + 1),
-            "1 is added to every count, so that words that never occur have a share too.",
+            "1 is added to every count, so even words that never occur get a share.",
         ),
         Mistake(
             lambda counts: 1 - (counts / counts.sum()).square().sum(),

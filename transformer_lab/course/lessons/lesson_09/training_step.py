@@ -85,7 +85,7 @@ def _work_out_steps(
     gradients, losses, norms = map(torch.stack, zip(*rows, strict=True))
     yield "the loss before each step", losses
     yield "the gradient of all weights, a row for each step", gradients
-    yield "the norm of each, the root of its squares summed", norms
+    yield "the norm of each, the square root of the sum of its squares", norms
     yield (
         "the clipped gradients, divided by the norm where that is above 1",
         gradients / norms[:, None].clamp(1),
@@ -152,7 +152,7 @@ training_step = Check(
         ),
         Mistake(
             _edit_step((" = rate\n", ' = group["lr"]\n')),
-            "the optimizer keeps its own rate. Give `rate` to each of its groups.",
+            "the optimizer still uses its old rate. Give `rate` to each of its parameter groups.",
         ),
         Mistake(
             _edit_step(
@@ -206,7 +206,7 @@ training_step = Check(
         ),
         Mistake(
             _edit_step((_ALL_WEIGHTS, 'optimizer.param_groups[0]["params"]')),
-            "only the first group of weights is clipped, but the gradient is that of all of them.",
+            "only the first group's gradient is clipped. Clip the gradients of all groups together.",
         ),
         Mistake(
             _edit_step(
@@ -225,7 +225,7 @@ training_step = Check(
                 )
             ),
             "each group of weights is clipped by itself, which changes the gradient's direction. "
-            "Clip all of them together, by the norm of all.",
+            "Clip all of them together, by their common norm.",
         ),
         Mistake(
             _edit_step(

@@ -99,7 +99,8 @@ mend_loss = Check(
         ),
         Mistake(
             lambda logits, target: label_smoothed_loss(logits.sigmoid(), target, 0.1),
-            "sigmoid squeezes the logits into 0 to 1, as softmax did, but the loss wants logits.",
+            "sigmoid squeezes the logits into the range from 0 to 1, as softmax did, but the "
+            "loss wants logits.",
         ),
         Mistake(
             lambda logits, target: label_smoothed_loss(logits, target, 0.0),
@@ -149,7 +150,7 @@ mend_loss = Check(
         ),
         Mistake(
             _edit_loss(("logits.log_softmax(dim=-1)", "logits.softmax(dim=-1).log()")),
-            "the logarithm is taken of a softmax, but a probability may be too small for a float, and "
+            "you take the logarithm of a softmax, but a probability may be too small for a float, and "
             "the logarithm of 0 is −∞. `log_softmax` computes both in one step.",
         ),
     ],
@@ -193,7 +194,7 @@ mend_forward = Check(
         ),
         Mistake(
             edit_forward_pass(ENCODER_SEES_PADDING, DECODER_SEES_PADDING),
-            "padding isn't hidden anywhere. Give the mask to both calls.",
+            "padding is not hidden anywhere. Give the mask to both calls.",
         ),
     ],
 )
@@ -243,7 +244,7 @@ mend_shift = Check(
         ),
         Mistake(
             lambda target: (target[:, 1:], target[:, :-1]),
-            "it is the wrong way round: this asks for the word before.",
+            "this is the wrong way round: it asks for the word before.",
         ),
         Mistake(
             lambda target: (target, target[:, 1:]),

@@ -87,7 +87,7 @@ def _work_out_norm(model: nn.Module, x: Tensor, at: tuple) -> Iterator[Step]:
     yield f"the parameters of {name} that have a gradient", ", ".join(having) or "none"
     yield "the numbers of each gradient squared and summed", squares
     yield "the sum of these", sum(squares)
-    yield f"the root of that, the norm of {name}", math.sqrt(sum(squares))
+    yield f"the square root of that, the norm of {name}", math.sqrt(sum(squares))
 
 
 def _random_parts(chance: RandomValues) -> tuple:
@@ -114,11 +114,11 @@ gradient_norms = Check(
     mistakes=[
         Mistake(
             lambda model: _measure_parts(model, lambda gs: sum(float(g.norm()) for g in gs)),
-            "the norms of a part's parameters are added. Take the root of the sum of all squares.",
+            "the norms of a part's parameters are added. Take the square root of the sum of all squares.",
         ),
         Mistake(
             lambda model: _measure_parts(model, lambda gs: compute_norm(gs) ** 2),
-            "the root is missing: this is the square of the norm.",
+            "the square root is missing: this is the square of the norm.",
         ),
         Mistake(
             lambda model: {

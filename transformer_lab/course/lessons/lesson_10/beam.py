@@ -149,15 +149,15 @@ beam_step = Check(
         ),
         Mistake(
             _edit_step(("value + log_p", "value * log_p")),
-            "log-probabilities are added, because log(a·b) = log a + log b.",
+            "log-probabilities should be added, because log(a·b) = log a + log b.",
         ),
         Mistake(
             _edit_step(("value + log_p", "value + math.exp(log_p)")),
-            "you add a log-probability and a probability. Stay with logarithms.",
+            "you add a log-probability and a probability. Add two log-probabilities instead.",
         ),
         Mistake(
             _edit_step((", reverse=True", "")),
-            "these are the worst k, because a log-probability is better when it's nearer to 0.",
+            "these are the worst k, because a log-probability is better when it is nearer to 0.",
         ),
         Mistake(
             _edit_step(("[:k]", "[:k][::-1]")),
@@ -189,8 +189,8 @@ beam_step = Check(
         ),
         Mistake(
             lambda beams, rows, k: [(math.nan, ())] * k,
-            "the sums are nan. Is a logarithm taken twice? log_probabilities holds logarithms "
-            "already.",
+            "the sums are nan. Is a logarithm taken twice? log_probabilities already holds "
+            "logarithms.",
         ),
         Mistake(
             _edit_step(("(*ids, word)", "(word, *ids)")),
@@ -198,8 +198,8 @@ beam_step = Check(
         ),
         Mistake(
             _edit_step(("value + log_p", "(value + log_p) / 2")),
-            "this is the mean of two log-probabilities. The beginning's is a sum already, so "
-            "just add to it.",
+            "this is the mean of two log-probabilities. The beginning's is already a sum, so "
+            "just add the new word's to it.",
         ),
         Mistake(
             _edit_step(("value + log_p", "(value + log_p) / (len(ids) + 1)")),
@@ -258,15 +258,16 @@ beam_score = Check(
         ),
         Mistake(
             lambda v, n, a: v / n**a,
-            "this is the plain length to the power α. Some use that, but here it's (5 + length)/6.",
+            "this is the plain length to the power α. Some use that, but here it is (5 + "
+            "length)/6.",
         ),
         Mistake(
             lambda v, n, a: v / ((5 + n) ** a / 6),
-            "the power applies to the whole fraction: ((5 + length)/6)^α.",
+            "the power should apply to the whole fraction: ((5 + length)/6)^α.",
         ),
         Mistake(
             lambda v, n, a: v / (a * (5 + n) / 6),
-            "α is an exponent and not a factor, so that α = 0 means no penalty.",
+            "α is an exponent, not a factor, so α = 0 means no penalty.",
         ),
         Mistake(
             lambda v, n, a: -v / beam.length_penalty(n, a),
@@ -276,7 +277,7 @@ beam_score = Check(
             lambda v, n, a: v / beam.length_penalty(n, a) / n,
             "this is divided by the length as well as by the penalty. The penalty alone is enough.",
         ),
-        Mistake(lambda v, n, a: v, "the length isn't used."),
+        Mistake(lambda v, n, a: v, "the length is not used."),
         Mistake(
             lambda v, n, a: v / (5 + n / 6) ** a,
             "mind the brackets: (5 + length)/6, not 5 + length/6.",

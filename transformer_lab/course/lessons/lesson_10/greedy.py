@@ -111,7 +111,7 @@ greedy_words = Check(
     mistakes=[
         Mistake(
             _edit_writing(("return words", "return [bos, *words]")),
-            "bos isn't a word of the translation. The model reads it, but you don't return it.",
+            "bos is not a word of the translation. The model reads it, but you do not return it.",
         ),
         Mistake(
             _edit_writing(("return words", "return [word for word in words if word != eos]")),
@@ -134,21 +134,21 @@ greedy_words = Check(
         ),
         Mistake(
             _edit_writing(("< limit", "< limit - 1")),
-            "one word too few at the limit, because bos doesn't count.",
+            "the list is one word too short at the limit. bos does not count as a word.",
         ),
         Mistake(
             _edit_writing(("< limit", "<= limit")),
-            "one word too many at the limit. Stop when there are `limit` words.",
+            "the list is one word too long at the limit. Stop when there are `limit` words.",
         ),
         Mistake(
             _edit_writing(("< limit", "< limit - 1"), ("return words", "return [bos, *words]")),
-            "bos is returned, and counted as a word. Leave it out, and there's room for one more.",
+            "bos is returned, and counted as a word. Leave it out, and there is room for one more.",
         ),
         Mistake(
             _edit_writing(
                 ("return words", "return [bos, *(word for word in words if word != eos)]")
             ),
-            "the two ends are swapped: eos belongs to what was written, and bos doesn't.",
+            "the two ends are swapped: eos belongs to what was written, and bos does not.",
         ),
         Mistake(
             _edit_writing(("< limit", "< 10_000")),

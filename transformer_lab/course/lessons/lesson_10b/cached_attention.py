@@ -96,7 +96,7 @@ cached_step = Check(
         ),
         Mistake(
             _edit_step(("[:, 0], keys, values", "[:, 0], keys[:, :-1], values[:, :-1]")),
-            "the new key and value are used, but they aren't kept: return the longer tables.",
+            "the new key and value are used, but they are not kept: return the longer tables.",
         ),
         Mistake(
             _edit_step(
@@ -118,7 +118,8 @@ cached_step = Check(
         ),
         Mistake(
             _edit_step(("keys.size(-1)", "x.size(-1)")),
-            "the scores are divided by √d_model, but the scale is √d_k, from the width of a key.",
+            "the scores are divided by √d_model, but the scale is √d_k, where d_k is the width "
+            "of a key.",
         ),
         Mistake(
             _edit_step((" ** 0.5", "")),
@@ -126,11 +127,11 @@ cached_step = Check(
         ),
         Mistake(
             _edit_step(("keys.size(-1)", "keys.size(1)")),
-            "the scores are divided by the root of the number of words, but the scale is √d_k, "
-            "from the width of a key.",
+            "the scores are divided by the square root of the number of words, but the scale is "
+            "√d_k, where d_k is the width of a key.",
         ),
         Mistake(
-            _edit_step(("keys.size(-1)", "5")), "√5 is hard-coded, but keys aren't always 5 wide."
+            _edit_step(("keys.size(-1)", "5")), "√5 is hard-coded, but keys are not always 5 wide."
         ),
         Mistake(
             _edit_step(("(scores.softmax(dim=-1) @ values)[:, 0]", "values[:, 0]")),
@@ -159,12 +160,13 @@ cached_step = Check(
                 (" / keys.size(-1) ** 0.5", ""),
                 ("softmax(dim=-1)", "softmax(dim=-1) / keys.size(-1) ** 0.5"),
             ),
-            "you divide by √d_k after the softmax, so the weights don't sum to 1. Divide the "
+            "you divide by √d_k after the softmax, so the weights do not sum to 1. Divide the "
             "scores before it.",
         ),
         Mistake(
             _edit_step(("keys.size(-1)", "values.size(-1)")),
-            "the scores are divided by √d_v, but the scale is √d_k, from the width of a key.",
+            "the scores are divided by √d_v, but the scale is √d_k, where d_k is the width of a "
+            "key.",
         ),
         Mistake(
             _edit_step(("[:, 0], keys, values", "[:, 0], keys[:, -1:], values[:, -1:]")),
@@ -202,8 +204,8 @@ cached_step = Check(
                 ("(x @ w_q)[:, None]", "torch.cat([keys[:, :-1], (x @ w_q)[:, None]], dim=1)"),
                 ("[:, 0]", ""),
             ),
-            "there's an output for each past word, too. Nobody needs those, because only the "
-            "new word asks. And kept keys aren't queries.",
+            "there is an output for each past word, too. Nobody needs those, because only the "
+            "new word asks. And kept keys are not queries.",
         ),
     ],
 )

@@ -124,7 +124,7 @@ reordered = Check(
             _edit_reordering(
                 ("(torch.arange(batch)[:, None] * beams + parents).flatten()", "parents")
             ),
-            "all rows come from the first sentence, and there's one axis too many. Sentence s "
+            "all rows come from the first sentence, and there is one axis too many. Sentence s "
             "begins at row s · beams, and a batch of rows is one axis.",
         ),
         Mistake(
@@ -160,13 +160,13 @@ reordered = Check(
         ),
         Mistake(
             _move_beams_to_parents,
-            "it's the wrong way round. You put old beam n into row parents[n], but new beam j "
+            "it is the wrong way round. You put old beam n into row parents[n], but new beam j "
             "takes its row from parents[j].",
         ),
         Mistake(
             lambda cache, parents: _move_beams_to_parents(cache, parents, blank=True),
-            "it's the wrong way round. You put old beam n into row parents[n], so some rows stay "
-            "empty. New beam j takes its row from parents[j].",
+            "it is the wrong way round. You put old beam n into row parents[n], so some rows "
+            "stay empty. New beam j takes its row from parents[j].",
         ),
         Mistake(
             _edit_reordering((".flatten()", ".flatten().sort().values")),
@@ -179,7 +179,7 @@ reordered = Check(
         ),
         Mistake(
             _edit_reordering(("* beams", "* batch")),
-            "sentence s begins at row s · beams, and not at s · batch.",
+            "sentence s begins at row s · beams, not at s · batch.",
         ),
         Mistake(
             _edit_reordering((".flatten()", ".T.flatten()")),
@@ -254,7 +254,7 @@ cache_numbers = Check(
         ),
         Mistake(
             _edit_count(("* 2", "* 3")),
-            "three vectors are counted for each word, but queries aren't kept.",
+            "three vectors are counted for each word, but queries are not kept.",
         ),
         Mistake(
             _edit_count(("2 * num_key_value_heads", "(2 * num_key_value_heads + num_heads)")),
@@ -278,7 +278,7 @@ cache_numbers = Check(
         ),
         Mistake(
             _edit_count(("d_model // num_heads", "d_model")),
-            "this takes each head to be d_model wide, but it's d_model // num_heads.",
+            "this takes each head to be d_model wide, but it is d_model // num_heads.",
         ),
         Mistake(
             _edit_count(("* num_key_value_heads", "* (num_heads // num_key_value_heads)")),
@@ -294,19 +294,21 @@ cache_numbers = Check(
                 ("num_key_value_heads * width", "width"),
                 ("(source + written)", "(num_heads * source + num_key_value_heads * written)"),
             ),
-            "the memory is counted with all heads, but cross-attention shares them as well.",
+            "the memory is counted with all heads, but cross-attention, too, keeps only "
+            "num_key_value_heads of them.",
         ),
         Mistake(
             _edit_count(
                 ("num_key_value_heads * width", "width"),
                 ("(source + written)", "(num_key_value_heads * source + num_heads * written)"),
             ),
-            "the written words are counted with all heads, but self-attention shares them as well.",
+            "the written words are counted with all heads, but self-attention, too, keeps only "
+            "num_key_value_heads of them.",
         ),
         Mistake(
             _edit_count(("(source + written)", "source * written")),
-            "source times written is a matrix of scores, and that isn't kept. Add the two numbers "
-            "instead.",
+            "source times written is a matrix of scores, and that is not kept. Add the two "
+            "numbers instead.",
         ),
         Mistake(
             _edit_count(("return", "return 4 *")),

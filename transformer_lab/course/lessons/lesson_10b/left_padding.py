@@ -61,7 +61,7 @@ next_places = Check(
         ),
         Mistake(
             _edit_positions(("seen.sum(dim=1)", "seen.sum(dim=1) + 1")),
-            "this is one too far, because positions count from 0.",
+            "this is one too far, because positions are counted from 0.",
         ),
         Mistake(
             _edit_positions(("seen.sum(dim=1)", "(ids == pad_id).sum(dim=1)")),
@@ -69,7 +69,7 @@ next_places = Check(
         ),
         Mistake(
             _edit_positions(("torch.cat([seen, own], dim=1)", "seen")),
-            "the mask has no column for the new word, which sees itself. It's past + 1 wide.",
+            "the mask has no column for the new word, which sees itself. It is past + 1 wide.",
         ),
         Mistake(
             _edit_positions(("ones_like", "zeros_like")), "the new word is hidden from itself."
@@ -116,12 +116,12 @@ next_places = Check(
         ),
         Mistake(
             _edit_positions(("seen.sum(dim=1)", "seen.cumsum(dim=1) - 1")),
-            "these are the positions of the words that were read, but you're asked for the "
+            "these are the positions of the words that were read, but you are asked for the "
             "position of each new word.",
         ),
         Mistake(
             _edit_positions(("seen.sum(dim=1)", "seen.sum(dim=1).max().expand(len(ids))")),
-            "all of them get the position of the longest sentence, but each has its own.",
+            "all sentences get the position of the longest one, but each needs its own.",
         ),
         Mistake(
             _edit_positions(("seen.sum(dim=1)", "seen.sum()")),

@@ -120,11 +120,11 @@ continued = Check(
         Mistake(
             _edit_writing(WORD_BY_WORD, READ_LAST_WORD),
             "these are the right words, but it takes too many passes. One pass reads the whole "
-            "prompt, and once you have the last word, there's nothing left to read.",
+            "prompt, and once you have the last word, there is nothing left to read.",
         ),
         Mistake(
             _edit_writing(READ_LAST_WORD),
-            "these are the right words, but it's one pass too many, because nobody asks what "
+            "these are the right words, but it is one pass too many, because nobody asks what "
             "comes after the last word.",
         ),
         Mistake(
@@ -138,7 +138,7 @@ continued = Check(
         ),
         Mistake(
             _edit_writing(("read(new, cache)", "read(words or prompt, cache)")),
-            "all written words are read in each pass, but only the newest isn't in the cache yet.",
+            "all written words are read in each pass, but only the newest is not in the cache yet.",
         ),
         Mistake(
             _edit_writing(("prompt, None", "prompt[-1:], read(prompt, None)[1]")),
@@ -148,7 +148,7 @@ continued = Check(
             _edit_writing(
                 ("prompt, None", "prompt[-1:], read(prompt[:-1], None)[1] if prompt[:-1] else None")
             ),
-            "these are the right words, but it's one pass too many. Read the prompt's last word "
+            "these are the right words, but it is one pass too many. Read the prompt's last word "
             "with the others, because its row of logits is the first that you need.",
         ),
         Mistake(
@@ -163,13 +163,13 @@ continued = Check(
         ),
         Mistake(
             _edit_writing(KEEP_PROMPT_CACHE),
-            "the cache stays that of the prompt, so the words written are forgotten. Keep the "
-            "longer one that `read` returns.",
+            "the cache still holds only the prompt, so the words written since are forgotten. "
+            "Keep the longer cache that `read` returns.",
         ),
         Mistake(
             _edit_writing(KEEP_PROMPT_CACHE, READ_LAST_WORD),
-            "the cache stays that of the prompt, so the words written are forgotten. Keep the "
-            "longer one that `read` returns. And you needn't read the last word.",
+            "the cache still holds only the prompt, so the words written since are forgotten. "
+            "Keep the longer cache that `read` returns. And you need not read the last word.",
         ),
         Mistake(
             _edit_writing(("prompt, None", "prompt[-1:], read(prompt[:-1], None)[1]")),
@@ -190,8 +190,8 @@ continued = Check(
         ),
         Mistake(
             _edit_writing(("return words", "return [*prompt, *words][-count - 1 : -1]")),
-            "this is one place off: the prompt's last word is in it, and the last written one "
-            "isn't.",
+            "this is one place off: the prompt's last word is in it, and the last written one is "
+            "not.",
         ),
         Mistake(
             _edit_writing(("range(count)", "range(count - 1)")),

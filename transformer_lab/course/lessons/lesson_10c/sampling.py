@@ -98,8 +98,8 @@ keep_top_p = Check(
                 ("ordered.softmax(dim=-1)", "ordered.exp() / ordered.exp().sum(-1, keepdim=True)")
             ),
             "this is right only for logits near 0. For large ones the exponentials are infinite, "
-            "for small ones they're 0, and then dividing gives NaN. Use `softmax`, which subtracts "
-            "the largest first.",
+            "for small ones they are 0, and then dividing gives NaN. Use `softmax`, which "
+            "subtracts the largest first.",
         ),
         Mistake(
             _edit_top_p(("before < p", "with_it <= p")),
@@ -153,7 +153,7 @@ keep_top_p = Check(
         ),
         Mistake(
             _edit_top_p(("-math.inf", "-1e9")),
-            "−1e9 is only a large negative number, and half precision doesn't have it. Take −∞.",
+            "−1e9 is only a large negative number, and half precision does not have it. Take −∞.",
         ),
         Mistake(
             _edit_top_p(
@@ -177,7 +177,7 @@ keep_top_p = Check(
                     "logits.where(before < p, -math.inf)",
                 )
             ),
-            "the mask is in sorted order, but the logits aren't. Scatter it back to the words "
+            "the mask is in sorted order, but the logits are not. Scatter it back to the words "
             "first.",
         ),
         Mistake(
@@ -203,8 +203,8 @@ keep_top_p = Check(
         ),
         Mistake(
             lambda logits, p: _keep_top_p(logits.softmax(dim=-1), p),
-            "the softmax is taken twice, and probabilities come back. Sort the logits, and take "
-            "it once.",
+            "the softmax is taken twice, and probabilities are returned. Sort the logits, and "
+            "take the softmax only once.",
         ),
         Mistake(
             _edit_top_p(("softmax(dim=-1)", "softmax(dim=-1).softmax(dim=-1)")),

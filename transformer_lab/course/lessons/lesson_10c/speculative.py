@@ -70,7 +70,7 @@ accept = Check(
                 best[_count_agreeing(proposed, best)],
             ],
             "words after the first difference are taken too, but they were checked as "
-            "continuations of a word that isn't written.",
+            "continuations of a word that is not written.",
         ),
         Mistake(
             lambda proposed, best: list(best),

@@ -85,8 +85,8 @@ keep_or_redraw = Check(
     mistakes=[
         Mistake(
             _edit_chances((".clamp(max=1)", "")),
-            "this is a chance above 1. Where the large model likes a word better than the draft "
-            "does, it's always kept.",
+            "some of these chances are above 1. Where the large model likes a word better than "
+            "the draft does, it is always kept.",
         ),
         Mistake(
             _edit_chances(("p / q", "q / p")),
@@ -124,25 +124,26 @@ keep_or_redraw = Check(
         ),
         Mistake(
             _edit_chances(("missing / total.where(total > 0, 1.0)", "p.clone()")),
-            "words are drawn anew from p, so those that the draft says as well come out too often: "
-            "once kept and once drawn. Draw from p − q, where that's above 0.",
+            "the replacement is drawn from p, so words that the draft proposes come up too "
+            "often: they may be kept, and they may be drawn again. Draw from p − q, where that "
+            "is above 0.",
         ),
         Mistake(
             _edit_chances(("missing / total.where(total > 0, 1.0)", "missing")),
-            "this is p − q, but it isn't divided by its sum yet. Probabilities sum to 1.",
+            "this is p − q, but it is not divided by its sum yet. Probabilities sum to 1.",
         ),
         Mistake(
             _edit_chances(("(p - q).clamp(min=0)", "(p - q).abs()")),
-            "this is the size of the difference, but a word that the draft says too often "
-            "shouldn't be drawn once more.",
+            "this is the size of the difference, but a word that the draft says too often should "
+            "not be drawn again.",
         ),
         Mistake(
             _edit_chances(
                 ("(p - q).clamp(min=0)", "1 - kept"),
                 ("total.where(total > 0, 1.0)", "total.clamp(min=1e-12)"),
             ),
-            "1 − kept says how often a word is refused once it's drawn. Draw from p − q, where "
-            "that's above 0.",
+            "1 − kept says how often a word is refused once it is drawn. Draw from p − q, where "
+            "that is above 0.",
         ),
         Mistake(
             _edit_chances(("p - q", "q - p")),
@@ -156,8 +157,8 @@ keep_or_redraw = Check(
         ),
         Mistake(
             _edit_chances(("total.where(total > 0, 1.0)", "total")),
-            "this is right except for a row in which p and q are equal. That's 0/0, but nothing is "
-            "missing there, so it's 0.",
+            "this is right except for a row in which p and q are equal. That is 0/0, but nothing "
+            "is missing there, so it is 0.",
         ),
         Mistake(
             _edit_chances(("missing.sum(dim=-1, keepdim=True)", "missing.sum()")),
@@ -165,8 +166,8 @@ keep_or_redraw = Check(
         ),
         Mistake(
             _edit_chances(("(p - q).clamp(min=0)", "p * (p > q)")),
-            "these are the right words, with all of their p. They get part of it from the draft "
-            "already, so it's p − q.",
+            "these are the right words, with all of their p. They already get part of it from "
+            "the draft, so take p − q.",
         ),
         Mistake(
             _edit_chances((".clamp(min=0)", "")),

@@ -71,7 +71,7 @@ looks_at = Check(
                 ("int(row.argmax())", "min(int(row.argmax()), len(source) - 1)"),
             ),
             "this reads down a column. Rows are queries, so the written word has a row, and its "
-            "weights stand side by side.",
+            "weights lie along that row.",
         ),
         Mistake(
             _edit_reading(("written.index(word)", "len(written) - 1 - written[::-1].index(word)")),
@@ -142,7 +142,8 @@ previous_token = Check(
         ),
         Mistake(
             lambda weights: np.diagonal(weights, offset=-1).sum() / len(weights),
-            "the sum is divided by all rows, but the first has no previous token and doesn't count.",
+            "the sum is divided by all rows, but the first has no previous token and does not "
+            "count.",
         ),
         Mistake(
             lambda weights: np.diagonal(weights, offset=-1).sum(),
@@ -150,8 +151,8 @@ previous_token = Check(
         ),
         Mistake(
             lambda weights: (weights[1:].argmax(axis=1) == np.arange(len(weights) - 1)).mean(),
-            "this counts the rows in which the previous token is the strongest. We'd like to know "
-            "how much weight it gets.",
+            "this counts the rows in which the previous token is the strongest. We would like to "
+            "know how much weight it gets.",
         ),
         Mistake(
             lambda weights: weights[1:, 0].mean(),

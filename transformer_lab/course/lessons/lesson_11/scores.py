@@ -78,7 +78,7 @@ error_rate = Check(
         ),
         Mistake(
             _edit_error_rate(("return 1 - 2 *", "return 2 *")),
-            "this is the share that's right. The error rate is 1 minus it.",
+            "this is the share that is right. The error rate is 1 minus it.",
         ),
         Mistake(
             _edit_error_rate(
@@ -107,8 +107,8 @@ error_rate = Check(
                     "(source, int(weights[:, source].argmax())) for source",
                 ),
             ),
-            "this takes the strongest step for each source word, but that's a column. Each step, "
-            "a row, has one link.",
+            "this takes the strongest step for each source word, but that is a column. Each "
+            "step, a row, has one link.",
         ),
         Mistake(
             _edit_error_rate(("2 * ", ""), ("(len(found) + len(gold))", "len(gold)")),
@@ -117,7 +117,7 @@ error_rate = Check(
         ),
         Mistake(
             _edit_error_rate(("2 * ", ""), ("(len(found) + len(gold))", "len(found)")),
-            "this divides by the found links alone, so a gold link that's missed costs nothing.",
+            "this divides by the found links alone, so a gold link that is missed costs nothing.",
         ),
         Mistake(
             lambda weights, gold: (

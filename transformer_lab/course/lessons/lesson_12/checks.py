@@ -64,7 +64,7 @@ preference = Check(
             lambda w, row, a, b: (
                 w[:, a, min(row, w.shape[2] - 1)] - w[:, b, min(row, w.shape[2] - 1)]
             ),
-            "you've swapped rows and columns: `row` is the query, and the two nouns are keys.",
+            "you have swapped rows and columns: `row` is the query, and the two nouns are keys.",
         ),
         Mistake(
             lambda w, row, a, b: w[row, a] - w[row, b],
@@ -78,12 +78,12 @@ preference = Check(
         ),
         Mistake(
             lambda w, row, a, b: w[row, :, a] - w[row, :, b],
-            "`row` indexes the first axis here, but that's the axis of the heads. The queries are on "
-            "the second.",
+            "`row` indexes the first axis here, but that is the axis of the heads. The queries "
+            "are on the second.",
         ),
         Mistake(
             lambda w, row, a, b: (w[:, row, a] - w[:, row, b]).mean(),
-            "you've taken the mean over the heads, but each head should get its own number.",
+            "you have taken the mean over the heads, but each head should get its own number.",
         ),
         Mistake(
             lambda w, row, a, b: w[:, row, a],
@@ -92,7 +92,7 @@ preference = Check(
         ),
         Mistake(
             lambda w, row, a, b: w[:, row, a] > w[:, row, b],
-            "this says which of the two is larger, but you're asked by how much.",
+            "this says which of the two is larger, but you are asked by how much.",
         ),
         Mistake(
             lambda w, row, a, b: w[:, row, a] / w[:, row, b],
@@ -155,50 +155,50 @@ largest_by_chance = Check(
         ),
         Mistake(
             _edit_chance(("means.max(axis=1)", "means")),
-            "this pools all heads. You'll look at the largest head, so compare it with the "
+            "this pools all heads. You will look at the largest head, so compare it with the "
             "largest of each round.",
         ),
         Mistake(
             _edit_chance((" / len(differences)", "")),
-            "these are sums over the sentences, but you're asked for means.",
+            "these are sums over the sentences, but you are asked for means.",
         ),
         Mistake(
             _edit_chance(("np.quantile(means.max(axis=1), 0.95)", "means.max()")),
-            "this is the largest of all rounds, but you're asked for their 95th percentile.",
+            "this is the largest of all rounds, but you are asked for their 95th percentile.",
         ),
         Mistake(
             _edit_chance(("np.quantile(means.max(axis=1), 0.95)", "means.max(axis=1).mean()")),
-            "this is the mean over the rounds, but you're asked for their 95th percentile.",
+            "this is the mean over the rounds, but you are asked for their 95th percentile.",
         ),
         Mistake(
             _edit_chance(("abs(signs @ differences)", "signs @ abs(differences)")),
-            "you've taken the absolute value of each difference, before the signs. Take that of "
-            "the means instead.",
+            "you have taken the absolute value of each difference, before the signs. Take that "
+            "of the means instead.",
         ),
         Mistake(
             _edit_chance(("abs(signs @ differences)", "abs(signs) @ abs(differences)")),
-            "you've taken the absolute value before the mean, so the signs can't cancel. Take the mean "
-            "first.",
+            "you have taken the absolute value before the mean, so the signs cannot cancel. Take "
+            "the mean first.",
         ),
         Mistake(
             lambda differences, signs: np.quantile(abs(differences.mean(axis=0)), 0.95),
-            "you haven't used the signs, and your percentile runs over the heads. It should run over "
-            "the rounds.",
+            "you have not used the signs, and your percentile runs over the heads. It should run "
+            "over the rounds.",
         ),
         Mistake(
             _edit_chance(("means.max(axis=1)", "means.max(axis=1) ** 2")),
-            "you've squared the means, but you're asked for their absolute values.",
+            "you have squared the means, but you are asked for their absolute values.",
         ),
         Mistake(
             lambda differences, signs: abs(differences.mean(axis=0)).max(),
-            "you haven't used the signs, so this is what we measured, not what chance would show.",
+            "you have not used the signs, so this is what we measured, not what chance would show.",
         ),
         Mistake(
             _edit_chance(
                 ("np.quantile(means.max(axis=1), 0.95)", "np.quantile(means, 0.95, axis=0).max()")
             ),
-            "you've given each head its own percentile and then taken the largest. Take the largest "
-            "head of each round first, and then the percentile.",
+            "you have given each head its own percentile and then taken the largest. Take the "
+            "largest head of each round first, and then the percentile.",
         ),
     ],
 )
@@ -268,20 +268,21 @@ rollout = Check(
         ),
         Mistake(
             _edit_rollout(("mean", "sum")),
-            "you've summed the heads. Take their mean, or the rows don't sum to 1.",
+            "you have summed the heads. Take their mean, or the rows do not sum to 1.",
         ),
         Mistake(
             _edit_rollout(
                 ("np.eye(layers.shape[-1])", "np.zeros(layers.shape[2:])"),
                 ("@ rolled", "/ len(layers) + rolled"),
             ),
-            "you've averaged the layers. A path goes through one after the other, so multiply them.",
+            "you have averaged the layers. A path goes through one after the other, so multiply "
+            "them.",
         ),
         Mistake(
             _edit_rollout(
                 ("np.eye(layers.shape[-1])", "np.ones(layers.shape[2:])"), ("@ rolled", "* rolled")
             ),
-            "you've multiplied the matrices cell by cell. A path needs the matrix product, @.",
+            "you have multiplied the matrices cell by cell. A path needs the matrix product, @.",
         ),
         Mistake(
             _edit_rollout((" @ rolled", "")),
@@ -339,7 +340,7 @@ point = Check(
         ),
         Mistake(
             _edit_pointing(("pointed[query] = 0", "pointed[:, key] = 0")),
-            "you've emptied a column. Empty the row of the query instead.",
+            "you have emptied a column. Empty the row of the query instead.",
         ),
         Mistake(
             _edit_pointing(
@@ -349,7 +350,7 @@ point = Check(
                     "    pointed[query] = 0",
                 )
             ),
-            "you've swapped query and key: the row is the query.",
+            "you have swapped query and key: the row is the query.",
         ),
         Mistake(
             _edit_pointing(("weights.copy()", "np.zeros_like(weights)")),

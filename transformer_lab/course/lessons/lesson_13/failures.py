@@ -95,7 +95,7 @@ def _work_out_failure(got: Sequence[int], want: Sequence[int], at: tuple) -> Ite
     yield "the right ids", want
     if kind != "exact":
         yield "the first position where they differ, counted from 0", same
-        yield "what stands there", f"{name(got)} is written; {name(want)} is right"
+        yield "what is there", f"{name(got)} is written; {name(want)} is right"
     reason = _REASONS["cut off" if kind == "went on" and same == len(got) else kind]
     yield f"{reason}, which is called", kind
 
@@ -144,19 +144,19 @@ failure = Check(
                     '    if same == min(len(got), len(want)):\n        return "exact"\n    if same <',
                 )
             ),
-            "an answer isn't exact if it is only the beginning of the right one, or the other way "
-            "round.",
+            "an answer is not exact if it is only the beginning of the right one, or the other "
+            "way round.",
         ),
         Mistake(
             _edit_classification(('"word"', '"went on"')),
             "a word for another word is “word”. “Went on” means a word where eos is due.",
         ),
         Mistake(
-            _compare_ends, "this looks at where eos stands, not at the first position that differs."
+            _compare_ends, "this looks at where eos is, not at the first position that differs."
         ),
         Mistake(
             _compare_words,
-            "the same words in another order are not exact: compare position by position.",
+            "the same words in another order are no exact match: compare position by position.",
         ),
         Mistake(
             _excuse_last_word,
@@ -307,7 +307,7 @@ smallest_difference = Check(
         Mistake(
             lambda a, b: (np.std(a, ddof=1) + np.std(b, ddof=1)) * np.sqrt(2 / len(a)),
             "this takes the mean of the two standard deviations. Take the mean of the variances, "
-            "and then the root.",
+            "and then the square root.",
         ),
         Mistake(
             lambda a, b: 2 * np.std(a - b, ddof=1) * np.sqrt(2 / len(a)),
@@ -325,7 +325,7 @@ smallest_difference = Check(
         ),
         Mistake(
             lambda a, b: (np.var(a, ddof=1) + np.var(b, ddof=1)) * np.sqrt(2 / len(a)),
-            "this uses variances, but a standard deviation is the root of a variance.",
+            "this uses variances, but a standard deviation is the square root of a variance.",
         ),
         Mistake(
             lambda a, b: 2 * np.sqrt((np.var(a, ddof=1) + np.var(b, ddof=1)) / 2),

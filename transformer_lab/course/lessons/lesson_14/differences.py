@@ -26,7 +26,7 @@ def _work_out_difference(base: np.ndarray, other: np.ndarray, at: tuple) -> Iter
     yield "their mean", d.mean()
     yield "how far each is from that mean", d - d.mean()
     yield (
-        f"their spread, the root of (the sum of their squares divided by {len(d) - 1})",
+        f"their spread, the square root of (the sum of their squares divided by {len(d) - 1})",
         d.std(ddof=1),
     )
     yield f"that spread divided by √{len(d)}", d.std(ddof=1) / math.sqrt(len(d))
@@ -64,8 +64,8 @@ paired_difference = Check(
         ),
         Mistake(
             _edit_difference(("ddof=1", "")),
-            "the spread divides by n. But it's measured from the mean of the same few numbers, so "
-            "divide by n − 1 (ddof=1).",
+            "the spread divides by n. But it is measured from the mean of the same few numbers, "
+            "so divide by n − 1 (ddof=1).",
         ),
         Mistake(
             _edit_difference((" / math.sqrt(len(d))", "")),
@@ -78,7 +78,7 @@ paired_difference = Check(
         ),
         Mistake(
             _edit_difference(("other - base", "base - other")),
-            "the sign is wrong. You're asked what the change adds, which is other − base.",
+            "the sign is wrong. You are asked what the change adds, which is other − base.",
         ),
         Mistake(
             _edit_difference(("d.std(ddof=1) / math.sqrt(len(d))", "d.var(ddof=1) / len(d)")),

@@ -83,12 +83,12 @@ perplexity_and_accuracy = Check(
         Mistake(
             _edit_scores(("(log_p.argmax(axis=-1) == target).mean()", "np.exp(right).mean()")),
             "your accuracy is the mean probability of the right word. Instead, count how often "
-            "it's the most probable word, even if only just.",
+            "it is the most probable word, even if only just.",
         ),
         Mistake(
             _edit_scores(("-right.mean()", "-0.9 * right.mean() - 0.1 * log_p.mean()")),
-            "this is the smoothed loss. A perplexity counts the right word alone, because otherwise "
-            "you couldn't compare models with different ε.",
+            "this is the smoothed loss. A perplexity counts the right word alone, because "
+            "otherwise you could not compare models with different ε.",
         ),
         Mistake(
             _edit_scores(("-right.mean()", "-(np.exp(log_p) * log_p).sum(axis=-1).mean()")),
@@ -152,8 +152,8 @@ power_law = Check(
         ),
         Mistake(
             _edit_fit(("math.exp(intercept), float(-slope)", "float(-slope), math.exp(intercept)")),
-            "the two are the wrong way round. np.polyfit gives the slope first, but you're asked "
-            "for the factor first.",
+            "the two are the wrong way round. np.polyfit gives the slope first, but you are "
+            "asked for the factor first.",
         ),
         Mistake(
             _edit_fit(
@@ -182,7 +182,7 @@ power_law = Check(
         ),
         Mistake(
             lambda x, y: _fit_power_law(np.sort(x), y),
-            "x has been sorted and y hasn't, but each y belongs to its own x.",
+            "x has been sorted and y has not, but each y belongs to its own x.",
         ),
     ],
 )

@@ -168,7 +168,7 @@ first_sublayer = Check(
         ),
         Mistake(
             _edit_sublayer(("dropout(sublayer(x))", "sublayer(x)")),
-            "the sub-layer's output has no dropout before it's added.",
+            "the sub-layer's output has no dropout before it is added.",
         ),
         Mistake(
             _edit_sublayer(("dropout(embedded + positions)", "dropout(embedded) + positions")),

@@ -42,8 +42,8 @@ products = Check(
         ),
         Mistake(
             lambda n, d: (3 * n * d * d, 2 * n * n * d),
-            "you've counted three projections, but there are four: W_Q, W_K, W_V, and W_O after "
-            "the heads.",
+            "you have counted three projections, but there are four: W_Q, W_K, W_V, and W_O "
+            "after the heads.",
         ),
         Mistake(
             lambda n, d: (4 * n * d * d, n * n * d),
@@ -56,16 +56,16 @@ products = Check(
         ),
         Mistake(
             lambda n, d: (4 * d * d, 2 * n * n * d),
-            "4 d² is how many parameters the projections have. Each of the n vectors is multiplied "
-            "by all of them, so there's a factor of n.",
+            "4 d² is how many parameters the projections have. Each of the n vectors is "
+            "multiplied by all of them, so there is a factor of n.",
         ),
         Mistake(
             lambda n, d: (4 * n * d * d, 2 * n * n),
-            "n² is the number of entries. Each entry takes d multiplications, all heads together.",
+            "n² is the number of entries. Each entry takes d multiplications, counting all heads.",
         ),
         Mistake(
             lambda n, d: (4 * n * n * d, 2 * n * n * d),
-            "a projection multiplies each vector by a d × d matrix, so it takes n·d² and not n²·d.",
+            "a projection multiplies each vector by a d × d matrix, so it takes n·d², not n²·d.",
         ),
     ],
 )
@@ -122,8 +122,8 @@ exponent = Check(
     mistakes=[
         Mistake(
             lambda n, seconds: _fit_slope(n, seconds),
-            "there's no logarithm here, so this is a slope in seconds per token. A power law "
-            "is a straight line only if both axes are logarithmic.",
+            "there is no logarithm here, so this is a slope in seconds per token. A power law is "
+            "a straight line only if both axes are logarithmic.",
         ),
         Mistake(
             lambda n, seconds: _fit_slope(n, np.log(seconds)),
@@ -155,7 +155,7 @@ exponent = Check(
         ),
         Mistake(
             lambda n, seconds: _fit_slope(np.log(np.sort(n)), np.log(seconds)),
-            "n has been sorted and the seconds haven't, so they no longer belong together.",
+            "n has been sorted and the seconds have not, so they no longer belong together.",
         ),
     ],
 )

@@ -134,12 +134,13 @@ merge = Check(
                     "a[:, None] * (mixed_a + b[:, None] * mixed_b)",
                 ),
             ),
-            "the second part is scaled to the first one's largest, and then both are scaled again. If "
-            "the second is far above, that factor is infinite. Scale each part once, to the new largest.",
+            "the second part is scaled to the first one's largest, and then both are scaled "
+            "again. If the second one's is far larger, that factor is infinite. Scale each part "
+            "once, to the new largest.",
         ),
         Mistake(
             _edit_merge(("a[:, None] * mixed_a + b[:, None] * mixed_b", "mixed_a + mixed_b")),
-            "the totals are scaled and the mixes aren't. Both are sums of the same exponentials.",
+            "the totals are scaled and the mixes are not. Both are sums of the same exponentials.",
         ),
         Mistake(
             _edit_merge(("new, total, mixed", "new, total, mixed / total[:, None]")),
@@ -207,7 +208,7 @@ linear_mix = Check(
     mistakes=[
         Mistake(
             lambda q, k, value: q @ (k.T @ value),
-            "the weights don't sum to 1. Divide each row by its sum of q·k over all keys.",
+            "the weights do not sum to 1. Divide each row by its sum of q·k over all keys.",
         ),
         Mistake(
             lambda q, k, value: q @ (k.T @ value) / len(k),
@@ -224,12 +225,12 @@ linear_mix = Check(
         ),
         Mistake(
             lambda q, k, value: (q @ (k.T @ value)) / (q @ (k.T @ value)).sum(1, keepdims=True),
-            "this makes the outputs sum to 1, but it's the weights that should.",
+            "this makes the outputs sum to 1, but it is the weights that should.",
         ),
         Mistake(
             lambda q, k, value: q @ (k.T @ value / k.sum(axis=0)[:, None]),
-            "each feature is divided by its own sum over the keys. But the sum belongs to a row and "
-            "its q: it's q @ k.sum(axis=0).",
+            "each feature is divided by its own sum over the keys. Divide each row by one number "
+            "instead: its q @ k.sum(axis=0).",
         ),
         Mistake(
             lambda q, k, value: (q @ k.T / (q @ k.T).sum(axis=0)) @ value,
@@ -273,7 +274,8 @@ cache_bytes = Check(
     mistakes=[
         Mistake(
             _edit_count(("d_k + d_v", "2 * d_k + d_v")),
-            "this counts queries, too. But nobody needs a past word's query again, so it isn't kept.",
+            "this counts queries, too. But nobody needs a past word's query again, so it is not "
+            "kept.",
         ),
         Mistake(
             _edit_count(("(d_k + d_v)", "d_k")),
@@ -292,7 +294,7 @@ cache_bytes = Check(
         Mistake(_edit_count(("layers * ", "")), "every layer has its own keys and values."),
         Mistake(
             _edit_count(("(d_k + d_v)", "2 * d_k")),
-            "values have their own width, d_v, which needn't be d_k.",
+            "values have their own width, d_v, which need not be d_k.",
         ),
     ],
 )

@@ -45,9 +45,9 @@ def _work_out_windows(
     window = at[0]
     places = starts[window] + np.arange(length)
     yield f"the positions of window {window}'s inputs, from its start", places
-    yield "the ids that stand there, which are the inputs", ids[places]
+    yield "the ids at these positions, which are the inputs", ids[places]
     yield "the positions of its targets, each one step further on", places + 1
-    yield "the ids that stand there, which are the targets", ids[places + 1]
+    yield "the ids at these positions, which are the targets", ids[places + 1]
 
 
 windows = Check(
@@ -68,7 +68,7 @@ windows = Check(
         ),
         Mistake(
             _edit_windows(("ids[places], ids[places + 1]", "ids[places + 1], ids[places]")),
-            "inputs and targets have changed places, so the model would predict the past.",
+            "inputs and targets are swapped, so the model would predict the past.",
         ),
         Mistake(
             _edit_windows(("arange(length)", "arange(length - 1)")),
@@ -80,8 +80,8 @@ windows = Check(
         ),
         Mistake(
             _edit_windows(("ids[places + 1]", "ids[starts + length]")),
-            "there's one target for each window. But every position has its own, so that one "
-            "pass teaches them all.",
+            "there is one target for each window. But every position has its own, so one pass "
+            "teaches them all.",
         ),
         Mistake(
             _edit_windows(("starts[:, None]", "np.arange(len(starts))[:, None] * length")),
@@ -167,12 +167,12 @@ hide = Check(
         ),
         Mistake(
             _edit_hiding(("chosen, mask_id, ids", "chosen, 0, ids")),
-            "the words are replaced by padding, which the padding mask takes out of sight. But the "
-            "model has to see that *something* stands there.",
+            "the words are replaced by padding, which the padding mask hides. But the model has to "
+            "see that *something* is there.",
         ),
         Mistake(
             _edit_hiding(("np.where(chosen, mask_id, ids)", "ids")),
-            "nothing is hidden, so the answers stand in the inputs.",
+            "nothing is hidden, so the inputs contain the answers.",
         ),
         Mistake(
             _edit_hiding(("chosen, ids, 0", "chosen, mask_id, 0")),
@@ -184,7 +184,7 @@ hide = Check(
         ),
         Mistake(
             lambda ids, chosen, mask_id: _hide_words(ids, chosen & (ids != 0), mask_id),
-            "where id 0 was chosen, it stays in sight. But `chosen` alone says what's hidden.",
+            "where id 0 was chosen, it stays in sight. But `chosen` alone says what is hidden.",
         ),
         Mistake(
             _edit_hiding(("np.where(chosen, mask_id, ids)", "np.maximum(ids, chosen * mask_id)")),

@@ -46,7 +46,7 @@ shared_keys = Check(
     mistakes=[
         Mistake(
             lambda key, num_heads: np.tile(key, (num_heads // len(key), 1, 1)),
-            "the keys alternate, as in 0, 1, 0, 1. Neighbours form a group, so it's 0, 0, 1, 1.",
+            "the keys alternate, as in 0, 1, 0, 1. Neighbours form a group, so it is 0, 0, 1, 1.",
         ),
         Mistake(
             lambda key, num_heads: np.repeat(key, num_heads // len(key), axis=1),

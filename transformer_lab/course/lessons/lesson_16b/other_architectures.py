@@ -61,7 +61,7 @@ scan = Check(
     mistakes=[
         Mistake(
             lambda decay, inputs: np.cumsum(inputs, axis=0),
-            "nothing fades, because the decay isn't used.",
+            "nothing fades, because the decay is not used.",
         ),
         Mistake(
             lambda decay, inputs: _scan(np.roll(decay, 1, axis=0), inputs),
@@ -82,7 +82,7 @@ scan = Check(
         ),
         Mistake(
             _edit_scan(("np.array(states)", "state")),
-            "this is the last state, and you're asked for the states of all steps.",
+            "this is the last state, and you are asked for the states of all steps.",
         ),
         Mistake(
             _edit_scan(
@@ -177,10 +177,10 @@ messages = Check(
     mistakes=[
         Mistake(
             _edit_messages(("there[end, start]", "there[start, end]")),
-            "the messages run against their edges. (a, b) leads from a to b, so b listens.",
+            "the messages travel backwards along the edges. (a, b) leads from a to b, so b listens.",
         ),
         Mistake(
-            _edit_messages((" / np.sqrt(key.shape[1])", "")), "the scores aren't divided by √d_k."
+            _edit_messages((" / np.sqrt(key.shape[1])", "")), "the scores are not divided by √d_k."
         ),
         Mistake(
             _edit_messages(
@@ -197,12 +197,12 @@ messages = Check(
         ),
         Mistake(
             _edit_messages((" / total", "")),
-            "the weights of a node's messages don't sum to 1.",
+            "the weights of a node's messages do not sum to 1.",
         ),
         Mistake(
             _edit_messages(("scores - largest", "scores")),
-            "the exponential of a large score is infinite, and infinite / infinite is NaN. First "
-            "subtract the largest of the node's scores from them (lesson 01).",
+            "the exponential of a large score is infinite, and ∞/∞ is NaN. First "
+            "subtract the node's largest score from all its scores (lesson 01).",
         ),
         Mistake(
             _edit_messages((", initial=-np.inf, where=there", "")),

@@ -169,14 +169,14 @@ words_that_fit = Check(
             _edit_fit(
                 ("max(0, (room - memory) // (layers * word))", "(room - memory) // (layers * word)")
             ),
-            "this is right if the memory fits. If it doesn't, no word fits, so the answer is 0 and "
-            "not less.",
+            "this is right if the memory fits. If it does not, no word fits, so the answer "
+            "should be 0, not a negative number.",
         ),
         Mistake(
             _edit_fit(
                 ("(room - memory) // (layers * word)", "-((memory - room) // (layers * word))")
             ),
-            "this is rounded up, but the last word doesn't fit.",
+            "this is rounded up, but the last word does not fit.",
         ),
     ],
 )

@@ -76,7 +76,8 @@ eight_bits = Check(
         ),
         Mistake(
             lambda w: ((w * (s := 127 / _find_largest(w))).astype(np.int8), s),
-            "the numbers are cut off, not rounded: `astype` drops what comes after the point.",
+            "the numbers are cut off, not rounded: `astype` drops what comes after the decimal "
+            "point.",
         ),
         Mistake(
             lambda w: (_round_to_int8(w, 127 / _find_largest(w)), _find_largest(w) / 127),
@@ -84,7 +85,8 @@ eight_bits = Check(
         ),
         Mistake(
             lambda w: (_round_to_int8(w, s := 127 / w.max()), s),
-            "you looked for the largest weight without ignoring signs, but -1.27 should beat 1.",
+            "you compared the weights with their signs, but −1.27 should count as larger than 1. "
+            "Take absolute values.",
         ),
         Mistake(
             lambda w: (np.round(w * (s := 127 / _find_largest(w))).astype(np.int64), s),

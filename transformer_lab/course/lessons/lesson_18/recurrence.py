@@ -97,7 +97,7 @@ ssru_step = Check(
                     "np.exp(z := w_f @ x + b_f) / (1 + np.exp(z))",
                 )
             ),
-            "the exponential of a large number is infinite, and infinite / infinite is NaN. Write "
+            "the exponential of a large number is infinite, and ∞/∞ is NaN. Write "
             "the sigmoid as 1 / (1 + e^(−z)): where e^(−z) is infinite, it is 0.",
         ),
         Mistake(
