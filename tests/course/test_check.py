@@ -102,7 +102,7 @@ def test_an_index_that_is_met_first_does_not_hide_a_known_mistake():
         (lambda x: 2 * x + (x == 2) * 0.5, "the double[2] is 4.5, but should be 4"),
         (lambda x: np.where(x > 8, np.nan, 2 * x), "the double[1, 4] is nan, but should be 18"),
         (lambda x: 2 * x[:2], "the double has shape (2,), but should have (3,)"),
-        (lambda x: (2 * x, x), "it returns 2 things, but should return 1: the double"),
+        (lambda x: (2 * x, x), "it returns 2 values, but should return 1: the double"),
         (lambda x: x > 0, "the double has dtype bool, but should have float64"),
         (nothing, "it returns None. Is there a `return`?"),
         (in_place, "it changes x in place"),
@@ -239,7 +239,7 @@ def test_a_size_of_0_explains_no_factor():
             lambda x: lambda: 2 * x,
             "the double is a function, but should be numbers in the shape (3,)",
         ),
-        (lambda x: [2.0, {1: 2}, 4.0], "it returns a list of 3 things"),
+        (lambda x: [2.0, {1: 2}, 4.0], "it returns a list of 3 items"),
         (lambda x: np.array([{1: 2}, 2.0]), "the double has a dict in it, but should be numbers"),
         (lambda x: (None,), "the double is None. Is there a `return`?"),
         (lambda x: np.array([[1, 2], [3, None]], dtype=object), "the double has None in it"),
@@ -264,7 +264,7 @@ def test_what_cannot_be_compared_is_described_with_what_is_asked(answer, words):
 def test_a_dict_in_the_place_of_several_results_is_told_how_many_are_asked():
     size = lesson("14").check.attention_size
     text = size.verdict(lambda *given: dict(zip("ab", size.reference(*given), strict=True))).text
-    assert "it returns a dict, but should return 2 things: d_k, the parameters" in text
+    assert "it returns a dict, but should return 2 values: d_k, the parameters" in text
 
 
 def test_one_of_several_results_that_is_none_lacks_no_return():
@@ -300,6 +300,5 @@ def test_whoever_changes_what_the_sub_layer_gave_may_change_x():
 def test_lists_of_tensors_are_shown_by_their_kind():
     verdict = lesson("10b").check.reordered.verdict(lambda cache, parents: cache)
     assert (
-        "cache a list of 1 thing (a tuple of 2 things (a tensor of shape (3, 2, 2, 5)"
-        in verdict.text
+        "cache a list of 1 item (a tuple of 2 items (a tensor of shape (3, 2, 2, 5)" in verdict.text
     )

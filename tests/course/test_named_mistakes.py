@@ -83,6 +83,31 @@ def test_a_pattern_is_said_if_fresh_cases_confirm_it():
     assert "cases: those in which n is 1" in text
 
 
+@pytest.mark.parametrize(
+    ("odd", "said"),
+    [
+        ([np.inf, 2.0, 3.0], "those in which x contains no infinite numbers"),
+        ([], "those in which x is not empty"),
+        ([5.0], "those in which the first axis of x does not have length 1"),
+    ],
+)
+def test_a_kind_of_case_that_goes_wrong_is_said_as_what_the_others_are_not(odd, said):
+    others = [([1.0, 2.0, 3.0],), ([4.0, 6.0],)]
+    check = Check(
+        reference=lambda x: 2 * x,
+        cases=lambda: [(np.array(x),) for (x,) in [*others, (odd,)]],
+        drawn=lambda chance: (np.array(odd if chance.between(0, 1) else [7.0, chance.real(2, 3)]),),
+        mistakes=[],
+        verified="doubled",
+    )
+
+    def fails(x):
+        wrong = x.size < 2 or np.isinf(x).any()
+        return 2 * x if not wrong else np.full(max(1, x.size), 11.0)
+
+    assert said in refused(check, fails)
+
+
 def test_a_pattern_that_a_fresh_case_contradicts_is_not_said():
     text = refused(COUNTED, lambda n, rows: n * rows + 7 * (n > 1) + (rows == 9))
     assert "those in which" not in text
@@ -280,7 +305,7 @@ SCORED = [(np.array([1.0, -3.0, 8.0]), 0.5), (np.array([2.0, -7.0, 1.0, 4.0, 5.0
         (
             SCORES,
             lambda x, s: np.log(np.quantile(abs(x), 0.75)) + s**2 * (3 + min(x)) / 2,
-            "the smallest is taken instead of the largest",
+            "the minimum is taken instead of the maximum",
         ),
     ],
 )

@@ -18,7 +18,7 @@ def test_an_error_shows_the_learners_own_line():
 
 def test_an_error_in_reading_says_what_was_returned():
     text = refused(lesson("10").check.beam_step, lambda beams, rows, k: ([1.0], [(1,)]))
-    assert "it returns a tuple of 2 things" in text
+    assert "it returns a tuple of 2 items" in text
     assert "should return a list of pairs (log-probability, ids)" in text
 
 

@@ -296,7 +296,7 @@ TABLE = [
     ("training_step", clips_group_by_group, "Clip all of them together"),
     ("training_step", clips_group_by_group_with_one_norm, "the same factor"),
     ("training_step", first_weight_of_each_group, "the losses[1]"),
-    ("training_step", only_the_loss, "should return two things: the loss, the norm"),
+    ("training_step", only_the_loss, "should return two values: the loss, the norm"),
     ("training_step", by_hand, "the weights["),
     ("unigram_loss", in_bits, "this is in bits"),
     ("unigram_loss", negative, "a loss is never negative"),

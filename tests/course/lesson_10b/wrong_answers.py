@@ -368,7 +368,7 @@ TABLE = [
     ("cached_step", triangle_of_one_row, "A causal mask of one row"),
     ("cached_step", queries_as_one_matrix, "meet the keys of each sentence"),
     ("cached_step", first_row_of_them, "right for one sentence alone"),
-    ("cached_step", the_output_alone, "it returns 1 thing, but should return 3"),
+    ("cached_step", the_output_alone, "it returns 1 value, but should return 3"),
     ("cached_step", one_axis_too_many, "in another shape"),
     ("cached_step", as_numpy, "the next cells need a PyTorch tensor"),
     ("continued", reads_each_prompt_word, "so one pass reads them"),

@@ -71,10 +71,22 @@ def find_dividing_value(
     return None
 
 
+NEGATIONS = {
+    " is empty": " is not empty",
+    " contains infinite numbers": " contains no infinite numbers",
+    " has length 1": " does not have length 1",
+    " has entries": " has no entries",
+}
+"""What `case_kinds` says of a case, and the opposite."""
+
+
 def describe_feature(name: str, value: Any) -> str:
     """Return a feature of a case and its value as text."""
+    if isinstance(value, bool) and not value:
+        for said, negated in NEGATIONS.items():
+            name = name.replace(said, negated)
     if isinstance(value, bool):
-        return name if value else name.replace(" has ", " has no ").replace(" is ", " is not ")
+        return name
     return f"{name} is {format_number(value)}"
 
 

@@ -67,12 +67,12 @@ def describe_first_wrong_case(attempt: Attempt, misread: str | None) -> str:
         return "it returns None. Is there a `return`?"
     if len(got.results) != len(want.results):
         asked = f"{len(want.results)}: {', '.join(names)}"
-        note = " (a list counts as several things)" if len(want.results) == 1 else ""
-        many = "1 thing" if len(got.results) == 1 else f"{len(got.results)} things"
+        note = " (a list counts as several values)" if len(want.results) == 1 else ""
+        many = "1 value" if len(got.results) == 1 else f"{len(got.results)} values"
         return f"it returns {many}, but should return {asked}{note}"
     if got.is_wrapped(want):
         return (
-            f"it returns {names[0]} inside a tuple or list of 1 thing, but should return it alone "
+            f"it returns {names[0]} inside a tuple or list of 1 item, but should return it alone "
             "(a comma after it makes a tuple)"
         )
     order = find_order_in_all_cases(attempt)
@@ -93,7 +93,7 @@ def describe_other_kind(error: NotComparableError, want: Outcome, names: Sequenc
     """Say what was returned instead of numbers or words, and what was wanted."""
     n = len(want.results)
     if error.count != n:
-        asked = names[0] if n == 1 else f"{n} things: {', '.join(names)}"
+        asked = names[0] if n == 1 else f"{n} values: {', '.join(names)}"
         return f"it returns {describe_kind(error.returned)}, but should return {asked}"
     name, value = names[error.place], error.value
     asked = describe_asked(want.results[error.place])
@@ -177,11 +177,12 @@ def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | 
         and is_close(attempt.given[at].results[n], attempt.expected[at].results[n], 1e-6)
     ]
     rest = f" ({' and '.join(others)}: right)" if others else ""
+    verb = "are" if _is_plural(name) else "is"
     if got.dtype.kind in "US" and is_numeric(want):
-        return f"{name} is a string, {describe_kind(got.tolist())}, but should be a number{rest}"
+        return f"{name} {verb} text, {describe_kind(got.tolist())}, but should be numeric{rest}"
     if is_numeric(got) and want.dtype.kind in "US":
         asked = f"but should be a string such as {want.ravel()[0]!r}"
-        return f"{name} is a number, {describe_kind(got.tolist())}, {asked}"
+        return f"{name} {verb} a number, {describe_kind(got.tolist())}, {asked}"
     if got.shape != want.shape:
         reason = choose_reason(SHAPE_FINDERS, attempt, at, place)
         has = "have" if _is_plural(name) else "has"
@@ -189,8 +190,8 @@ def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | 
         more = "" if reason and not says_no_cause(reason, got, want) else work_out(attempt)
         return f"{line}: {reason}{more}" if reason else f"{line}{more}"
     if want.dtype.kind in "iu" and got.dtype.kind == "f" and not is_same_kind(got, want):
-        means = "has fractions" if (got % 1).any() else "has whole numbers stored as floats"
-        return f"{name} should consist of whole numbers, but yours {means}{rest}"
+        means = "some of yours have decimals" if (got % 1).any() else "yours are stored as floats"
+        return f"{name} should consist of whole numbers, but {means}{rest}"
     if not is_same_kind(got, want):
         return f"{name} has dtype {got.dtype}, but should have {want.dtype}{rest}"
     reason = misread or choose_reason(FINDERS, attempt, at, place)

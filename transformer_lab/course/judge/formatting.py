@@ -37,8 +37,8 @@ def _kind_of(value: Any) -> str:
         )
         if not kinds:
             return f"an empty {name[2:]}"
-        things = f"{len(value)} things" if len(value) > 1 else "1 thing"
-        return f"{name} of {things} ({', '.join(kinds)}{', …' if len(value) > ROWS else ''})"
+        items = f"{len(value)} items" if len(value) > 1 else "1 item"
+        return f"{name} of {items} ({', '.join(kinds)}{', …' if len(value) > ROWS else ''})"
     if isinstance(value, Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
     if isinstance(value, np.ndarray):

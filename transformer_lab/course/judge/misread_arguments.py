@@ -100,7 +100,7 @@ def find_unread_arguments(
         return None
     which = " and ".join(idle)
     does, its = ("does", "its") if len(idle) == 1 else ("do", "their")
-    return f"{which} {does} not affect the result: other numbers in {its} place change nothing"
+    return f"{which} {does} not affect the result. Other numbers in {its} place change nothing"
 
 
 def find_numbers_of_the_page(answer: Callable[..., Any]) -> str | None:

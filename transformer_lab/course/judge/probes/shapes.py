@@ -12,8 +12,8 @@ from transformer_lab.course.judge.probes.equality import format_axis, has_differ
 REDUCTIONS: dict[str, Callable[..., np.ndarray]] = {
     "the sum": np.sum,
     "the mean": np.mean,
-    "the largest": np.max,
-    "the smallest": np.min,
+    "the maximum": np.max,
+    "the minimum": np.min,
     "the position of the largest number": np.argmax,
     "the product": np.prod,
 }

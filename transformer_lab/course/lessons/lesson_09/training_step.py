@@ -52,7 +52,7 @@ def _run_steps(
         if not (isinstance(result, tuple | list) and len(result) == 2):
             said = describe_kind(result)
             raise UnusableError(
-                f"it returns {said}, but should return two things: the loss, the norm"
+                f"it returns {said}, but should return two values: the loss, the norm"
             )
         # A Python float is as good as a tensor, and must not be rounded to float32.
         done.append([float(p.detach()) if isinstance(p, Tensor) else p for p in result])
