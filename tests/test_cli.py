@@ -854,7 +854,7 @@ def test_lab_writes_a_page_and_never_over_one_unasked(capsys, model, tmp_path):
     assert last_json(text) == {"out": str(out), "bytes": out.stat().st_size}
     code, _, err = run(capsys, "lab", "--model", model, "--out", tmp_path / "none.html")
     assert (code, is_one_line(err)) == (1, True)
-    assert "write a sentence for this model to read; it comes without an example" in err
+    assert "this model comes without an example; write a sentence for it to read" in err
     assert out.read_text(encoding="utf-8") != page
     code, _, err = run(capsys, *wanted, "--overwrite", "--languages", "Dog", "Chien")
     assert (code, err.count("\n")) == (0, 1)

@@ -361,7 +361,10 @@ def test_a_mask_of_its_own_replaces_the_one_from_ids(tiny):
         ({"beam_size": True}, "beam_size is True; expected an integer of at least 1"),
         ({"beam_size": "4"}, "beam_size is '4'; expected an integer of at least 1"),
         ({"alpha": math.inf}, "alpha is inf; expected a finite number of at least 0"),
-        ({"alpha": 400.0}, r"alpha is 400.0; expected a value with a finite penalty for \d+ words"),
+        (
+            {"alpha": 400.0},
+            r"alpha is 400.0; expected a smaller one, because the penalty for \d+ words",
+        ),
         ({"alpha": "0.6"}, "alpha is '0.6'; expected a finite number of at least 0"),
     ],
 )

@@ -186,7 +186,7 @@ def test_a_folder_has_one_writer_and_no_trace_of_it_afterwards(tmp_path):
     folder = tmp_path / "run"
     with lock_folder(folder):
         with pytest.raises(
-            ValueError, match="run is in use; expected a folder in which nobody else"
+            ValueError, match="run is in use; expected a folder that no other process"
         ):
             FolderLock(folder).acquire()
         said = []

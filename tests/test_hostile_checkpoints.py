@@ -97,7 +97,9 @@ def test_what_is_true_or_false_is_nothing_else(name, value):
 
 @pytest.mark.parametrize("described", [None, 3, "x", [], [["d_model", 3]]])
 def test_a_configuration_from_what_is_no_dict_is_one_error(described):
-    with pytest.raises(ValueError, match="TransformerConfig is described by a .*; expected a dict"):
+    with pytest.raises(
+        ValueError, match="description of TransformerConfig has type .*; expected dict"
+    ):
         TransformerConfig.from_dict(described)
 
 
@@ -133,7 +135,7 @@ def test_a_home_in_a_path_is_found(folder, monkeypatch):
     translator.save("~/again")
     assert (folder.parent / "again" / "config.json").is_file()
     assert Translator.snapshots("~/again") == {}
-    with pytest.raises(ValueError, match="path is '~nobody.at.all'; expected one that exists"):
+    with pytest.raises(ValueError, match="path is '~nobody.at.all', which cannot be resolved"):
         expand_path("~nobody.at.all")
 
 

@@ -150,7 +150,9 @@ def test_a_folder_with_files_of_others_is_left_as_it_is(tsv, tmp_path):
     theirs = tmp_path / "theirs"
     theirs.mkdir()
     (theirs / "config.json").write_text('{"port": 8080}')
-    with pytest.raises(ValueError, match="holds a config.json of another kind; expected a folder"):
+    with pytest.raises(
+        ValueError, match="holds a config.json that this package did not write; expected a folder"
+    ):
         begin_run(theirs, str(tsv), **QUIET)
     assert [(p.name, p.read_text()) for p in theirs.iterdir()] == [
         ("config.json", '{"port": 8080}')
@@ -161,7 +163,7 @@ def test_two_runs_in_one_folder_are_one_run_and_a_refusal(tsv, tmp_path, endless
     run = begin_run(tmp_path / "run", str(tsv), max_steps=1, **QUIET)
     for again in (begin_run, lambda folder, *_, **__: resume_run(folder)):
         with pytest.raises(
-            ValueError, match="run is in use; expected a folder in which nobody else"
+            ValueError, match="run is in use; expected a folder that no other process"
         ):
             again(tmp_path / "run", str(tsv), **QUIET)
     with pytest.raises(ValueError, match="run is in use"):
@@ -171,7 +173,9 @@ def test_two_runs_in_one_folder_are_one_run_and_a_refusal(tsv, tmp_path, endless
     with pytest.raises(ValueError, match="run is in use"):
         run.train()
     later.train()
-    with pytest.raises(ValueError, match="has changed since this run released it; resume from"):
+    with pytest.raises(
+        ValueError, match="has changed since this run stopped using it; resume from"
+    ):
         run.train()
     assert About.of(Translator.load_untrained(tmp_path / "run")).steps == 2
 

@@ -590,7 +590,9 @@ def test_a_file_is_overwritten_only_if_asked_and_only_a_translators(tmp_path):
     others.write_bytes(b"mine")
     for file in (others, tmp_path / "folder" / "model.safetensors"):
         before = file.read_bytes()
-        with pytest.raises(ValueError, match="is a file of another kind; expected another name"):
+        with pytest.raises(
+            ValueError, match="was not written by this package; expected another name"
+        ):
             make_translator().save(file, overwrite=True)
         assert file.read_bytes() == before
 
@@ -659,7 +661,9 @@ def test_what_others_wrote_is_never_replaced(tmp_path, name):
     path = tmp_path / name
     path.write_text('{"model_type": "marian"}')
     for overwrite in (False, True):
-        with pytest.raises(ValueError, match=f"holds a {name} of another kind; expected a folder"):
+        with pytest.raises(
+            ValueError, match=f"holds a {name} that this package did not write; expected a folder"
+        ):
             make_translator().save(tmp_path, overwrite=overwrite)
     assert contents(tmp_path) == {name: b'{"model_type": "marian"}'}
 
@@ -736,6 +740,7 @@ def test_nothing_becomes_nothing(act):
 @pytest.mark.parametrize("alpha", [1e6, 1e300])
 def test_a_penalty_that_is_no_number_is_refused(alpha):
     with pytest.raises(
-        ValueError, match=r"alpha is .*; expected a value with a finite penalty for \d+ words"
+        ValueError,
+        match=r"alpha is .*; expected a smaller one, because the penalty for \d+ words",
     ):
         make_translator().translate("the cat", alpha=alpha)

@@ -44,7 +44,7 @@ _HOMES = {
     "lab": "lab",
     "playground": "lab",
 }
-"""Each public name, with the module it comes from."""
+"""The module that each public name comes from."""
 
 
 def __getattr__(name: str) -> _Any:

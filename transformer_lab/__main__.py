@@ -1,4 +1,4 @@
-"""`python -m transformer_lab`."""
+"""Run the command line with `python -m transformer_lab`."""
 
 import sys
 

@@ -1,8 +1,9 @@
 """Hooks: read or change what passes through attention or a layer, without touching the model.
 
 `capture_attention`, the studies and the lessons use them. Two threads may run the same model at
-once while only one of them uses hooks. Open hooks are therefore kept in a context variable: only
-the thread (or asyncio task) that opened them, and whatever it starts in the meantime, can see them.
+the same time while only one of them uses hooks. Open hooks are therefore kept in a context
+variable. Only the thread (or asyncio task) that opened them can see them, and so can any asyncio
+task that it starts in the meantime.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,10 +18,10 @@ from transformer_lab.config import check
 
 Point = Literal["query", "key", "value", "scores", "weights", "output", "residual"]
 HookFunction = Callable[[Tensor], Any]
-"""A function that takes the tensor at a hook's point.
+"""A function that takes the tensor at a hook point.
 
-If it returns a tensor, the forward pass continues with that tensor; if it returns None, nothing
-changes, so `states.append` works as a hook function too.
+If it returns a tensor, the forward pass continues with that tensor. If it returns None, nothing
+changes, so the `append` method of a list works as a hook function, too.
 """
 
 
@@ -28,14 +29,15 @@ changes, so `states.append` works as a hook function too.
 class Hook:
     """Functions that read or change the tensors at seven points of a forward pass.
 
-    The interactive page offers the same seven. Six of them lie inside an attention layer (§3.2) and
-    hold all heads at once; register those hooks at the attention's `core`:
+    The interactive page offers the same seven points. Six of them lie inside an attention layer
+    (§3.2), where each tensor holds all heads at once. Register the hooks for these six on the
+    attention layer's `core`.
 
     Attributes:
-        query: (batch, heads, query, d_k), as used for the scores, that is, after rotary positions
-            are applied.
-        key: (batch, heads, key, d_k), likewise; with a KV cache it includes the keys of earlier
-            words.
+        query: (batch, heads, query, d_k), as used for the scores, that is, after the rotary
+            position embedding.
+        key: (batch, heads, key, d_k), likewise; with a KV cache, it includes the keys of earlier
+            tokens.
         value: (batch, heads, key, d_v).
         scores: (batch, heads, query, key): QKᵀ/√d_k, with −inf where the mask hides a key.
         weights: (batch, heads, query, key): softmax of the scores, before dropout.
@@ -60,9 +62,11 @@ class Hook:
 
 
 _OPEN: ContextVar[tuple[dict[nn.Module, Hook], ...]] = ContextVar("open", default=())
-"""The `use_hooks` blocks open in this context, outermost first. A block that ends empties its own
-dictionary, which closes it in every context that still refers to it, so blocks may end in any order, even
-in another task."""
+"""The `use_hooks` blocks that are open in this context, outermost first.
+
+When a block ends, it empties its own dictionary. This closes the block in every context that still
+refers to it, so blocks may end in any order, even in a different task.
+"""
 
 
 def find_hooks(module: nn.Module) -> tuple[Hook, ...]:
@@ -94,7 +98,7 @@ def hook_residual(module: nn.Module, x: Tensor) -> Tensor:
 
 @contextmanager
 def use_hooks(hooks: Mapping[nn.Module, Hook]) -> Iterator[None]:
-    """Activate the hooks of these modules inside the block, and only in this thread.
+    """Activate the hooks of these modules inside the `with` block, and only in this thread.
 
     An attention core that has a hook, even an empty `Hook()`, computes its weights step by step
     instead of calling PyTorch's fused kernel.

@@ -46,7 +46,7 @@ def check_width(width: int, **arrays: np.ndarray) -> None:
 def check_attention(
     query: np.ndarray, key: np.ndarray, value: np.ndarray, mask: np.ndarray | None
 ) -> None:
-    """Raise a ValueError if the shapes do not let `query` attend to `key` and `value`."""
+    """Raise a ValueError if the shapes do not fit together, or the mask is not boolean."""
     for name, array in (("query", query), ("key", key), ("value", value)):
         check(f"{name}.shape", array.shape, "(..., length, features)", array.ndim >= 2)
     check("query.shape", query.shape, "at least one feature to compare", query.shape[-1] > 0)
@@ -61,11 +61,11 @@ def check_attention(
 
 
 def softmax(scores: Scores) -> Scores:
-    """w_j = exp(s_j) / Σ_k exp(s_k), along the last axis (inside equation 1).
+    """Compute w_j = exp(s_j) / Σ_k exp(s_k) along the last axis (part of equation 1).
 
     Scores (..., key) give weights (..., key). A score of -inf hides its key. Each row sums to 1, or
-    is all 0 if every score is -inf. Subtracting the largest score keeps exp from overflowing, and
-    leaves w unchanged because the factor cancels.
+    is all 0 if every score is -inf. Subtracting the largest score keeps exp from overflowing. It
+    leaves w unchanged, because the common factor cancels.
     """
     largest = scores.max(axis=-1, keepdims=True, initial=-np.inf)  # (..., 1)
     exponentials = np.exp(scores - np.where(largest == -np.inf, 0.0, largest))  # (..., key)
@@ -78,7 +78,7 @@ def softmax_backward(grad_output: Scores, weights: Scores) -> Scores:
 
     The Jacobian of one row is ∂w_j/∂s_k = w_j (δ_jk − w_k). Summed over the outputs j:
     ds_k = Σ_j dw_j w_j (δ_jk − w_k) = w_k (dw_k − Σ_j dw_j w_j).
-    A key with weight 0 gets a gradient of 0, so what the mask hid stays hidden.
+    A key with weight 0 gets a gradient of 0, so no gradient reaches a key that the mask hides.
     """
     return weights * (grad_output - (grad_output * weights).sum(axis=-1, keepdims=True))
 
@@ -86,7 +86,7 @@ def softmax_backward(grad_output: Scores, weights: Scores) -> Scores:
 def scaled_dot_product_attention(
     query: Query, key: Key, value: Value, mask: Mask | None = None
 ) -> tuple[Output, Weights]:
-    """Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V (§3.2.1, equation 1).
+    """Compute Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V (§3.2.1, equation 1).
 
     Args:
         query: (..., query, d_k).
@@ -126,10 +126,10 @@ def scaled_dot_product_attention_backward(
 
 
 def causal_mask(query: int, key: int | None = None) -> Bool[np.ndarray, "{query} _"]:
-    """Lower-triangular, diagonal included: position i sees positions 0 to i (§3.2.3).
+    """Return a lower-triangular mask, in which position i sees positions 0 to i (§3.2.3).
 
-    The result has the shape (query, key) and is square by default. With more keys than queries, the
-    queries count as the last positions; with fewer, the first queries see nothing.
+    The mask has the shape (query, key), and is square by default. With more keys than queries, the
+    queries are taken to be the last positions. With fewer keys, the first queries see nothing.
     """
     key = query if key is None else key
     return np.tri(query, key, key - query, dtype=bool)
@@ -170,7 +170,7 @@ class MultiHeadParameters:
 def split_heads(
     x: Float64[np.ndarray, "batch length _"], num_heads: int
 ) -> Float64[np.ndarray, "batch {num_heads} length _"]:
-    """Cut x (batch, length, heads · d) into heads (batch, heads, length, d).
+    """Split x (batch, length, heads · d) into heads (batch, heads, length, d).
 
     Raises:
         ValueError: If num_heads does not divide the last dimension, which is usually d_model.
@@ -185,7 +185,10 @@ def split_heads(
 def merge_heads(
     heads: Float64[np.ndarray, "batch _ length _"],
 ) -> Float64[np.ndarray, "batch length _"]:
-    """Concatenate the heads again. This undoes `split_heads`, and each is the other's backward pass."""
+    """Concatenate the heads (batch, heads, length, d) into (batch, length, heads · d).
+
+    This undoes `split_heads`. Each of the two functions is the backward pass of the other.
+    """
     batch, num_heads, length, d = heads.shape
     return heads.swapaxes(1, 2).reshape(batch, length, num_heads * d)  # (batch, length, heads · d)
 
@@ -198,7 +201,7 @@ def multi_head_attention(
     num_heads: int,
     mask: Mask | None = None,
 ) -> tuple[QueryInput, HeadWeights]:
-    """MultiHead(Q, K, V) = Concat(head_1, …, head_h) W_O (§3.2.2).
+    """Compute MultiHead(Q, K, V) = Concat(head_1, …, head_h) W_O (§3.2.2).
 
     head_i = Attention(Q W_i^Q, K W_i^K, V W_i^V); all heads are computed at once. Query (batch,
     query, d_model), key and value (batch, key, d_model) give the output (batch, query, d_model) and
@@ -226,7 +229,7 @@ def multi_head_attention_backward(
     num_heads: int,
     weights: HeadWeights,
 ) -> tuple[QueryInput, KeyInput, KeyInput, MultiHeadParameters]:
-    """Return the gradients of query, key, value and parameters, given the weights from the forward pass.
+    """Return the gradients of query, key, value and parameters, given the attention weights.
 
     output = C W_O + b_O:       dC, dW_O, db_O by `linear_backward`
     C = Concat(head_1, …):      d head_i is the i-th block of dC, so `split_heads` gives them all
@@ -249,14 +252,14 @@ def multi_head_attention_backward(
 
 
 def layer_norm(x: X, gain: Vector, bias: Vector, epsilon: float = 1e-5) -> X:
-    """LayerNorm(x) = gain ⊙ (x − mean) / √(variance + ε) + bias, at each position (§3.1).
+    """Compute gain ⊙ (x − mean) / √(variance + ε) + bias at each position (LayerNorm, §3.1).
 
-    x (..., d_model), gain and bias (d_model) give (..., d_model). Mean and variance run over the
-    features. The variance is the biased one, divided by d_model and not by d_model − 1. PyTorch
-    calls the gain `weight`.
+    x (..., d_model), gain and bias (d_model) give (..., d_model). Mean and variance are taken over
+    the features. The variance is the biased estimate, which divides by d_model instead of
+    d_model − 1. PyTorch calls the gain `weight`.
 
     Raises:
-        ValueError: If the width of gain or bias is not that of x.
+        ValueError: If the width of gain or bias does not match x.
     """
     check_width(x.shape[-1], gain=gain, bias=bias)
     centred = x - x.mean(axis=-1, keepdims=True)  # (..., d_model)
@@ -285,7 +288,7 @@ def layer_norm_backward(
 
 
 def feed_forward(x: X, w_1: W1, b_1: B1, w_2: W2, b_2: Vector) -> X:
-    """FFN(x) = max(0, x W_1 + b_1) W_2 + b_2, the same at every position (§3.3, equation 2).
+    """Compute FFN(x) = max(0, x W_1 + b_1) W_2 + b_2 at each position (§3.3, equation 2).
 
     x (..., d_model), W_1 (d_model, d_ff), b_1 (d_ff), W_2 (d_ff, d_model) and b_2 (d_model)
     give (..., d_model).
@@ -303,7 +306,7 @@ def feed_forward_backward(
     """Return the gradients of x, W_1, b_1, W_2 and b_2.
 
     Y = H W_2 + b_2:  dH, dW_2, db_2 by `linear_backward`
-    H = max(0, Z):    dZ = dH where Z > 0, else 0 (at Z = 0 too, as PyTorch has it)
+    H = max(0, Z):    dZ = dH where Z > 0, else 0 (also at Z = 0, as in PyTorch)
     Z = X W_1 + b_1:  dX, dW_1, db_1 by `linear_backward`
     """
     z = x @ w_1 + b_1  # (..., d_ff)
@@ -313,9 +316,10 @@ def feed_forward_backward(
 
 
 def sinusoidal_positions(length: int, d_model: int) -> Float64[np.ndarray, "{length} {d_model}"]:
-    """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos of the same (§3.5).
+    """Return the sinusoidal positional encodings (length, d_model) of §3.5.
 
-    The result has the shape (length, d_model). If d_model is odd, the last sine has no cosine.
+    PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), and PE(pos, 2i+1) is the cosine of the same angle.
+    If d_model is odd, the last sine has no cosine.
     """
     two_i = np.arange(0, d_model, 2)  # (pairs)
     angle = np.arange(length)[:, None] / 10_000 ** (two_i / d_model)  # (length, pairs)
@@ -341,10 +345,10 @@ class EncoderLayerParameters:
 def encoder_layer(
     x: Sentences, parameters: EncoderLayerParameters, num_heads: int, mask: Mask | None = None
 ) -> Sentences:
-    """LayerNorm(x + Sublayer(x)), first with self-attention, then with feed-forward (§3.1).
+    """Apply LayerNorm(x + Sublayer(x)) for self-attention, then for the feed-forward layer (§3.1).
 
-    This is post-norm as in the paper, without dropout. The shape of x, (batch, length, d_model),
-    stays the same; mask broadcasts to (batch, heads, length, length).
+    This is post-norm, as in the paper, without dropout. The output has the shape of x, (batch,
+    length, d_model). The mask broadcasts to (batch, heads, length, length).
 
     Raises:
         ValueError: If a shape or num_heads does not fit, or the mask is not boolean.
@@ -362,7 +366,7 @@ def encoder_layer_backward(
     num_heads: int,
     mask: Mask | None = None,
 ) -> tuple[Sentences, EncoderLayerParameters]:
-    """Return the gradients of x and of the parameters; this runs the forward pass again.
+    """Return the gradients of x and of the parameters, after running the forward pass again.
 
     output = LayerNorm(t), t = y + FFN(y):         dt by `layer_norm_backward`
     y reaches t in two ways, whose gradients add:  dy = dt + (dt through FFN)

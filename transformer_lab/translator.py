@@ -89,7 +89,7 @@ class Translation:
     score: float
     """The log-probability of the translation, in nats, without length penalty."""
     cut: bool
-    """Whether it was cut at the length limit. Its score then lacks eos, unlike `Translator.score`."""
+    """Whether the translation was cut off at the length limit. If so, `score` leaves out eos."""
     unknown: tuple[str, ...]
     """The words of the source that are not in the vocabulary; the model reads `<unk>` instead."""
 
@@ -113,13 +113,13 @@ class Translator:
 
     Args:
         model: The model.
-        source_tokenizer: The tokenizer of the language that it reads.
-        target_tokenizer: The tokenizer of the language that it writes.
-        about: A JSON value that is saved along with the model, for example its corpus, steps and
+        source_tokenizer: The tokenizer of the source language.
+        target_tokenizer: The tokenizer of the target language.
+        about: JSON data that is saved along with the model, for example its corpus, steps and
             seeds.
 
     Raises:
-        ValueError: If a tokenizer and the model disagree about the size of the vocabulary.
+        ValueError: If a tokenizer and the model have different vocabulary sizes.
     """
 
     def __init__(
@@ -161,7 +161,7 @@ class Translator:
         alpha: float = 0.6,
         max_length: int | None = None,
     ) -> list[Translation]:
-        """Translate one or several texts, in order; a beam size of 1 means greedy decoding.
+        """Translate one text or several, in order; a beam size of 1 means greedy decoding.
 
         Args:
             sources: A text, or several.
@@ -171,9 +171,9 @@ class Translator:
                 length + 50 (§6.1).
 
         Raises:
-            ValueError: If a text is empty, too long or holds a NUL byte; the message gives the
-                text's number, and nothing is translated. The same error is raised if the model's
-                weights are so large that it computes NaN.
+            ValueError: If a text is empty or too long, or contains a NUL byte; the message gives
+                the text's number, and nothing is translated. The same error is raised if the
+                model's weights are so large that it computes NaN.
         """
         if check_positive_integer("beam_size", beam_size) == 1:
             return self.decode_texts(
@@ -195,7 +195,7 @@ class Translator:
     ) -> list[Translation]:
         """Return the n best translations of one text that beam search finds, best first.
 
-        They are ranked by their score divided by the length penalty (`decoding.length_penalty`).
+        They are ranked by score divided by the length penalty (see `decoding.length_penalty`).
         """
         ids, mask = self.batch([self.encode(source)])
         (beam,) = beam_search(
@@ -213,7 +213,10 @@ class Translator:
         seed: int = 0,
         max_length: int | None = None,
     ) -> list[Translation]:
-        """Draw a translation of each text; the same seed draws the same ones (see `decoding.sample`)."""
+        """Sample a translation of each text (see `decoding.sample`).
+
+        The same seed gives the same translations.
+        """
         generator = torch.Generator(self.device).manual_seed(check_seed(seed))
 
         def draw(ids: Tensor, mask: Tensor) -> list[Hypothesis]:
@@ -231,15 +234,15 @@ class Translator:
         return self.decode_texts(sources, draw)
 
     def score(self, source: str, target: str) -> float:
-        """Return the log-probability of this translation of the source, eos included, in nats.
+        """Return the log-probability of a given translation, eos included, in nats.
 
-        For the model's own translation this equals `Translation.score`, unless that translation was
-        `cut`: then `Translation.score` leaves eos out, while this score includes it. Target words
-        that are not in the vocabulary are scored as `<unk>`, with a warning.
+        For the model's own translation, this equals `Translation.score`, unless that translation
+        was `cut`: in that case, `Translation.score` leaves out eos, while this score includes it.
+        Target words that are not in the vocabulary are scored as `<unk>`, with a warning.
 
         Raises:
-            ValueError: If `translate` would refuse the source, or the target holds a NUL byte or is
-                too long.
+            ValueError: If `translate` would refuse the source, or the target contains a NUL byte or
+                is too long.
         """
         written = [self.model.eval().config.bos_id, *self.encode_target(target)]
         return log_probabilities(self.model, [Example(self.encode(source), written)])[0]
@@ -287,7 +290,7 @@ class Translator:
         return ids, length_mask(lengths, ids.size(1))
 
     def to_translation(self, source: str, hypothesis: Hypothesis) -> Translation:
-        """Turn a search's hypothesis into a `Translation`."""
+        """Convert a hypothesis into a `Translation`."""
         text = self.target_tokenizer.decode(
             [i for i in hypothesis.ids if i != self.model.config.eos_id]
         )
@@ -331,7 +334,7 @@ class Translator:
         return EncodedSource([] if refusal else ids, unknown, refusal)
 
     def find_refusals(self, texts: Sequence[str]) -> dict[int, str]:
-        """Return why `translate` would refuse each bad text; the keys are indices in the list."""
+        """Return the reasons why `translate` would refuse texts, by their index in the list."""
         reasons = {i: self.read_source(text).refusal for i, text in enumerate(texts)}
         return {i: reason for i, reason in reasons.items() if reason}
 
@@ -370,17 +373,18 @@ class Translator:
         Args:
             source: The sentence.
             target: Its translation; with None, the model writes its own.
-            mute: Heads whose output is set to 0, also while the model writes. Each is a `Head` or a
-                code such as "e2.3".
+            mute: Heads whose output is set to 0, including while the model writes. Each is a `Head`
+                or a code such as "e2.3".
             patch: For each head, attention weights that replace its own, or a function that
-                computes them from its own, also while the model writes; see `capture_attention`.
+                computes them from its own. They also apply while the model writes; see
+                `capture_attention`.
             hooks: Functions that read or change what passes through a layer; see
                 `capture_attention`. Without a target, they are called once for each word written,
                 and once more for the whole translation.
             top: How many of the likeliest next tokens to record at each step.
-            alignment: The gold links to store in the record.
-            referent: The noun that a pronoun refers to, to store in the record.
-            label: A name for the record.
+            alignment: Gold links to store in the record.
+            referent: Gold positions that say what a pronoun refers to, to store in the record.
+            label: A note on where the record comes from, to store in the record.
 
         Raises:
             ValueError: If `score` would refuse one of the texts.
@@ -414,18 +418,18 @@ class Translator:
     def save(
         self, path: str | Path, *, dtype: torch.dtype = torch.float32, overwrite: bool = False
     ) -> None:
-        """Write configuration, tokenizers and weights: either all of them or none.
+        """Write the configuration, tokenizers and weights: either all of them or none.
 
-        A path that ends in .safetensors becomes a single file; any other path becomes a folder.
-        `overwrite` replaces an existing model, and in a folder removes the snapshots that its
-        config.json lists. If the disk fills up or the process is killed while saving, the old model
-        stays intact. What is saved may be passed on, so of a corpus's path it holds only the last
-        part. A run's own folder keeps the whole path.
+        A path that ends in .safetensors is written as a single file, and any other path as a
+        folder. With `overwrite`, an existing model is replaced, and the snapshots that a folder's
+        config.json lists are removed. If the disk fills up or the process is killed while saving,
+        the old model stays intact. Because saved models may be shared, only the last part of a
+        corpus's path is saved. A run's own folder keeps the whole path.
 
         Raises:
-            ValueError: If a model exists and `overwrite` is not set; if a file that this package
-                did not write has one of these names; if another process is writing to the folder;
-                or if a weight is not finite in this precision.
+            ValueError: If a model exists and `overwrite` is not set; if a file with one of the
+                needed names was not written by this package; if another process is writing to the
+                folder; or if a weight is not finite in this dtype.
         """
         path = expand_path(path)
         shared = Translator(self.model, *self.tokenizers, dict(self.about))
@@ -464,7 +468,7 @@ class Translator:
     ) -> None:
         """Write the same files as `save`; the caller must hold the folder's lock.
 
-        `beside` holds more files to write in the same step.
+        `beside` holds the contents of further files, by name, to write in the same step.
         """
         replaces = holds_translator(folder) and locate_file(folder, WEIGHTS).exists()
         if replaces and not overwrite:
@@ -480,13 +484,13 @@ class Translator:
         write_files_atomically(folder, files, gone)
 
     def save_description(self, folder: Path) -> None:
-        """Write configuration and tokenizers without weights.
+        """Write the configuration and tokenizers without weights.
 
         The caller must hold the folder's lock, or have created the folder.
 
         Raises:
-            ValueError: If the folder holds a file with a translator's name that this package did
-                not write.
+            ValueError: If a file has the name of a translator's file, but this package did not
+                write it.
         """
         folder.mkdir(parents=True, exist_ok=True)
         kept = read_description(folder).get("sha256", {}) if holds_translator(folder) else {}
@@ -515,18 +519,18 @@ class Translator:
     def load(
         cls, path: str | Path = PRETRAINED, *, weights: str = "model", device: str = "auto"
     ) -> "Translator":
-        """Load a translator that `save` wrote, or one trained in the browser page.
+        """Load a translator that `save` wrote, or one that was trained in a browser.
 
         Args:
-            path: Its folder or its single file; by default the translator that comes with the
-                package.
+            path: The translator's folder or single file; by default, the translator that comes with
+                the package.
             weights: "model", or the name of a snapshot (see `snapshots`).
             device: The device to put the model on.
 
         Raises:
             CheckpointError: If a file is missing, damaged, or does not match the others; the
                 message names it.
-            ValueError: If you ask for a snapshot and the translator is a single file.
+            ValueError: If a snapshot is requested, but the translator is in a single file.
         """
         place, path = pick_device(device), expand_path(path)
         if is_single_file(path):
@@ -541,7 +545,7 @@ class Translator:
 
     @classmethod
     def load_single_file(cls, path: Path) -> "Translator":
-        """Load a translator stored as one file, onto the CPU."""
+        """Load a translator from a single file onto the CPU."""
         tensors, description = read_single_file(path)
         config = read_config(description, path, path.stat().st_size)
         source, target = (
@@ -576,10 +580,10 @@ class Translator:
     def load_untrained(
         cls, folder: str | Path, *, most_parameters: int | None = None
     ) -> "Translator":
-        """Load the configuration and tokenizers of a folder, and give the model random weights.
+        """Load the configuration and tokenizers from a folder, and give the model random weights.
 
-        `most_parameters` is the largest number of parameters to accept, if the caller knows a
-        limit. A weight file cannot hold more parameters than it has bytes, for example.
+        `most_parameters` is the maximum number of parameters to accept, if the caller knows a
+        limit. A weight file, for example, cannot hold more parameters than it has bytes.
 
         Raises:
             CheckpointError: If a file is missing, damaged, or does not match the others; the
@@ -601,7 +605,7 @@ class Translator:
 
     @staticmethod
     def snapshots(folder: str | Path = PRETRAINED) -> dict[int, str]:
-        """Return the saved snapshots: for each training step, the name to pass to `load` as `weights`."""
+        """Return the snapshot names by training step; pass one of them to `load` as `weights`."""
         found = [path.stem for path in sorted(expand_path(folder).glob("step_*.safetensors"))]
         return {int(name[5:]): name for name in found if re.fullmatch(r"step_[0-9]+", name)}
 

@@ -233,19 +233,19 @@ def test_a_size_of_0_explains_no_factor():
     [
         (
             lambda x: {"double": 2 * x},
-            "the double is a dict, but should be numbers in the shape (3,)",
+            "the double is a dict, but should be an array of shape (3,)",
         ),
         (
             lambda x: lambda: 2 * x,
-            "the double is a function, but should be numbers in the shape (3,)",
+            "the double is a function, but should be an array of shape (3,)",
         ),
         (lambda x: [2.0, {1: 2}, 4.0], "it returns a list of 3 items"),
-        (lambda x: np.array([{1: 2}, 2.0]), "the double has a dict in it, but should be numbers"),
+        (lambda x: np.array([{1: 2}, 2.0]), "the double has a dict in it, but should be an array"),
         (lambda x: (None,), "the double is None. Is there a `return`?"),
         (lambda x: np.array([[1, 2], [3, None]], dtype=object), "the double has None in it"),
         (
             lambda x: ([[1.0, 2.0], [3.0, {1: 2}]],),
-            "the double has a dict in it, but should be numbers",
+            "the double has a dict in it, but should be an array",
         ),
         (lambda x: np.array([1, [2.0, [nothing]]], dtype=object), "has a function in it"),
         (
@@ -272,7 +272,7 @@ def test_one_of_several_results_that_is_none_lacks_no_return():
         TWICE, reference=lambda x: (2 * x, x), mistakes=[], results=("the double", "the numbers")
     )
     text = halves.verdict(lambda x: (2 * x, None)).text
-    assert "the numbers are None, but should be numbers in the shape (3,)" in text
+    assert "the numbers are None, but should be an array of shape (3,)" in text
     assert "return`" not in text
     assert "it returns None. Is there a `return`?" in halves.verdict(nothing).text
 

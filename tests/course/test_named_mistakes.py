@@ -167,7 +167,7 @@ def test_what_is_true_of_a_short_list_alone_is_not_said_and_the_case_is_worked_o
 
 def test_a_list_one_too_long_is_worked_out():
     text = refused(SORTED, lambda w: [*sorted(w)[:1], "x", *sorted(w)[1:]] if len(w) > 1 else w)
-    assert "1 too many" in text
+    assert "1 entry too many" in text
     assert "the words in order" in text
 
 
@@ -181,7 +181,7 @@ TURNS = lesson("13").check.full_turns
     ("answer", "words"),
     [
         (lambda last, d: last * 1e4 ** (-np.arange(0, d, 2) / d) >= 6, "larger by 1"),
-        (lambda last, d: last * 1e4 ** (-np.arange(0, d, 2) / 512) >= 2 * np.pi, "has a minus"),
+        (lambda last, d: last * 1e4 ** (-np.arange(0, d, 2) / 512) >= 2 * np.pi, "lacks its minus"),
         (lambda last, d: last * 1e-8 * np.arange(d // 2) / d >= 2 * np.pi, "does not enter"),
     ],
 )

@@ -183,7 +183,7 @@ def test_a_question_that_there_is_not_is_refused(small, number):
 
 @pytest.mark.parametrize("letter", ["z", "c", "", "ab", " a", 1, None, ["a"], "1"])
 def test_a_choice_that_there_is_not_is_refused(small, letter):
-    said = f'the choice is {letter!r}; expected a letter from "a" to "b", as question 2 has them'
+    said = f"choice for question 2 is {letter!r}; expected a letter from a to b"
     with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
         small.answer(2, letter)
     assert small.first == {}

@@ -54,7 +54,7 @@ def test_what_is_no_text_is_one_error(translator, value, as_users_run_it):
         check_visible_text("line 7", value)
     with pytest.raises(ValueError, match="source is"):
         translator.translate([value])
-    with pytest.raises(ValueError, match="no text 'fr'"):
+    with pytest.raises(ValueError, match="no text in field 'fr'"):
         pair_from_row({"en": "the cat", "fr": value}, ("en", "fr"), "row 1")
 
 

@@ -55,11 +55,14 @@ def test_spaces_and_line_ends_in_json_become_one_space(tmp_path):
     [
         (b"no json", "it is not JSON; expected an object on each line"),
         (b"[" * 100_000, "it is not JSON"),
-        (b"3", r"it has no text 'source' in int; expected \('source', 'target'\)"),
-        (b'{"source": "a"}', r"it has no text 'target' in \['source'\]"),
-        (b'{"source": "a", "target": 3}', "it has no text 'target'"),
+        (b"3", r"found int, but no text in field 'source'; expected \('source', 'target'\)"),
+        (b'{"source": "a"}', r"found \['source'\], but no text in field 'target'"),
+        (b'{"source": "a", "target": 3}', "found .*, but no text in field 'target'"),
         (b'{"source": "a", "target": " "}', "a side is empty"),
-        (b'{"translation": {"en": "a", "fr": "b"}}', r"it has no text 'source' in \['en', 'fr'\]"),
+        (
+            b'{"translation": {"en": "a", "fr": "b"}}',
+            r"found \['en', 'fr'\], but no text in field 'source'",
+        ),
         (b'{"source": "a", "target": "\\ud800"}', "a side is not UTF-8"),
     ],
 )

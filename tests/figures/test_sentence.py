@@ -147,7 +147,7 @@ ROWS = [Words(CAT, "key"), Words(["sat"], "query")]
         (Panel([Words(CAT, "keys")]), "part of row 0 is 'keys'; expected one of"),
         (Panel([Words(CAT, ["key"])]), "number of parts in row 0 is 1; expected 3"),
         (Panel([Words(CAT, notes=["1"])]), "number of notes in row 0 is 1; expected 0 or 3"),
-        (Panel([Words(CAT, covered=[3])]), r"covered in row 0 is \[3\]; expected places from 0 to 2"),
+        (Panel([Words(CAT, covered=[3])]), r"covered of row 0 is \[3\]; expected positions from 0 to 2"),
         (Panel(ROWS, [Arrows([[1.0, 0.0, 0.0]], lower=1)]), "lower is 1; expected 0 to 0"),
         (Panel(ROWS, [Arrows(np.ones((3, 1)))]), r"shape of weights is \(3, 1\); expected \(1, 3\)"),
         (Panel(ROWS, [Arrows([[1.5, 0.0, 0.0]])]), "weights is .* expected numbers from 0 to 1"),
@@ -157,7 +157,7 @@ ROWS = [Words(CAT, "key"), Words(["sat"], "query")]
         ),
         (
             Panel([Words(CAT, covered=[0]), ROWS[1]], [Arrows([[1.0, 0.0, 0.0]])]),
-            r"covered words have an arrow: \['the'\]; expected none that do",
+            r"covered words cannot have an arrow, but these do: \['the'\]",
         ),
     ],
 )  # fmt: skip

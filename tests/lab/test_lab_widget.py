@@ -439,7 +439,7 @@ def test_its_page_is_what_is_shown_now(widget, ask, tmp_path):
             {"sentences": [SENTENCE]},
             r"sentences is \['the cat sees a dog'\]; expected one sentence",
         ),
-        ({"sentences": SENTENCE, "examples": [("a", "b")]}, r"options is \['examples'\]"),
+        ({"sentences": SENTENCE, "examples": [("a", "b")]}, r"examples cannot be used"),
     ],
 )
 def test_what_only_a_page_can_do_is_refused(options, message, fake):

@@ -304,9 +304,12 @@ def test_a_start_that_does_not_fit_is_named(start, message, as_users_run_it):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"sentences": "the cat"}, "sentences is 'the cat'; expected none with a record"),
+        ({"sentences": "the cat"}, "sentences is 'the cat'; expected None with a record"),
         ({"kernel": True, "sentences": "the cat"}, "expected False with a record"),
-        ({"examples": [("a", "b")]}, r"options is \['examples'\]; expected none of these"),
+        (
+            {"examples": [("a", "b")]},
+            r"examples cannot be used, because no translator is in the page",
+        ),
     ],
 )
 def test_a_record_is_not_asked_for_what_it_cannot_answer(arguments, message, as_users_run_it):
@@ -499,7 +502,7 @@ def test_a_referent_that_lies_outside_is_named():
         ({"snapshots": [7]}, r"snapshots is \[7\]; expected a list of AttentionRecord"),
         (
             {"kernel": True},
-            r"kernel is True; expected False with a record, which answers by itself",
+            r"kernel is True; expected False with a record, which needs no kernel",
         ),
         ({"start": "head=c1.1&row=²"}, r"row of start is '²'; expected a whole number below"),
     ],

@@ -1,4 +1,4 @@
-"""Attention records: what every head of a model did with one sentence, with labels and scores.
+"""Attention records (the weights of every head for one sentence), and names and scores for heads.
 
 The lab, the figures, the lessons and the evaluation code use them.
 """

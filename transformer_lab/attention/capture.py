@@ -1,4 +1,4 @@
-"""Look inside a real forward pass: record all heads, mute some, or replace their weights."""
+"""Look inside a forward pass: record all attention heads, mute some, or replace their weights."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -32,14 +32,14 @@ MuteMode = Literal["zero", "mean"]
 Patch = np.ndarray | Tensor | PatchFunction
 """Weights that replace a head's own, or a function that computes them from the head's own."""
 Place = tuple[Kind, int | None]
-"""A kind of layer and its index, from 0; None stands for the input of the first layer."""
+"""A kind of layer and its index, counted from 0; None means the input of the first layer."""
 
 
 class HeadHook(Hook):
-    """A hook that records the weights of one `AttentionCore`, and mutes or patches some of its heads.
+    """A hook that records the weights of an `AttentionCore`, and may mute or patch some heads.
 
     A full pass calls it once. Cached decoding calls it once per new word, and `rows` concatenates
-    the rows from these calls.
+    the weights from these calls.
     """
 
     def __init__(self, kind: Kind, layer: int, mute: Sequence[int], mode: MuteMode):
@@ -68,14 +68,14 @@ class HeadHook(Hook):
         return weights
 
     def patch_rows(self, head: int, new: Tensor, start: int, weights: Tensor) -> Tensor:
-        """Return the rows of a patch for the queries in this call: (query, key) or (batch, query, key).
+        """Return the rows of a patch for this call's queries: (query, key) or (batch, query, key).
 
-        A translation may turn out longer or shorter than the one the patch was made for. Rows
-        of the patch that are never reached are ignored, and queries after its last row keep the
+        A translation may turn out longer or shorter than the one the patch was made for. Rows of
+        the patch that are never reached are ignored, and queries beyond its last row keep the
         model's own weights.
 
         Raises:
-            ValueError: If the patch has the wrong shape, or one of its rows does not sum to 1 or 0.
+            ValueError: If the patch has the wrong shape, or a row of it sums to neither 1 nor 0.
         """
         batch, _, query, key = weights.shape
         if new.dtype.itemsize < 4 <= weights.dtype.itemsize:
@@ -104,10 +104,10 @@ class HeadHook(Hook):
         return rows
 
     def call_patch(self, head: int, function: PatchFunction, start: int, own: Tensor) -> Tensor:
-        """Return the weights (batch, query, key) that a function computes from the head's own.
+        """Return the weights (batch, query, key) that `function` computes from the head's own.
 
         Raises:
-            ValueError: If the result has the wrong shape, or one of its rows does not sum to 1 or 0.
+            ValueError: If their shape is wrong, or one of their rows sums to neither 1 nor 0.
         """
         name = f"patch of {self.kind} layer {self.layer} head {head}"
         # Double precision holds coarser numbers exactly, so an untouched row comes back unchanged.
@@ -118,9 +118,9 @@ class HeadHook(Hook):
         return rows
 
     def mute_heads(self, heads: Float[Tensor, "batch heads query d_v"]) -> Tensor:
-        """Return the heads' outputs before W_O, with those of muted heads set to 0.
+        """Return the heads' outputs before W_O, with the outputs of muted heads set to 0.
 
-        In mode "mean" they are set to their mean over the batch instead.
+        In mode "mean", they are set to their mean over the batch instead.
         """
         if not self.mute:
             return heads
@@ -133,7 +133,7 @@ class HeadHook(Hook):
         return heads
 
     def rows(self) -> Float[Tensor, "batch heads query key"]:
-        """Return the weights of the latest pass; the steps of cached decoding form one matrix.
+        """Return the weights of the latest pass; rows from cached decoding are joined.
 
         Raises:
             ValueError: If no pass was recorded, or sentences left the batch during decoding.
@@ -153,7 +153,7 @@ class HeadHook(Hook):
 
 
 def as_numpy(weights: Tensor) -> np.ndarray:
-    """Return weights as a NumPy array: half precision as float16, anything more precise as float32."""
+    """Return weights as a NumPy array: float16 for half precision, float32 for anything wider."""
     return (weights.half() if weights.dtype.itemsize < 4 else weights.float()).cpu().numpy()
 
 
@@ -174,7 +174,7 @@ class AttentionCapture:
         self.muted = muted
 
     def layers(self, kind: Kind) -> list[np.ndarray]:
-        """Return an array (batch, heads, query, key) for each layer of one kind of attention.
+        """Return the weights (batch, heads, query, key) of each layer for one kind of attention.
 
         Raises:
             ValueError: If no pass was recorded.
@@ -206,8 +206,8 @@ class AttentionCapture:
     ) -> AttentionRecord:
         """Return the `AttentionRecord` for row `sentence` of the batch, without padding.
 
-        The lists of tokens determine its length. `facts` holds further fields of the
-        record, such as `label`.
+        The number of tokens determines how many rows and columns are kept. `facts` holds further
+        fields of the record, such as `label`.
         """
         source_tokens = checked_labels("source_tokens", source_tokens)
         target_tokens = checked_labels("target_tokens", target_tokens)
@@ -245,17 +245,17 @@ def capture_attention(
         mode: "zero", or "mean" to set the output to its mean over the batch instead.
         patch: For each head, weights that replace its own: (query, key) or (batch, query, key),
             where each row sums to 1 or is all zeros. A patch can also be a function that computes
-            them from the head's own (see `PatchFunction`).
+            new weights from the head's own (see `PatchFunction`).
         hooks: For each (kind, layer), such as ("encoder", 0), a `Hook` with functions for any of
-            its seven points. They run before muting and patching, in every pass. If the layer is
-            None, `residual` gets the vectors that enter the first layer.
+            its seven points. The functions run in every pass, before muting and patching. If the
+            layer is None, the hook's `residual` gets the vectors that enter the first layer.
 
     Yields:
         The capture. Each full pass replaces what was recorded before, while each step of cached
         decoding adds its rows. Passes in other threads are neither recorded nor changed.
 
     Raises:
-        ValueError: If a head or a layer does not exist, a patch does not fit, or this thread is
+        ValueError: If a head or layer does not exist, a patch does not fit, or this thread is
             already capturing the model.
     """
     check("model", model, "a Transformer", isinstance(model, Transformer))
@@ -306,13 +306,13 @@ def capture_attention(
 
 
 def hooked_modules(model: Transformer, hooks: Mapping[Place, Hook]) -> dict[nn.Module, Hook]:
-    """Return a dictionary from each module that must call a hook to that hook.
+    """Return a dictionary that maps each module to the hook that it must call.
 
     The modules are attention cores, layers or whole stacks.
 
     Raises:
-        ValueError: If a place does not exist in the model, or a hook uses a point that its
-            place does not have.
+        ValueError: If the model has no such layer, or a hook uses a point that its layer does not
+            have.
     """
     cores = attention_cores(model)
     modules: dict[Place, list[nn.Module]] = {

@@ -1,7 +1,7 @@
 """Names for attention heads, based on what the heads were observed to do.
 
-A code such as "e2.3" says where a head sits. A name such as "finds the noun" says what it did in
-the sentences that were measured. The lab shows both, so nobody has to learn the codes.
+A code such as "e2.3" says where a head is. A name such as "finds the noun" says what the head did
+in the sentences that were measured. The lab shows both, so nobody has to learn the codes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,10 +23,10 @@ class Behaviour(NamedTuple):
     """A behaviour that a head may show, and the conditions for naming the head after it.
 
     Attributes:
-        name: What the head is called.
-        least: The minimum mean over the records for a head to get the name.
-        measure: Returns the number for one head in one record.
-        kinds: The kinds of attention that can do this.
+        name: The name that the head gets.
+        least: The minimum mean of `measure` over the records for a head to get the name.
+        measure: A function that returns how strongly a head shows the behaviour in one record.
+        kinds: The kinds of attention whose heads can get the name.
         needs: The field of the record that `measure` reads in addition to the weights, if any.
     """
 
@@ -50,13 +50,13 @@ def decider_of_the_pronoun(record: AttentionRecord, head: Head) -> float:
 
 
 def pronoun_of_the_pronoun(record: AttentionRecord, head: Head) -> float:
-    """Return the weight on the source's pronoun at the step that writes its translation."""
+    """Return the weight on the source pronoun at the step that writes its translation."""
     assert record.referent is not None
     return float(record.weights(head)[record.referent.step, record.referent.pronoun])
 
 
 def gold_weight(record: AttentionRecord, head: Head) -> float:
-    """Return the weight on a step's aligned source words, averaged over the steps that have any."""
+    """Return the total weight on a step's aligned source words, averaged over the aligned steps."""
     assert record.alignment is not None
     weights = record.weights(head)
     steps = {step for _, step in record.alignment}
@@ -79,7 +79,7 @@ def last_token(weights: np.ndarray) -> float:
 
 
 def spread(weights: np.ndarray) -> float:
-    """Return how widely the rows spread their weight: 0 if all is on one word, 1 if all get the same."""
+    """Return how widely the rows spread their weight, from 0 (all on one word) to 1 (evenly)."""
     return float((np.exp(entropy(weights)) - 1) / (weights.shape[1] - 1))
 
 
@@ -98,10 +98,10 @@ BEHAVIOURS = (
 )  # fmt: skip
 """The behaviours that heads are named after.
 
-A head gets the first name that fits, so the most telling ones come first.
+A head gets the first name that fits, so the most informative names come first.
 """
 LEAST_WORDS = 4
-"""The minimum number of words in a map: with just two, every head looks at one of them a lot."""
+"""The minimum number of words in a map; with just two, every head has a large weight on one."""
 MIXED = "mixed"
 """The name of a head that shows none of these behaviours."""
 
@@ -109,8 +109,9 @@ MIXED = "mixed"
 def name_heads(records: Sequence[AttentionRecord]) -> dict[Head, str]:
     """Return a name for each head of a model, based on records of some sentences.
 
-    A behaviour counts if its mean, over the records that have what it needs, reaches its threshold
-    (see `BEHAVIOURS`). A name says what a head did in these sentences, not what it is for.
+    A head shows a behaviour if the behaviour's mean over the records reaches the threshold in
+    `BEHAVIOURS`. Records that lack the field it needs, or are too short, are left out of the mean.
+    A name says what a head did in these sentences, not what the head is for.
 
     Raises:
         ValueError: If `records` is empty.
@@ -133,7 +134,7 @@ def name_head(records: Sequence[AttentionRecord], head: Head) -> str:
 
 
 def find_telling_head(record: AttentionRecord, kind: Kind, names: Mapping[Head, str]) -> Head:
-    """Return the head of this kind to open first: the sharpest of those with a name, or else of all.
+    """Return the head of this kind to show first: the sharpest named one, else the sharpest of all.
 
     "mixed" does not count as a name here, because it says that nothing was found.
     """
@@ -141,6 +142,6 @@ def find_telling_head(record: AttentionRecord, kind: Kind, names: Mapping[Head, 
 
 
 def has_what_it_needs(record: AttentionRecord, head: Head, behaviour: Behaviour) -> bool:
-    """Return whether a record can be used: it has the field, and the head's map is large enough."""
+    """Return whether a record has the field that a behaviour needs and a large enough map."""
     known = behaviour.needs is None or getattr(record, behaviour.needs) is not None
     return known and min(record.weights(head).shape) >= LEAST_WORDS

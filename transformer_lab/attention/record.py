@@ -1,4 +1,4 @@
-"""What every head attended to in one translation, together with the tokens."""
+"""The attention weights of every head in one translation, together with the tokens."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
@@ -18,10 +18,10 @@ Alignment = tuple[tuple[int, int], ...]
 """Pairs (source position, target position), both counted from 0."""
 
 PatchFunction = Callable[[np.ndarray, int], np.ndarray]
-"""A function that replaces the weights a head has computed.
+"""A function that takes the weights a head has computed and returns weights to replace them.
 
-It gets them as (batch, query, key), together with the index of their first query, because a decoder
-that writes word by word computes one row at a time. It returns the new weights.
+Its arguments are the weights (batch, query, key) and the index of their first query. The index is
+needed because a decoder that writes word by word computes one row at a time.
 """
 
 
@@ -34,12 +34,12 @@ class Head(NamedTuple):
 
     @property
     def code(self) -> str:
-        """The head's short name, such as "e2.3": encoder, layer 2, head 3, both counted from 1."""
+        """The head's code, such as "e2.3" for encoder layer 2, head 3, both counted from 1."""
         return f"{self.kind[0]}{self.layer + 1}.{self.head + 1}"
 
     @classmethod
     def from_code(cls, code: str) -> "Head":
-        """Return the head that a short name stands for; raise a ValueError if there is none."""
+        """Return the head that a code stands for; raise a ValueError if the code is malformed."""
         found = CODE.fullmatch(code) if isinstance(code, str) else None
         if not found:
             raise ValueError(f"head code is {code!r}; expected one such as 'e2.3'")
@@ -48,11 +48,11 @@ class Head(NamedTuple):
 
 
 class Referent(NamedTuple):
-    """The positions needed to tell what a pronoun refers to.
+    """The token positions that describe a pronoun and what it refers to.
 
-    `pronoun` is the pronoun in the source, `referent` the noun that it refers to, and `other` the
-    noun that it might have referred to. `decider` is the source word that decides between the two
-    nouns, and `step` is the target position at which the pronoun is translated.
+    `pronoun` is the pronoun in the source, `referent` is the noun that it refers to, and `other` is
+    the noun that it might have referred to instead. `decider` is the source word that decides
+    between the two nouns, and `step` is the target position at which the pronoun is translated.
     """
 
     pronoun: int
@@ -64,7 +64,7 @@ class Referent(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AttentionRecord:
-    """The weights of all heads for one sentence; rows are queries, and columns are keys.
+    """The attention weights of all heads for one sentence; rows are queries, columns are keys.
 
     Two records are equal if all their fields are equal. They cannot be hashed, because their
     arrays are writable.
@@ -75,21 +75,20 @@ class AttentionRecord:
     Attributes:
         source_tokens: What the encoder read.
         target_tokens: What the decoder read, starting with bos.
-        written_tokens: What the decoder wrote at each step, one ahead of `target_tokens`.
+        written_tokens: What the decoder wrote at each step; one token ahead of `target_tokens`.
         encoder: One array (heads, source, source) for each layer.
         decoder: One array (heads, target, target) for each layer.
         cross: One array (heads, target, source) for each layer.
         next_tokens: The likeliest next tokens at each step, each with its probability.
         alignment: Gold links (source position, step that writes the word).
         referent: What the pronoun refers to, from the gold annotation.
-        muted: Heads whose output was muted; their weights are recorded all the same.
+        muted: Heads whose output was muted; their weights are still recorded.
         label: Where the record comes from, for instance a training step.
         unknown: Words of the source that are not in the vocabulary; the model read `<unk>` instead.
 
     Raises:
-        ValueError: If something does not fit: a shape, a number of tokens, a gold position, a
-            weight below 0, or a row that sums to neither 1 nor 0. The message names the field,
-            layer and row.
+        ValueError: If a shape, a number of tokens or a gold position does not fit, a weight is
+            below 0, or a row sums to neither 1 nor 0. The message names the field, layer and row.
     """
 
     source_tokens: tuple[str, ...]
@@ -179,27 +178,27 @@ class AttentionRecord:
         referent: Referent | None = None,
         label: str | None = None,
     ) -> "AttentionRecord":
-        """Return the record of one sentence read by a model from Hugging Face's `transformers`.
+        """Build the record of one sentence from the output of a Hugging Face `transformers` model.
 
             AttentionRecord.from_transformers(model(**batch, output_attentions=True), source_tokens=…)
 
         Args:
             outputs: What the model returned with `output_attentions=True`. Load the model with
                 `attn_implementation="eager"`, because the fused versions return no weights.
-            source_tokens: The tokens that an encoder read, without padding.
-            target_tokens: The tokens that a decoder read. An encoder-only model has no target
+            source_tokens: The tokens that the encoder read, without padding.
+            target_tokens: The tokens that the decoder read. An encoder-only model has no target
                 tokens, and a decoder-only model has no source tokens.
-            written_tokens: What the decoder wrote at each step; by default the next token that it
-                read.
+            written_tokens: What the decoder wrote at each step; by default, the token that it read
+                at the next step.
             sentence: The sentence's row in the batch.
             padding: The side on which the batch is padded; decoder-only models often use the left.
             alignment: Gold links to store in the record.
-            referent: What the pronoun refers to; the record stores it.
-            label: Where the record comes from; the record stores it.
+            referent: Gold positions that say what a pronoun refers to, to store in the record.
+            label: A note on where the record comes from, to store in the record.
 
         Raises:
-            ValueError: If the outputs hold no weights, if tokens are missing, or if the constructor
-                refuses the result.
+            ValueError: If the outputs hold no weights, tokens are missing, or the record would be
+                invalid.
         """
         source_tokens = checked_labels("source_tokens", source_tokens)
         target_tokens = checked_labels("target_tokens", target_tokens)
@@ -253,7 +252,7 @@ class AttentionRecord:
         )
 
     def weights(self, head: Head | str) -> np.ndarray:
-        """Return the weights (query, key) of one head, a `Head` or a code such as "e2.3".
+        """Return the weights (query, key) of a head, given as a `Head` or a code such as "e2.3".
 
         Raises:
             ValueError: If there is no such head.
@@ -263,7 +262,7 @@ class AttentionRecord:
         return getattr(self, head.kind)[head.layer][head.head]
 
     def tokens(self, kind: Kind) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the labels of a map's rows (queries) and of its columns (keys).
+        """Return the row labels (queries) and the column labels (keys) of an attention map.
 
         A row of cross-attention is labelled with the word that its step *writes*, because that is
         the word whose sources you want to see.
@@ -292,14 +291,14 @@ class AttentionRecord:
 
 
 def checked_labels(name: str, tokens: Any) -> tuple[str, ...]:
-    """Return an axis's labels as a tuple; raise a ValueError for the first that is not a string."""
+    """Return the labels of an axis as a tuple; raise a ValueError unless all are strings."""
     if isinstance(tokens, str | bytes):
         raise ValueError(
             f"{name} is one string, {short(tokens)}; expected a list with one string for each token"
         )
     if isinstance(tokens, Mapping | Set) or not isinstance(tokens, Iterable):
         raise ValueError(
-            f"{name} is {short(tokens)}; expected a list of strings, in the order of the tokens"
+            f"{name} is {short(tokens)}; expected a list of strings, one for each token"
         )
     labels = tuple(tokens)
     for place, label in enumerate(labels):
@@ -320,7 +319,7 @@ def short(value: object) -> str:
 
 
 def _check_step(name: str, step: Any) -> None:
-    """Raise a ValueError unless these are tokens, each with a probability."""
+    """Raise a ValueError unless `step` is a list of pairs of a token and its probability."""
     fits = isinstance(step, list | tuple) and all(
         isinstance(pair, list | tuple)
         and len(pair) == 2
@@ -334,10 +333,10 @@ def _check_step(name: str, step: Any) -> None:
 
 
 def as_head(head: Any) -> Head:
-    """Return a head as a `Head`, from its code ("e2.3") or from a tuple of its three parts.
+    """Return the `Head` for a code such as "e2.3" or for a tuple (kind, layer, head).
 
     Raises:
-        ValueError: If it is none of these.
+        ValueError: If `head` is neither of these.
     """
     if isinstance(head, str):
         return Head.from_code(head)
@@ -348,7 +347,7 @@ def as_head(head: Any) -> Head:
 
 
 def check_kind(kind: Any) -> None:
-    """Raise a ValueError unless this is a kind of attention."""
+    """Raise a ValueError unless `kind` is a kind of attention."""
     if kind not in KINDS:
         raise ValueError(f"kind is {kind!r}; expected one of {KINDS}")
 
@@ -381,7 +380,7 @@ CAUSES = (
 
 
 def check_weights(name: str, weights: np.ndarray, causes: str = "") -> None:
-    """Raise a ValueError if a weight is negative, or a row sums to neither 1 nor 0."""
+    """Raise a ValueError if a weight is negative or NaN, or a row sums to neither 1 nor 0."""
     if not np.all(weights >= 0):  # also catches NaN
         raise ValueError(f"{name} has a weight below 0 or NaN; expected weights from 0 to 1")
     sums = weights.sum(axis=-1, dtype=np.float64)
@@ -420,7 +419,7 @@ def _cut(
     shape: tuple[int, int],
     padding: Literal["right", "left"],
 ) -> np.ndarray:
-    """Return the weights (heads, query, key) of one sentence of a batch, without the padding."""
+    """Return the weights (heads, query, key) of one sentence in a batch, without the padding."""
     if getattr(layer, "ndim", None) != 4:
         found = f"{name} is a {type(layer).__name__}"
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Head scores: each is a number that describes what a head does; `SCORES` lists them all.
+"""Head scores, which are numbers that describe what a head does; `SCORES` lists them all.
 
 The lab colours heads by these scores, and lessons 11 and 12 compare heads by them. The lab computes
 the same formulas in JavaScript, in `transformer_lab/lab/page/lab/head_scores.js`, and a browser
@@ -15,10 +15,10 @@ from transformer_lab.attention.record import KINDS, Alignment, AttentionRecord, 
 
 
 def alignment_error_rate(found: Alignment, gold: Alignment) -> float:
-    """Return the alignment error rate (AER) of some links: 0 if all are correct, 1 if none is.
+    """Return the alignment error rate (AER): 0 if found and gold links are equal, 1 if disjoint.
 
-    It is 1 − 2 |found ∩ gold| / (|found| + |gold|), where all gold links are treated as sure (Och and
-    Ney 2003).
+    It is 1 − 2 |found ∩ gold| / (|found| + |gold|), where all gold links are treated as sure (Och
+    and Ney 2003).
 
     Raises:
         ValueError: If `gold` is empty.
@@ -30,7 +30,7 @@ def alignment_error_rate(found: Alignment, gold: Alignment) -> float:
 
 
 def strongest_links(weights: np.ndarray, steps: Iterable[int]) -> Alignment:
-    """Return, for each of these rows, the link (key, query) to the key with the largest weight."""
+    """Return a link (key, query) for each of these rows, to the key with the largest weight."""
     return tuple((int(weights[step].argmax()), step) for step in steps)
 
 
@@ -49,7 +49,7 @@ def head_alignment_error_rate(record: AttentionRecord, head: Head) -> float:
 
 
 def entropy(weights: np.ndarray) -> float:
-    """Return the mean entropy of the rows of (query, key) weights, in nats.
+    """Return the mean entropy of the rows of an attention map (query, key), in nats.
 
     It is 0 if each row puts all its weight on one key, and log n if it spreads evenly over n keys.
     """
@@ -79,8 +79,8 @@ def first_token(weights: np.ndarray) -> float:
 def referent_score(record: AttentionRecord, head: Head) -> float:
     """Return the weight on the pronoun's referent minus the weight on the other noun, from −1 to 1.
 
-    In the encoder it is read from the pronoun's row, and in cross-attention from the row of the
-    step that writes the pronoun's translation.
+    In the encoder, both weights are in the pronoun's row. In cross-attention, they are in the row
+    of the step that writes the pronoun's translation.
 
     Raises:
         ValueError: If the head belongs to the decoder's self-attention, or the record has no
@@ -96,7 +96,7 @@ def referent_score(record: AttentionRecord, head: Head) -> float:
 def mean_over_records(
     score: Callable[[AttentionRecord, Head], float], records: Sequence[AttentionRecord], kind: Kind
 ) -> dict[Head, float]:
-    """Return a score's mean over several records of one model, for each head of one kind.
+    """Return the mean of a score over several records of one model, for each head of one kind.
 
     Raises:
         ValueError: If `records` is empty.
@@ -111,13 +111,13 @@ class Score(NamedTuple):
     """One head score, a row of the table `SCORES`.
 
     Attributes:
-        name: Its name in code.
-        label: Its name on the pages.
-        best: Which end of the scale is of interest, "low" or "high". The lab colours it dark.
-        means: What the number tells you, in words.
-        compute: The formula, which returns a head's score in a record, or NaN if it has none.
+        name: The name used in code.
+        label: The name shown on pages.
+        best: The end of the scale that is of interest, "low" or "high". The lab colours it dark.
+        means: A short text that says what the number means.
+        compute: A function that returns a head's score in a record, or NaN if it has none.
         kinds: The kinds of attention that have this score.
-        needs: The field of the record that the formula needs in addition to the weights, if any.
+        needs: The field of the record that `compute` needs in addition to the weights, if any.
     """
 
     name: str
@@ -132,9 +132,9 @@ class Score(NamedTuple):
 def apply_to_weights(
     formula: Callable[[np.ndarray], float], queries: int = 1
 ) -> Callable[[AttentionRecord, Head], float]:
-    """Return a function (record, head) that applies a formula for (query, key) weights to that head.
+    """Turn a formula for (query, key) weights into a function of a record and a head.
 
-    It returns NaN for a head with fewer than `queries` rows.
+    The function returns NaN for a head with fewer than `queries` rows.
     """
 
     def compute(record: AttentionRecord, head: Head) -> float:
@@ -178,7 +178,7 @@ SCORES = (
 
 
 def available_scores(record: AttentionRecord, kind: Kind) -> tuple[Score, ...]:
-    """Return the scores that can be computed for this kind of head from what the record holds."""
+    """Return the scores that can be computed for this kind of head in this record."""
     of_kind = (score for score in SCORES if kind in score.kinds)
     return tuple(score for score in of_kind if not score.needs or getattr(record, score.needs))
 
@@ -186,7 +186,7 @@ def available_scores(record: AttentionRecord, kind: Kind) -> tuple[Score, ...]:
 def find_sharpest_head(record: AttentionRecord, kind: Kind, among: Collection[Head] = ()) -> Head:
     """Return the head of this kind with the lowest mean entropy; if several tie, the first.
 
-    If any head of this kind is in `among`, only those are compared.
+    If `among` contains heads of this kind, only those are compared.
     """
     compute = apply_to_weights(entropy)
     heads = record.heads(kind)
@@ -196,9 +196,9 @@ def find_sharpest_head(record: AttentionRecord, kind: Kind, among: Collection[He
 
 
 def head_scores(record: AttentionRecord, kind: Kind) -> list[dict[str, Any]]:
-    """Return each available score with its value for every head, layer by layer, ready for JSON.
+    """Return each available score with its values for all heads, layer by layer, ready for JSON.
 
-    A value is None if the head has no such score: in a map of one token, for instance, there is no
+    A value is None if the head has no such score. In a map of one token, for instance, there is no
     previous token.
     """
     found = []

@@ -1,7 +1,7 @@
-"""Turn a record of word pieces into a record of words, which people can read as a sentence.
+"""Turn a record of subwords into a record of whole words, which is easier to read.
 
-Weights on the pieces of a word are added up, and the rows of its pieces are averaged, so that rows
-still sum to 1. Clark et al. (2019) do the same for BERT's pieces.
+The weights on a word's subwords are added up, and the rows of its subwords are averaged, so rows
+still sum to 1. Clark et al. (2019) do the same for BERT.
 """
 
 import re
@@ -17,24 +17,24 @@ from transformer_lab.attention.record import AttentionRecord
 SPACES = " \t\n▁"
 """The characters that mark the beginning of a word; SentencePiece uses ▁."""
 INNER = ("'", "’", "-")
-"""Characters that are part of a word if there are letters on both sides: can't, co-operative."""
+"""Characters that belong to a word if there is a letter on each side: can't, co-operative."""
 SPECIAL = re.compile(r"</?\w+>|>>\w+<<")
 """Special tokens such as <pad> and </s>, and the language codes of some checkpoints."""
 
 Groups = tuple[tuple[int, ...], ...]
-"""For each word, the positions of its pieces, in order."""
+"""The positions of each word's subwords, in order."""
 
 
 def word_groups(tokens: Sequence[str]) -> Groups:
-    """Return, for each word, a tuple of its tokens' positions.
+    """Return the positions of each word's tokens, one tuple per word.
 
-    If no token begins with a space, each token is already a word. Otherwise each token that begins
+    If no token begins with a space, each token is already a word. Otherwise, each token that begins
     with a space starts a word, with these exceptions:
 
-    - A special token stands alone, and so does a token without letters or digits, such as a full
-      stop; whatever follows it without a space starts a new word.
+    - A special token is a word of its own, and so is a token without letters or digits, such as a
+      full stop; whatever follows it without a space starts a new word.
     - An apostrophe or a hyphen between two letters does not split a word.
-    - A token that is nothing but a space belongs to what follows it.
+    - A token that is nothing but a space belongs to the token that follows it.
     """
     if not has_pieces(tokens):
         return tuple((place,) for place in range(len(tokens)))
@@ -48,9 +48,9 @@ def word_groups(tokens: Sequence[str]) -> Groups:
 
 
 def has_pieces(tokens: Sequence[str]) -> bool:
-    """Return whether any token begins with a space, the mark of a word's beginning.
+    """Return whether the tokens are subwords: whether any of them begins with a space.
 
-    If none does, the tokens are whole words.
+    A space marks the beginning of a word. If no token has one, the tokens are whole words.
     """
     return any(token[:1] and token[0] in SPACES for token in tokens)
 
@@ -78,7 +78,7 @@ def joins(tokens: Sequence[str], place: int) -> bool:
 
 
 def stands_alone(piece: str) -> bool:
-    """Return whether a piece is a special token, or has neither letters nor digits."""
+    """Return whether a token is a special token, or has neither letters nor digits."""
     bare = piece.strip(SPACES)
     return bool(SPECIAL.fullmatch(bare)) or not any(map(is_letter, bare))
 
@@ -86,24 +86,24 @@ def stands_alone(piece: str) -> bool:
 def is_letter(sign: str) -> bool:
     """Return whether a character can be part of a word.
 
-    Letters, their accents, digits, _ and � (half a letter) can.
+    This includes letters, accents, digits, _ and � (part of a letter).
     """
     return bool(sign) and (sign in "_\ufffd" or unicodedata.category(sign)[0] in "LMN")
 
 
 def join_tokens(tokens: Sequence[str], groups: Groups) -> tuple[str, ...]:
-    """Return the text of each group of tokens, without the space that marks a word's beginning."""
+    """Return the text of each group of tokens, without the space that marks the start of a word."""
     if not has_pieces(tokens):
         return tuple(tokens)
     return tuple("".join(tokens[place] for place in group).strip(SPACES) for group in groups)
 
 
 def step_groups(record: AttentionRecord) -> tuple[Groups, Groups]:
-    """Return the word groups of the decoder's inputs (`target_tokens`) and of its outputs.
+    """Return the word groups of the decoder's inputs and of its outputs.
 
-    The outputs (`written_tokens`) are grouped by the tokens that are read one step later, because
-    these show where words begin. The first input (bos) and the last output (eos, or the last word
-    of a truncated translation) stand alone.
+    The inputs are `target_tokens`; the first one (bos) is a group of its own. The outputs are
+    `written_tokens`. They are grouped like the inputs one step later, whose tokens show where words
+    begin. The last output (eos, or the last word of a truncated translation) is a group of its own.
     """
     steps = len(record.target_tokens)
     if not steps:
@@ -114,15 +114,15 @@ def step_groups(record: AttentionRecord) -> tuple[Groups, Groups]:
 
 
 def by_words(record: AttentionRecord) -> AttentionRecord:
-    """Return a record with each word's pieces joined; a record of whole words comes back unchanged.
+    """Return a record with each word's subwords joined; a record of whole words stays unchanged.
 
         by_words(load_bergamot("en-pt").attend("The trophy does not fit."))
 
-    The weight of one word on another is summed over the key's pieces, and averaged over the query's
-    pieces. Pieces whose row is all zeros are left out of the average. The decoder's maps stay
-    causal: no word attends to a later one. `next_tokens` are taken from the step that writes a
-    word's first piece, and they are still pieces. Gold positions become word positions, while
-    `muted`, `label` and `unknown` stay the same.
+    The weight of one word on another is summed over the key's subwords, and averaged over the
+    query's subwords. Subwords whose row is all zeros are left out of the average. The decoder's
+    maps stay causal: no word attends to a later one. `next_tokens` are taken from the step that
+    writes a word's first subword, and they are still subwords. Gold positions become word
+    positions, while `muted`, `label` and `unknown` stay the same.
     """
     source = word_groups(record.source_tokens)
     read, written = step_groups(record)
@@ -155,7 +155,7 @@ def by_words(record: AttentionRecord) -> AttentionRecord:
 def join_map(
     weights: Float[np.ndarray, "heads query key"], rows: Groups, columns: Groups
 ) -> Float[np.ndarray, "heads query_word key_word"]:
-    """Return the weights between words: summed over a word's pieces as keys, averaged as queries."""
+    """Return the weights between words: summed over key subwords, averaged over query subwords."""
     if len(rows) == weights.shape[1] and len(columns) == weights.shape[2]:
         return weights
     summed = weights.astype(np.float64) @ membership(columns, weights.shape[2]).T
@@ -165,7 +165,7 @@ def join_map(
 
 
 def membership(groups: Groups, size: int) -> Float[np.ndarray, "words pieces"]:
-    """Return a matrix that is 1 where a piece belongs to a word, and 0 elsewhere."""
+    """Return a matrix that is 1 where a subword belongs to a word, and 0 elsewhere."""
     found = np.zeros((len(groups), size))
     for word, group in enumerate(groups):
         found[word, list(group)] = 1

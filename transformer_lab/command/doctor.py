@@ -1,4 +1,4 @@
-"""A check of this machine: what it has, what is missing, and how to install it.
+"""A check of this machine: what is installed, what is missing, and how to get it.
 
 The command `doctor` prints it.
 """
@@ -30,13 +30,13 @@ PACKAGES = {
     "nbval": "[test]",
     "playwright": "[test]",
 }
-"""The packages to look for, with the extra that installs each of them."""
+"""The packages to look for, each with the extra that installs it."""
 
 
 def diagnose() -> dict[str, tuple[str, str]]:
-    """Return what was found for each dependency and tool, and how to get it.
+    """Return what was found for each dependency and tool, and how to get what is missing.
 
-    Each entry is a pair of texts; the second is "" if nothing is missing.
+    Each value is a pair of texts, a finding and a remedy; the remedy is "" if none is needed.
     """
     device = pick_device()
     dtype = pick_dtype("auto", device)

@@ -1,4 +1,4 @@
-"""The command line: train, translate, evaluate, lab, export, corpora, progress, doctor.
+"""The command line: train, translate, evaluate, lab, playground, export, and other commands.
 
 Run each as `python -m transformer_lab COMMAND`.
 """
@@ -40,7 +40,7 @@ from transformer_lab.translator import PRETRAINED, Translation, Translator
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return the exit code: 0, or 1 after one line on standard error.
+    """Run one command and return the exit code: 0, or 1 after an error line on standard error.
 
     `arguments` are the command-line arguments; by default, those of the process.
     """
@@ -82,7 +82,7 @@ STOPS = {
     "patience": "stopped because it no longer improved",
     "interrupted": "interrupted",
 }
-"""What `train` prints when it ends for one of the reasons in `training.trainer.Stop`."""
+"""The text that `train` prints for each reason to stop (see `training.trainer.Stop`)."""
 MODEL = "the folder or file of a translator (default: the one that comes with the package)"
 DEVICES = "the device to compute on: auto (default), cpu, cuda or mps"
 
@@ -100,7 +100,7 @@ def build_parser() -> argparse.ArgumentParser:
     def command(name: str, run: Any, help: str) -> argparse.ArgumentParser:  # noqa: A002
         sub = commands.add_parser(name, help=help, description=help)
         sub.add_argument(
-            "--json", action="store_true", help="print the results as JSON, on the last line"
+            "--json", action="store_true", help="print the results as JSON on the last line"
         )
         sub.set_defaults(run=run)
         return sub
@@ -117,7 +117,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--vocab-size",
         type=int,
         default=None,
-        help="how many word pieces to learn; with 260, each letter is a piece of its own "
+        help="how many subwords to learn; with 260, each letter is a token of its own "
         "(default: as many as suit the preset)",
     )
     train.add_argument("--max-steps", type=int, default=None, help="stop after this many steps")
@@ -128,7 +128,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--seed",
         type=int,
         default=None,
-        help="determines all random choices of the run (default 0)",
+        help="the seed for all random choices in the run (default 0)",
     )
     add_skip_bad(train)
     train.add_argument("--device", default=None, help=DEVICES)
@@ -136,11 +136,11 @@ def build_parser() -> argparse.ArgumentParser:
         "--precision",
         choices=("auto", "fp32", "bf16"),
         default=None,
-        help="the precision of matrix products; auto means bf16 where the hardware has it "
-        "(default: what the preset says)",
+        help="the precision of matrix products; auto means bf16 if the hardware supports it "
+        "(default: set by the preset)",
     )
     train.add_argument(
-        "--out", type=Path, default=None, help="the folder of the run (default runs/CORPUS-PRESET)"
+        "--out", type=Path, default=None, help="the folder for the run (default runs/CORPUS-PRESET)"
     )
     train.add_argument("--resume", action="store_true", help="continue the run in --out")
 
@@ -162,7 +162,7 @@ def build_parser() -> argparse.ArgumentParser:
     lab.add_argument(
         "text",
         nargs="*",
-        help="the sentences that the page offers, each as a button (default: one from the model's "
+        help="the sentences to offer on the page, each as a button (default: one from the model's "
         "corpus; for the model that comes with the package, two famous ones and a guide)",
     )
     lab.add_argument(
@@ -175,24 +175,24 @@ def build_parser() -> argparse.ArgumentParser:
     lab.add_argument(
         "--record",
         action="store_true",
-        help="store what every head did with one sentence instead of the model, which may then "
-        "have any size",
+        help="instead of the model, store what every head does with one sentence; this works "
+        "for a model of any size",
     )
     lab.add_argument("--device", help=f"with --record: {DEVICES}")
     lab.add_argument(
-        "--start", default="", help='what the page shows first, such as "head=e2.3&row=10"'
+        "--start", default="", help='what the page should show first, such as "head=e2.3&row=10"'
     )
     lab.add_argument("--title", default="", help="a heading for the page")
     lab.add_argument(
         "--no-examples",
         action="store_true",
-        help="leave out the test pairs from the model's corpus, on which the page tests a muted head",
+        help="leave out the pairs from the model's test set that show what a muted head does",
     )
     lab.add_argument(
         "--languages",
         nargs=2,
         metavar=("SOURCE", "TARGET"),
-        help="what the page calls the two languages",
+        help="the names of the two languages on the page",
     )
 
     play = command(
@@ -201,9 +201,11 @@ def build_parser() -> argparse.ArgumentParser:
         "Write a page in which a small Transformer learns while you watch.",
     )
     play.add_argument(
-        "--task", default="reverse", help="what it learns to do (default %(default)s)"
+        "--task", default="reverse", help="what the Transformer learns to do (default %(default)s)"
     )
-    play.add_argument("--start", default="", help='other choices, such as "heads=1&but=mask:false"')
+    play.add_argument(
+        "--start", default="", help='other settings, such as "heads=1&but=mask:false"'
+    )
     play.add_argument(
         "--out", type=Path, default=Path("play.html"), help="the page (default %(default)s)"
     )
@@ -216,9 +218,9 @@ def build_parser() -> argparse.ArgumentParser:
         "--to",
         choices=("transformers", "ctranslate2"),
         required=True,
-        help="the library to write it for",
+        help="the library that should run it",
     )
-    export.add_argument("--out", type=Path, required=True, help="a folder that does not exist yet")
+    export.add_argument("--out", type=Path, required=True, help="the new folder to write")
     export.add_argument(
         "--quantization",
         default=None,
@@ -231,24 +233,22 @@ def build_parser() -> argparse.ArgumentParser:
         "--clear",
         nargs="*",
         metavar="NAME",
-        help="delete these, named by corpus or folder, or all of them if none is named; a run that "
-        "needs a deleted corpus prepares it again",
+        help="delete the corpora with these names or folders, or all of them if no name is given; "
+        "a run that needs a deleted corpus prepares it again",
     )
 
     done = command(
         "progress", run_progress, "Show what you have done in the course, and what to review."
     )
-    done.add_argument(
-        "--forget", action="store_true", help="delete the file in which this is stored"
-    )
+    done.add_argument("--forget", action="store_true", help="delete the file that stores this")
 
     command("doctor", run_doctor, "Show what is installed, what is missing, and how to get it.")
     return top
 
 
 def add_skip_bad(parser: argparse.ArgumentParser) -> None:
-    """Add `--skip-bad`."""
-    said = "skip lines that are not a pair of texts"
+    """Add the option `--skip-bad`."""
+    said = "skip the lines that do not hold a pair of texts"
     parser.add_argument("--skip-bad", action="store_true", help=said)
 
 
@@ -265,18 +265,20 @@ def add_corpus_options(sub: argparse.ArgumentParser, default: str) -> None:
     sub.add_argument(
         "--source",
         default=None,
-        help="the source column, by name or number; for two files, the ending of the source file",
+        help="the name or number of the source column; for two files, the ending of the source file",
     )
-    sub.add_argument("--target", default=None, help="the target column or ending, in the same way")
+    sub.add_argument(
+        "--target", default=None, help="the target column or ending, given in the same way"
+    )
     sub.add_argument(
         "--csv",
         action="store_true",
-        help="columns are separated by commas, and text may be in quotes",
+        help="read the table as CSV: columns separated by commas, texts optionally in quotes",
     )
 
 
 def corpus_from_options(options: argparse.Namespace) -> str | None:
-    """Return the name of the chosen corpus, with its columns, or None if the options choose none.
+    """Return the name of the chosen corpus, with its columns, or None if none is chosen.
 
     Raises:
         ValueError: If the options contradict each other.
@@ -376,8 +378,8 @@ def add_columns(corpus: str | None, source: str | None, target: str | None) -> s
     """Return the corpus name with "@SOURCE,TARGET" added.
 
     Raises:
-        ValueError: If the two columns are not both given, or are equal, empty, or contain a comma,
-            / or @; or if there is no corpus, or one with fixed columns (the world and Debian).
+        ValueError: If only one column is given; if the columns are equal or empty, or contain a
+            comma, / or @; or if there is no corpus, or its columns are fixed (world and Debian).
     """
     name, sides = "choice of --source and --target", (source, target)
     check(name, sides, "both or neither, and two different names", all(sides) and source != target)
@@ -391,11 +393,11 @@ def add_columns(corpus: str | None, source: str | None, target: str | None) -> s
 
 
 def mark_csv(corpus: str | None) -> str:
-    """Return the corpus name with "csv:" in front, unless it is there already.
+    """Return the corpus name with the prefix "csv:", which is added if it is missing.
 
     Raises:
-        ValueError: If the corpus is not a file or folder but the world (which is the default),
-            Debian, or a dataset on the hub. This does not check whether a file exists.
+        ValueError: If the corpus is the world (the default), Debian or a dataset on the hub, rather
+            than a file or folder. Whether the file exists is not checked.
     """
     kind = (corpus or "world").partition(":")[0]
     if kind in ("world", "debian", *HUB_KINDS):
@@ -416,7 +418,7 @@ def print_scores(
 ) -> tuple[float, Evaluation]:
     """Score a translator, print the scores, and return the validation loss and the scores.
 
-    With `own_file`, both splits hold all pairs of one file, so the text names no split.
+    With `own_file`, both splits hold all pairs of one file, so the printed text names no split.
     """
     loss = validation_loss(translator, splits.validation)
     evaluation = evaluate(translator, splits.test, beam_size=beam_size)
@@ -444,7 +446,7 @@ def print_scores(
 def run_translate(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Run `translate`: translate the arguments, or standard input line by line.
 
-    A text that the translator refuses becomes an empty line; such lines are counted at the end.
+    Texts that the translator refuses become empty lines; their number is printed at the end.
 
     Raises:
         ValueError: If all texts are refused, or standard input is empty.
@@ -492,14 +494,14 @@ def run_translate(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def warn_unknown(words: Sequence[str]) -> None:
-    """Print the words that the model does not know on standard error, if there are any."""
+    """Print a warning on standard error that names the words the model does not know, if any."""
     if words:
         said = f"The model does not know {join_for_terminal(words)}, and reads <unk> instead."
         print(said, file=sys.stderr)
 
 
 def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
-    """Run `evaluate`: score a saved translator on its corpus's test split, or on all of another file."""
+    """Run `evaluate`: score a translator on the test split of its corpus, or on another file."""
     started = time.perf_counter()
     translator = Translator.load(options.model, device=options.device)
     about, asked = About.of(translator), corpus_from_options(options)
@@ -522,7 +524,7 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def run_lab(options: argparse.Namespace) -> dict[str, Any]:
-    """Run `lab`: write a page with the model, or a record of it; return the page's path and size."""
+    """Run `lab`: write a page with the model or an attention record; return its path and size."""
     # Imported here because the drawing code loads slowly.
     from transformer_lab.lab.guide import EXAMPLES, famous_guide
     from transformer_lab.lab.open_lab import lab
@@ -553,7 +555,7 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
         elif example := About.of(translator).example:
             given["sentences"] = [example]
         else:
-            raise ValueError("write a sentence for this model to read; it comes without an example")
+            raise ValueError("this model comes without an example; write a sentence for it to read")
         if options.model != PRETRAINED and not options.no_examples:
             given["examples"] = find_test_pairs(translator, EXAMPLES)
         page = lab(translator, **given)
@@ -570,11 +572,11 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def find_test_pairs(translator: Translator, most: int) -> list[tuple[str, str]]:
-    """Return test pairs from a translator's run, so that its page can test what muting a head does.
+    """Return test pairs from a translator's run, on which its page can test muting a head.
 
-    There are none if the translator does not come from a run, or if its corpus cannot be read or
-    has changed. There is then no telling what the translator has seen; a line on standard error
-    says so.
+    There are none if the translator does not come from a run. If the run's corpus cannot be read or
+    has changed, there are none either, because nobody knows which pairs the translator has seen; a
+    line on standard error then says so.
     """
     about = About.of(translator)
     if about.corpus is None:
@@ -610,7 +612,7 @@ def run_playground(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def refuse_existing(options: argparse.Namespace) -> None:
-    """Raise a ValueError if the page exists and may not be replaced."""
+    """Raise a ValueError if the page already exists and `--overwrite` is not set."""
     if options.out.exists() and not options.overwrite:
         raise ValueError(
             f"{options.out} already exists. Add --overwrite to replace it, or choose another --out"
@@ -657,7 +659,7 @@ def run_corpora(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def run_progress(options: argparse.Namespace) -> dict[str, Any]:
-    """Run `progress`: print what a learner has done and should review today, or delete the diary."""
+    """Run `progress`: print what a learner has done and should review, or delete the diary."""
     path = diary.find_diary()
     if options.forget:
         gone = path is not None and diary.delete_diary(path)

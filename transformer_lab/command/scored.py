@@ -1,4 +1,4 @@
-"""Which pairs `evaluate` scores, and whether the model has seen them in training."""
+"""Choose the pairs that `evaluate` scores, and find out whether the model was trained on them."""
 
 import contextlib
 import io
@@ -19,8 +19,8 @@ from transformer_lab.runs.run import About
 class Scored:
     """The splits whose test pairs are scored.
 
-    `whole_file` says whether these are all pairs of a file, and `seen` how many of them have a
-    source that was in the model's training part; None if nobody knows.
+    `whole_file` says whether the test pairs are all pairs of a file. `seen` is the number of test
+    pairs whose source was in the model's training split, or None if it is unknown.
     """
 
     splits: Splits[Any]
@@ -32,7 +32,7 @@ def find_own_corpus(about: About, model: object) -> Corpus:
     """Return the corpus that a model was trained on.
 
     Raises:
-        ValueError: If the model does not say which, or the corpus is not here.
+        ValueError: If the model does not name its corpus, or the corpus is not available.
     """
     if about.corpus is None:
         raise ValueError(
@@ -50,12 +50,12 @@ def find_own_corpus(about: About, model: object) -> Corpus:
 
 
 def has_changed(about: About, splits: Splits[Any]) -> bool:
-    """Return whether a run's corpus has changed since training; False if the run has no fingerprint."""
+    """Return whether a run's corpus has changed since training; False if it has no fingerprint."""
     return about.data not in (None, fingerprint(splits.train))
 
 
 def check_unchanged(about: About, splits: Splits[Any]) -> Splits[Any]:
-    """Return the splits of a run's corpus; raise a ValueError if they are not what it trained on."""
+    """Return the splits of a run's corpus; raise a ValueError if they changed since training."""
     if has_changed(about, splits):
         raise ValueError("it has changed since the model was trained on it")
     return splits
@@ -64,10 +64,10 @@ def check_unchanged(about: About, splits: Splits[Any]) -> Splits[Any]:
 def open_scored_pairs(
     corpus: Corpus, about: About, skip_bad: bool, is_own: bool, limit: int | None
 ) -> Scored:
-    """Return what to score of a corpus, and print what a reader of the scores should know.
+    """Return the pairs of a corpus to score, and print what a reader of the scores should know.
 
-    Of a corpus that the model was trained on, only the test split is scored, also if the corpus has
-    another name now. Of another file, all of it is.
+    If the model was trained on the corpus, only the test split is scored, even if the corpus has a
+    different name now. Any other file is scored as a whole.
     """
     warn_of_other_languages(corpus, about)
     if not is_own and corpus.read_test:
@@ -90,7 +90,7 @@ def open_scored_pairs(
 
 
 def split_copy(corpus: Corpus, about: About, skip_bad: bool) -> Splits[Any] | None:
-    """Return the splits of a corpus if it is a copy of what a run was trained on, otherwise None."""
+    """Return the splits of a corpus if it is a copy of the one a run was trained on, else None."""
     if about.data is None:  # nobody could tell, so there is no need to read it
         return None
     try:
@@ -101,7 +101,10 @@ def split_copy(corpus: Corpus, about: About, skip_bad: bool) -> Splits[Any] | No
 
 
 def count_seen(pairs: Sequence[SentencePair], about: About) -> int | None:
-    """Return how many of these sources a run was trained on, and print it; None if nobody knows."""
+    """Return how many of these pairs have a source that a run was trained on.
+
+    The result is None if it cannot be known. If it is above 0, it is printed as well.
+    """
     if about.corpus is None or about.data is None or not names_a_place(about.corpus):
         return None
     try:
@@ -119,13 +122,13 @@ def count_seen(pairs: Sequence[SentencePair], about: About) -> int | None:
 
 
 def split_in_silence(corpus: Corpus, seed: int, skip_bad: bool) -> Splits[Any]:
-    """Return the splits of a corpus that is only looked at: what it left out interests nobody here."""
+    """Return the splits of a corpus, without printing what was left out."""
     with contextlib.redirect_stderr(io.StringIO()):
         return corpus.splits(seed, skip_bad)
 
 
 def warn_of_other_languages(corpus: Corpus, about: About) -> None:
-    """Print a line if a corpus names other languages than the model's own corpus, or swaps them."""
+    """Print a warning if a corpus has other languages than the model's corpus, or swaps the two."""
     unknown = language_names(None)
     own, asked = language_names(about.corpus), language_names(corpus.name)
     if unknown in (own, asked) or own == asked:

@@ -19,8 +19,8 @@ def prepare_streams() -> None:
     """Prepare the standard streams once, before a command prints or reads anything.
 
     Output is UTF-8, whatever the console's code page or PYTHONIOENCODING says, because the next
-    command in a pipe reads UTF-8 (see `read_lines`). Whatever UTF-8 cannot encode is escaped: a
-    file name may contain a lone surrogate, and no result should be lost over that.
+    command in a pipe reads UTF-8 (see `read_lines`). Characters that UTF-8 cannot encode are
+    escaped, so no result is lost because a file name contains a lone surrogate.
     """
     open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
@@ -45,9 +45,9 @@ def open_closed_streams() -> None:
 
 
 def replace_nan(value: Any) -> Any:
-    """Return a value for JSON, with null instead of NaN and infinity.
+    """Return a JSON value with None instead of NaN or infinity in its fields.
 
-    A field called NAME_reason next to each one says why, in words.
+    For each such field NAME, a field NAME_reason is added that says why.
     """
     if isinstance(value, list):
         return [replace_nan(part) for part in value]
@@ -62,7 +62,7 @@ def replace_nan(value: Any) -> Any:
 
 
 def read_lines() -> Iterator[list[str]]:
-    """Yield the lines of standard input in lists, as soon as they arrive.
+    """Yield lists of lines from standard input, as soon as they arrive.
 
     Only a line feed ends a line, whereas `str.splitlines` would also split at other separators. A
     byte-order mark at the beginning, which Windows writes, is dropped.

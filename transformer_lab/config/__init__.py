@@ -1,6 +1,6 @@
-"""The numbers that define a model and a training run, with the paper's names and the allowed values.
+"""The configurations of models and training runs, with the paper's names and allowed values.
 
-Everything else imports them from here.
+Other modules import them from here.
 """
 
 from transformer_lab.config.checks import (

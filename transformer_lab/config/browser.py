@@ -1,4 +1,4 @@
-"""The Chromium on this machine, used to test and time pages, and to take screenshots of them."""
+"""Find the Chromium that is used to test and time pages, and to take screenshots of them."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ import shutil
 def find_browser() -> str | None:
     """Return the path of $CHROMIUM or of a Chromium on the PATH, or None if there is none.
 
-    A headless build is preferred: nothing here needs a window, and it renders twice as fast.
+    A headless build is preferred, because no window is needed and it renders twice as fast.
     """
     names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
     candidates = (shutil.which(name) for name in (os.environ.get("CHROMIUM", ""), *names) if name)

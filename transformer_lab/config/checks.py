@@ -1,4 +1,4 @@
-"""Checks for arguments and fields: each ValueError gives the name, the value and what was expected.
+"""Checks for arguments and fields; their errors give the name, the value and what was expected.
 
 Every part of the package uses them.
 """
@@ -11,7 +11,7 @@ from numbers import Integral, Real
 from typing import Any
 
 MOST_SEED = 2**63 - 1
-"""The largest seed, half of what PyTorch allows, because a run adds to its seed at each step."""
+"""The largest seed: half of what PyTorch allows, because a run adds to its seed at each step."""
 
 
 def check(name: str, value: object, expected: str, holds: bool) -> None:
@@ -23,9 +23,9 @@ def check(name: str, value: object, expected: str, holds: bool) -> None:
 def check_mask(mask: Any, scores: Sequence[int], dtype: str = "torch.bool") -> None:
     """Raise a ValueError unless a mask is boolean and can broadcast to the scores in just one way.
 
-    If scores are (batch, heads, query, key), the first dimension of a mask with three dimensions
-    could mean sentences or heads. When there are as many sentences as heads, the shape of the
-    result would not reveal the mistake.
+    If the scores are (batch, heads, query, key), the first dimension of a three-dimensional mask
+    could stand for sentences or for heads. When there are as many sentences as heads, the shape of
+    the result would not reveal a mistake.
     """
     check_boolean(mask, dtype)
     shape, scores = tuple(mask.shape), tuple(scores)
@@ -42,7 +42,7 @@ def check_mask(mask: Any, scores: Sequence[int], dtype: str = "torch.bool") -> N
 
 
 def check_boolean(mask: Any, dtype: str = "torch.bool") -> None:
-    """Raise a ValueError unless the mask's dtype is "torch.bool", or "bool" for NumPy."""
+    """Raise a ValueError unless the mask has the dtype "torch.bool" (or "bool", for NumPy)."""
     found = getattr(mask, "dtype", type(mask))
     check("mask.dtype", found, f"{dtype}, where True means 'may attend'", str(found) == dtype)
 
@@ -111,7 +111,7 @@ def convert_to_boolean(values: object, name: str) -> None:
     """Convert the field `name` of a configuration to a bool, in place.
 
     Raises:
-        ValueError: If it is not True or False (NumPy's count as well).
+        ValueError: If it is not True or False; NumPy booleans are accepted too.
     """
     value = getattr(values, name)
     is_one = isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
@@ -125,7 +125,7 @@ def is_integer(value: object) -> bool:
 
 
 def is_number(value: object) -> bool:
-    """Return whether this is a real Python or NumPy number that fits into a float, but not a boolean."""
+    """Return whether this is a real number (Python's or NumPy's, no boolean) that fits a float."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
     return not isinstance(value, Integral) or abs(int(value)) <= sys.float_info.max
@@ -140,7 +140,7 @@ def config_from_dict(cls: type, values: dict[str, Any]) -> Any:
     """
     if not isinstance(values, dict):
         kind = type(values).__name__
-        raise ValueError(f"{cls.__name__} is described by a {kind}; expected a dict")
+        raise ValueError(f"description of {cls.__name__} has type {kind}; expected dict")
     known = {f.name for f in fields(cls)}
     unknown = sorted(set(values) - known)
     if unknown:

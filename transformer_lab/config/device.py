@@ -60,7 +60,7 @@ def pick_dtype(precision: Precision, device: torch.device) -> torch.dtype:
 
 
 def has_bfloat16(device: torch.device) -> bool:
-    """Return whether this device multiplies bfloat16 matrices in hardware rather than by emulation."""
+    """Return whether this device multiplies bfloat16 matrices in hardware, without emulation."""
     if device.type == "cuda":
         return torch.cuda.get_device_capability(device) >= (8, 0)
     if device.type == "cpu":
@@ -71,7 +71,7 @@ def has_bfloat16(device: torch.device) -> bool:
 
 
 def total_memory() -> float:
-    """Return the memory of this machine or container in bytes, or infinity if the system does not say."""
+    """Return the memory of this machine or container in bytes, or infinity if it is unknown."""
     limit = math.inf
     with contextlib.suppress(ValueError, OSError):  # "max": the container has no limit
         limit = int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="utf-8"))

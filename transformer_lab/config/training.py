@@ -1,4 +1,4 @@
-"""The configuration of a training run: steps, rates, regularisation, device, and the allowed values.
+"""The configuration of a training run: steps, rates, regularisation and device.
 
 The trainer, presets and runs use it.
 """
@@ -22,20 +22,21 @@ Decay = Literal["inverse_sqrt", "linear"]
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingConfig:
-    """How a model is trained (§5 of the paper); `runs.presets` has values that fit each size.
+    """How a model is trained (§5 of the paper); `runs.presets` has suitable values for each size.
 
-    If `peak_rate` is None, the paper's own scale is used, d_model^-0.5 (§5.3, equation 3). `decay`
-    says how the rate falls after the warm-up: as in the paper, or linearly to 0 right after
-    `max_steps`, which then cannot be changed later. `batch_tokens` counts positions, padding
-    included, on the larger side of a batch. `weight_decay` is decoupled (AdamW; Loshchilov and
-    Hutter 2019): at each step the matrices shrink by this factor times the learning rate. The paper
-    uses none. If `max_minutes` is None, there is no time limit. A run with a state file saves it
-    every `save_every` steps and every `save_minutes` minutes; None turns that one off.
+    If `peak_rate` is None, the learning rate is scaled as in the paper, by d_model^-0.5 (§5.3,
+    equation 3). `decay` says how the rate falls after the warm-up: as in the paper, or linearly to
+    0 right after `max_steps`, which then cannot be changed later. `batch_tokens` counts positions,
+    padding included, on the larger side of a batch. `weight_decay` is decoupled (AdamW; Loshchilov
+    and Hutter 2019): at each step, the matrices shrink by this factor times the learning rate. The
+    paper uses none. `patience` stops a run after this many validations without improvement. If
+    `max_minutes` is None, there is no time limit.
+
     `average_decay` is the decay of the exponential moving average (EMA) of the weights; at the end,
-    the model gets this average. The paper instead takes the mean of its last checkpoints (§6.1).
-    With 0 there is no average, and the model keeps its last weights. `patience` stops a run after
-    this many validations without improvement. `shard_optimizer` splits Adam's state among the
-    processes, if there are several.
+    the model gets this average. With 0, there is no average, and the model keeps its last weights.
+    The paper instead averages its last checkpoints (§6.1). A run with a state file saves its state
+    every `save_every` steps and every `save_minutes` minutes; set either one to None to disable it.
+    `shard_optimizer` splits Adam's state among the processes, if there are several.
     """
 
     max_steps: int = 1_000
@@ -90,7 +91,7 @@ class TrainingConfig:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "TrainingConfig":
-        """Build the configuration from what `to_dict` returns.
+        """Build a configuration from the result of `to_dict`.
 
         Raises:
             ValueError: If a field is unknown or missing, or its value is not allowed.

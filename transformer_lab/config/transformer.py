@@ -1,4 +1,4 @@
-"""The configuration of a model: its sizes, with the paper's names and the allowed values.
+"""The configuration of a model: its sizes, with the paper's names and allowed values.
 
 Models, checkpoints and presets use it.
 """
@@ -20,7 +20,7 @@ Positions = Literal["sinusoidal", "learned", "rotary", "alibi", "none"]
 
 MOST_LAYERS = 10_000
 MOST_PARAMETERS = 10**12
-"""The largest number of entries in a model or a matrix; larger ones are refused before allocation."""
+"""The maximum number of entries in a model or a matrix, checked before memory is allocated."""
 
 
 EXTRA_TOKENS = 50
@@ -32,9 +32,10 @@ class TransformerConfig:
     """The shape of one Transformer (Vaswani et al. 2017, §3 and Table 3).
 
     The defaults are those of the paper's base model. If `d_k` or `d_v` is None, it is d_model /
-    num_heads. If `num_key_value_heads` is None, it is `num_heads`; with fewer, neighbouring heads
-    share their keys and values (grouped-query attention). With `recurrent_decoder`, the decoder has
-    a recurrence instead of self-attention; `model.build.build_model` builds either kind.
+    num_heads. If `num_key_value_heads` is None, it is `num_heads`; with fewer key and value heads,
+    neighbouring query heads share them (grouped-query attention). With `recurrent_decoder`, the
+    decoder has a recurrence instead of self-attention; `model.build.build_model` builds either
+    kind.
 
     Raises:
         ValueError: If a field's value is not allowed; the message names the first such field.
@@ -153,7 +154,10 @@ class TransformerConfig:
     def tiny(
         cls, source_vocab_size: int, target_vocab_size: int, **changes: Any
     ) -> "TransformerConfig":
-        """Return the shape of a model that learns the bilingual world in 90 seconds on two CPU cores."""
+        """Return the shape of a model that learns the bilingual world quickly.
+
+        Training takes 90 seconds on two CPU cores.
+        """
         sizes = {
             "d_model": 128,
             "d_ff": 256,
@@ -167,10 +171,11 @@ class TransformerConfig:
     def small(
         cls, source_vocab_size: int, target_vocab_size: int, **changes: Any
     ) -> "TransformerConfig":
-        """Return a shape to train on about ten thousand real sentences in 20 minutes on two CPU cores.
+        """Return the shape of a model for about ten thousand real sentences.
 
-        Unlike in the paper, the norm comes before each sub-layer, because in such a short run this
-        decides whether the model learns to translate at all.
+        Training takes 20 minutes on two CPU cores. Unlike in the paper, layer normalisation comes
+        before each sub-layer. In such a short run, this decides whether the model learns to
+        translate at all.
         """
         sizes = {
             "d_model": 192,
@@ -214,7 +219,7 @@ class TransformerConfig:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "TransformerConfig":
-        """Build the configuration from what `to_dict` returns.
+        """Build a configuration from the result of `to_dict`.
 
         Raises:
             ValueError: If a field is unknown or missing, or its value is not allowed.

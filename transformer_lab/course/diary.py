@@ -1,11 +1,11 @@
 """The learner's diary: which exercises and questions are done, and which questions to review today.
 
 Checks and quizzes write to it; the lessons and `transformer-lab progress` read it. It is one small
-JSON file next to the notebooks, and nothing sends it anywhere. A check or a quiz never fails
-because of it: if it cannot be written, a message says so, once. A question comes back 1 day after
-its first answer, then 3 days later, then 7; after a wrong answer, the gaps start again at 1 day.
-When notebooks are built or tested, `TRANSFORMER_LAB_PROGRESS=off` switches the diary off, so that
-no stored output depends on it.
+JSON file next to the notebooks, and it is never sent anywhere. A check or a quiz never fails
+because of the diary: if the file cannot be written, a message says so once. A question comes back
+1 day after its first answer, then 3 days later, then 7. After a wrong answer, the gaps start again
+at 1 day. When notebooks are built or tested, `TRANSFORMER_LAB_PROGRESS=off` switches the diary off,
+so stored outputs do not depend on it.
 """
 
 import json
@@ -35,7 +35,7 @@ class QuestionRecord:
     Attributes:
         first: The day of the first answer.
         right: Whether the first answer was right.
-        steps: How many times it has been reviewed and answered right since the last wrong answer.
+        steps: How many reviews have been answered correctly since the last wrong answer.
         due: The day on which to ask it again; None if it has been reviewed often enough.
     """
 
@@ -50,10 +50,10 @@ class QuestionRecord:
 
 
 def update_question(before: QuestionRecord | None, right: bool, day: date) -> QuestionRecord:
-    """Return a question's record after an answer on this day; `before` is None for the first answer.
+    """Return a question's record after an answer on this day.
 
-    A right answer before the question is due changes nothing, because the learner may have read the
-    reply an hour ago.
+    `before` is None for the first answer. A right answer before the question is due changes
+    nothing, because the learner may have read the reply an hour ago.
     """
     if before is None:
         return QuestionRecord(day, right, 0, day + timedelta(REVIEW_GAPS[0]))
@@ -96,14 +96,14 @@ Record = dict[str, LessonRecord]
 
 
 def is_off() -> bool:
-    """Return whether `TRANSFORMER_LAB_PROGRESS=off` switches the diary off."""
+    """Return whether the diary is switched off by `TRANSFORMER_LAB_PROGRESS=off`."""
     return os.environ.get(SWITCH, "").lower() == "off"
 
 
 def find_diary() -> Path | None:
     """Return the path of the diary, next to the lessons in this folder or in `notebooks`.
 
-    Return None if there are no lessons in either.
+    Return None if neither folder contains lessons.
     """
     for folder in (Path.cwd(), Path.cwd() / "notebooks"):
         if find_lessons(folder):
@@ -130,7 +130,7 @@ def change_record(path: Path, note: Callable[[Record], None]) -> bool:
 
 
 def delete_diary(path: Path) -> bool:
-    """Delete the diary's file, and return whether there was one.
+    """Delete the diary's file, and return whether it existed.
 
     Raises:
         ValueError: If the file is damaged or is not a diary, or another process keeps it locked.
@@ -176,7 +176,7 @@ MOVED = {
     **dict.fromkeys(("keep_top_p", "accept", "keep_or_redraw"), ("10", "10c")),
     **dict.fromkeys(("scan", "messages"), ("16", "16b")),
 }
-"""Exercises that have moved: the lesson they were recorded under, and the lesson they are in now."""
+"""Exercises that have moved, each with the lesson it was recorded under and its current lesson."""
 EXERCISES_AFTER_MOVE = {
     "01": 2, "01b": 2, "09": 2, "09b": 4, "10": 3, "10b": 5, "10c": 3, "16": 3, "16b": 2,
 }  # fmt: skip
@@ -207,7 +207,7 @@ def read_record(path: Path) -> Record:
 
 
 def move_exercises(record: Record) -> Record:
-    """Return the record with each exercise under the lesson that it is in now."""
+    """Move each exercise to the lesson that it is in now, and return the record."""
     for name, (before, now) in MOVED.items():
         day = record[before].exercises.pop(name, None) if before in record else None
         if day is not None:
@@ -304,7 +304,7 @@ class Place:
 
 
 def today() -> date:
-    """Return today's date in UTC, so that travel and daylight saving time do not shift due dates."""
+    """Return today's date in UTC, so travel and daylight saving time do not shift due dates."""
     return datetime.now(UTC).date()
 
 
@@ -357,11 +357,11 @@ def drop_questions(gone: Iterable[tuple[str, str]]) -> str:
 
 
 def update_diary(note: Callable[[Record], None]) -> str:
-    """Change the record in its file; if that fails, no error is raised.
+    """Change the record in its file, without raising an error if that fails.
 
     Returns:
-        A line that tells the reader that the file was created or, only once, why nothing was
-        written; otherwise "".
+        A line that says that the file was created, or why it could not be written (each reason only
+        once); otherwise "".
     """
     try:
         path = None if is_off() else find_diary()
@@ -410,7 +410,7 @@ def due_questions(record: Record, day: date) -> list[tuple[str, str]]:
 
 
 def format_progress(day: date | None = None) -> str:
-    """Return what is done, and what is due on this day (today by default), as text to print.
+    """Return a report of what has been done and what is due by this day (today by default).
 
     Raises:
         ValueError: If the file is damaged, or was not written by this module.

@@ -1,6 +1,6 @@
-"""A learner's progress in a notebook: what is done, and a quiz with the questions due today.
+"""A learner's progress in a notebook: what has been done, and a quiz of the questions due today.
 
-Lessons 00 and 17 call it. `transformer_lab.course.diary` records the progress and says where it is
+Lessons 00 and 17 use it. `transformer_lab.course.diary` records the progress and says where it is
 stored.
 """
 
@@ -19,7 +19,7 @@ MAX_QUESTIONS = 20
 
 
 def show(day: date | None = None) -> None:
-    """Print what is done, and which questions are due on this day (today by default)."""
+    """Print what has been done, and which questions are due by this day (today by default)."""
     try:
         print(diary.format_progress(day))
     except (OSError, ValueError) as error:
@@ -74,7 +74,7 @@ def shuffle_choices(question: Question, random: Random) -> Question:
 
 
 def add_lesson_number(lesson: str, question: Question) -> Question:
-    """Return a copy of a question that names the lesson instead of "this page", also in its replies."""
+    """Return a copy of a question and its replies with "this page" replaced by the lesson."""
 
     def write_lesson(text: str) -> str:
         text = text.replace("On this page", f"In lesson {lesson}")

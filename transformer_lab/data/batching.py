@@ -1,7 +1,7 @@
-"""Batches for training: pairs as token ids, grouped by length, padded and shuffled (§5.1 of the paper).
+"""Training batches: sentence pairs as token ids, grouped by length, padded and shuffled (§5.1).
 
 The trainer, the evaluation and the lessons use them. A batch has a token budget instead of a fixed
-number of sentences. Its sentences have similar lengths, so that little of it is padding.
+number of sentences. Its sentences have similar lengths, so it contains little padding.
 """
 
 import random
@@ -18,9 +18,9 @@ from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer
 
 PAD_ID, BOS_ID, EOS_ID = 0, 1, 2
 LONGEST_WORD = 1_000
-"""The longest word that is accepted, in letters.
+"""The length of the longest word that is accepted, in characters.
 
-The time to split a word into pieces grows with the square of its length, and the tokenizer cannot
+The time to split a word into subwords grows with the square of its length, and the tokenizer cannot
 be interrupted.
 """
 
@@ -63,19 +63,19 @@ AnyExample = TypeVar("AnyExample", bound=HasLengths)
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Several sentence pairs as token ids, (batch, length), padded on the right."""
+    """Several sentence pairs as token ids of shape (batch, length), padded on the right."""
 
     source: Int[Tensor, "batch source"]
     target: Int[Tensor, "batch target"]
 
     @property
     def target_input(self) -> Int[Tensor, "batch steps"]:
-        """What the decoder reads, (batch, steps): the target without its last token."""
+        """The decoder's input (batch, steps): the target without its last token."""
         return self.target[:, :-1]
 
     @property
     def target_output(self) -> Int[Tensor, "batch steps"]:
-        """What the decoder should predict, (batch, steps): the target without bos, one step ahead."""
+        """The tokens to predict (batch, steps): the target without bos, one step ahead."""
         return self.target[:, 1:]
 
     def to(self, device: torch.device) -> "Batch":
@@ -86,15 +86,15 @@ class Batch:
 
 
 def longest_word(text: str) -> int:
-    """Return the number of letters in the longest word; words are separated by spaces."""
+    """Return the length of the longest word in characters; words are separated by whitespace."""
     return max(map(len, text.split()), default=0)
 
 
 def is_too_long(pair: SentencePair, most_tokens: int) -> bool:
     """Return whether a side is sure to exceed `most_tokens` tokens, or has a word that is too long.
 
-    This needs no tokenizer, because each word has at least one token. A word is too long to be split
-    into pieces if it has more than `LONGEST_WORD` letters.
+    No tokenizer is needed, because each word has at least one token. A word is too long if it has
+    more than `LONGEST_WORD` characters.
     """
     sides = (pair.source, pair.target)
     return any(len(s.split()) > most_tokens or longest_word(s) > LONGEST_WORD for s in sides)
@@ -114,7 +114,7 @@ def encode_pairs(
 ) -> list[Example]:
     """Encode sentence pairs as token ids, in order.
 
-    By default, bos and eos have the package's ids; models from elsewhere may use others.
+    By default, bos and eos have this package's ids; models from elsewhere may use different ids.
     """
     sources = encode_texts([pair.source for pair in pairs], source_tokenizer)
     targets = encode_texts([pair.target for pair in pairs], target_tokenizer)
@@ -139,7 +139,7 @@ def pad(sequences: Sequence[Sequence[int]], pad_id: int = PAD_ID) -> Int[Tensor,
 
 
 def collate(examples: Sequence[Example], pad_id: int = PAD_ID) -> Batch:
-    """Return one padded batch of these examples, using the `pad_id` of the model that will read it."""
+    """Combine examples into one batch, padded with the `pad_id` of the model that will read it."""
     return Batch(
         pad([e.source for e in examples], pad_id), pad([e.target for e in examples], pad_id)
     )
@@ -150,8 +150,8 @@ def buckets(
 ) -> list[list[AnyExample]]:
     """Group examples of similar lengths so that no group exceeds `batch_tokens` after padding.
 
-    With a seed, examples of equal length are shuffled, and then so are the groups. Without a seed,
-    the order is by length.
+    With a seed, examples of equal length are shuffled before they are grouped, and then the groups
+    are shuffled. Without a seed, examples and groups are in order of length.
 
     Raises:
         ValueError: If a single example is longer than the whole budget.
@@ -159,7 +159,7 @@ def buckets(
     longest = max((e.length for e in examples), default=0)
     if longest > batch_tokens:
         raise ValueError(
-            f"batch_tokens is {batch_tokens}; expected at least {longest}, the longest"
+            f"batch_tokens is {batch_tokens}; expected at least {longest}, for the longest sentence"
         )
     order = list(examples)
     shuffler = random.Random(seed)

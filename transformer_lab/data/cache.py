@@ -1,6 +1,6 @@
 """List the corpora in the user's cache with their sizes, and delete them.
 
-The command `transformer-lab cache` uses it.
+The command `transformer-lab cache` uses this module.
 """
 
 import re
@@ -29,7 +29,7 @@ class CachedCorpus:
         corpus: The name under which it was opened; "" if that can no longer be read.
         seed: The seed of its splits, or None if it has none.
         pairs: The number of training pairs, or None if it is unknown.
-        size: The size of all its files in bytes.
+        size: The total size of its files in bytes.
     """
 
     path: Path
@@ -82,7 +82,7 @@ def list_piped_files() -> Iterator[CachedCorpus]:
 
 
 def folder_size(folder: Path) -> int:
-    """Return the size in bytes of a folder's files, ignoring any that disappear in the meantime."""
+    """Return the total size of a folder's files in bytes, skipping files that have disappeared."""
     total = 0
     for path in folder.rglob("*"):
         with suppress(OSError):
@@ -91,13 +91,14 @@ def folder_size(folder: Path) -> int:
 
 
 def clear_cache(names: Sequence[str] = ()) -> list[CachedCorpus]:
-    """Delete the corpora with these names, or all of them, and return what was deleted.
+    """Delete the named corpora, or all corpora if no name is given, and return what was deleted.
 
     A name can be a corpus's name, its path, or the name of its folder, as listed by `list_cache`. A
     corpus that another process is preparing is left alone.
 
     Raises:
-        ValueError: If one of these names matches no corpus in the cache; nothing is deleted then.
+        ValueError: If one of these names matches no corpus in the cache. In that case, nothing is
+            deleted.
         OSError: If a file cannot be deleted.
     """
     found = list_cache()
@@ -110,13 +111,16 @@ def clear_cache(names: Sequence[str] = ()) -> list[CachedCorpus]:
 
 
 def has_name(one: CachedCorpus, name: str) -> bool:
-    """Return whether `name` refers to this corpus: by its name, its path, or the name of its folder."""
+    """Return whether `name` is the name of this corpus, its path, or the name of its folder."""
     names = {one.path.name, one.corpus} - {""}
     return name in names or str(Path(name).resolve()) in names
 
 
 def delete_path(path: Path) -> bool:
-    """Delete a file, or a folder that no other process is preparing; return whether it was deleted."""
+    """Delete a file or a folder, and return whether it was deleted.
+
+    A folder is left alone if another process is preparing it.
+    """
     if path.is_file():
         path.unlink()
         return True

@@ -29,36 +29,36 @@ def debian(
     validation: int | None = None,
     test: int | None = None,
 ) -> Splits[Pair]:
-    """Return three splits of sentences from package descriptions, each with its translation.
+    """Return the splits of sentence pairs from package descriptions and their translations.
 
     The first call fetches the descriptions through apt, as an ordinary user, from this machine's
     mirrors; later calls read the cache. Packages of one family repeat each other's sentences, so a
-    family is never split up. Sentences in validation and test that are near copies of training
-    sentences are removed, so these two splits may be a little smaller than you asked for.
+    family is never divided between splits. Sentences in validation and test that are near copies of
+    training sentences are removed, so these two splits may be a little smaller than you asked for.
 
     Args:
         language: A language code in Debian's spelling: "fr", "de", "pt_BR".
         cache_folder: Where to cache the corpus; by default, the system's cache folder for this
             user.
         seed: Decides which families are held out.
-        validation: The largest number of source sentences for validation; by default a twentieth of
-            all of them, but no more than 1,000.
+        validation: The maximum number of source sentences for validation; by default, a twentieth
+            of all source sentences, but at most 1,000.
         test: The same for the test split.
 
     Raises:
         ValueError: If there is no such language, or it has too few sentences.
-        CorpusUnavailable: If this machine has no apt, or apt did not get the lists.
+        CorpusUnavailable: If this machine has no apt, or apt could not fetch the lists.
     """
     rows = debian_rows(language, cache_folder=cache_folder)
     return remove_near_copies(split_groups(rows, seed, validation, test))
 
 
 def debian_rows(language: str, *, cache_folder: Path | str | None = None) -> list[Row]:
-    """Return all pairs of `debian` before they are split, each with its family of packages.
+    """Return all sentence pairs before they are split, each with its package family.
 
     Raises:
         ValueError: If there is no such language.
-        CorpusUnavailable: If this machine has no apt, or apt did not get the lists.
+        CorpusUnavailable: If this machine has no apt, or apt could not fetch the lists.
     """
     if not re.fullmatch(r"[a-z]{2,3}(?:[_@]\w+)*", language, re.ASCII) or language == "en":
         raise ValueError(f"language is {language!r}; expected a code such as 'fr', 'de' or 'pt_BR'")
@@ -88,7 +88,7 @@ def user_cache_folder() -> Path:
 
 
 CACHE_MARK = b" transformer_lab debian"
-"""A mark near the beginning of each of our cache files; it is the same in all format versions."""
+"""A marker near the start of each of our cache files, which is the same in all format versions."""
 PIPE_FOLDER = "piped"
 """The name of the cache folder for text that came through a pipe."""
 
@@ -99,7 +99,7 @@ def cache_header(body: str) -> str:
 
 
 def read_cache_file(path: Path) -> list[Row] | None:
-    """Return the rows of a cache file, or None if it is missing, damaged or of another version."""
+    """Return the rows of a cache file, or None if it is missing, damaged or of an old version."""
     try:
         header, _, body = path.read_bytes().decode().partition("\n")
     except (OSError, UnicodeDecodeError):
@@ -114,7 +114,8 @@ def write_cache_file(path: Path, rows: Iterable[Row]) -> None:
     """Write rows to a cache file as family, source and target, separated by tabs.
 
     Raises:
-        FileExistsError: If there is a file that this package did not write; it is left as it is.
+        FileExistsError: If the file exists and this package did not write it. The file is then left
+            unchanged.
     """
     begins = path.read_bytes()[:100] if path.exists() else b""
     if begins and CACHE_MARK not in begins:

@@ -1,4 +1,4 @@
-"""Corpora by name, such as "world", "debian:fr" or a file: their splits and their tokenizers.
+"""Find corpora by name, such as "world" or "debian:fr", and open their splits and tokenizers.
 
 Runs, studies and the command line open every corpus through `find_corpus`.
 """
@@ -50,23 +50,23 @@ WORLD_PAIRS = 60_000
 """The number of training pairs from the bilingual world.
 
 New sentences take only seconds to generate, and they teach rules, whereas repeated sentences would
-be learnt by heart.
+be memorised.
 """
 
 LARGE = 32_000_000
-"""A file that unpacks to at least this many bytes is stored first, and then read in pieces.
+"""A file that unpacks to at least this many bytes is stored in the cache instead of in memory.
 
-A file read as a whole takes about 24 times its size in memory.
+A file that is read as a whole takes about 24 times its size in memory.
 """
 PIECES_OF = 500_000
-"""How many pairs of a stored corpus are used to learn a BPE vocabulary.
+"""The maximum number of a stored corpus's pairs that are used to learn a BPE vocabulary.
 
 More pairs would hardly change the vocabulary.
 """
 KINDS_SHOWN = 5
-"""How many kinds of bad lines to print, each with its first line."""
+"""The maximum number of kinds of bad lines to report; only the first of each kind is shown."""
 STORED_VERSION = 3
-"""The version of the storage format; corpora in another version are stored again."""
+"""The version of the storage format; corpora stored in a different version are stored again."""
 CORPUS_FORMS = (
     "'world', 'debian:LANGUAGE', 'hf:NAME', 'stream:NAME', or a file or folder that exists"
 )
@@ -80,18 +80,17 @@ class Corpus:
 
     Attributes:
         name: "world", "debian:LANGUAGE", "hf:NAME", "stream:NAME", or the absolute path of a file
-            or folder. A "csv:" in front means CSV, and "@SOURCE,TARGET" at the end names the
+            or folder. The prefix "csv:" means CSV, and the suffix "@SOURCE,TARGET" names the
             columns or languages.
         read: Returns the splits, given a seed and whether to skip bad lines.
-        tokenizers: Trains the source and target tokenizers on pairs, given the size of the
-            vocabulary.
-        preset: The model size to begin with.
+        tokenizers: Trains the source and target tokenizers on pairs, given the vocabulary size.
+        preset: The model preset to start from.
         changes: Fields of the model's configuration that this corpus sets differently from the
             preset.
         validation_translations: How many validation sentences a run translates at each validation.
-        read_test: Returns the pairs on which to score a translator that was trained on something
-            else, given whether to skip bad lines: all of a file, or a folder's test files. It is
-            None for a corpus that has its own test split.
+        read_test: Returns the pairs for scoring a translator that was trained on a different
+            corpus, given whether to skip bad lines. These are all pairs of a file, or those in a
+            folder's test files. It is None for a corpus that has its own test split.
     """
 
     name: str
@@ -104,24 +103,26 @@ class Corpus:
 
     @property
     def has_pieces(self) -> bool:
-        """Whether its vocabulary consists of pieces of words, so that its size can be chosen."""
+        """Whether the vocabulary consists of subwords, in which case its size can be chosen."""
         return self.tokenizers is train_shared_bpe
 
     def splits(self, seed: int = 0, skip_bad: bool = False) -> Splits[Any]:
         """Return the training, validation and test splits.
 
-        Whatever is left out of a file or dataset is reported on standard error: repeated pairs,
-        unfit pairs (see `filtering`) and, with `skip_bad`, bad lines.
+        Everything that is left out of a file or dataset is reported on standard error: repeated
+        pairs, pairs that the filter rejects (see `filtering`) and, with `skip_bad`, bad lines.
 
         Raises:
             ValueError: If a line is bad and `skip_bad` is False, or there are too few pairs.
-            CorpusUnavailable: If apt or the network is missing.
+            CorpusUnavailable: If apt or the network is not available.
         """
         return self.read(seed, skip_bad)
 
 
 def find_corpus(name: str) -> Corpus:
-    """Return the corpus with this name (see `Corpus`); nothing is read yet.
+    """Return the corpus with this name (see `Corpus`), without reading its pairs.
+
+    If the name is the path of a pipe, the pipe's content is saved to a file.
 
     Raises:
         ValueError: If there is no such corpus.
@@ -159,13 +160,13 @@ def find_corpus(name: str) -> Corpus:
 
 
 def resolve_corpus_path(name: str, path: Path, columns: tuple[str, str] | None) -> Path:
-    """Return the absolute path of a corpus's file or folder, so that a run can find it from anywhere.
+    """Return the absolute path of a corpus's file or folder, so a run can find it from anywhere.
 
-    For two parallel files, the path is the part that their names share. If the path is a pipe, its
-    content is saved, and the path of the saved file is returned.
+    For two parallel files, the path may be the part that their names share. If the path is a pipe,
+    its content is saved, and the path of the saved file is returned.
 
     Raises:
-        ValueError: If the file or folder does not exist.
+        ValueError: If the file or folder does not exist, or the name is not valid UTF-8.
     """
     try:
         name.encode()
@@ -188,7 +189,10 @@ def resolve_corpus_path(name: str, path: Path, columns: tuple[str, str] | None) 
 
 
 def find_similar_name(path: Path) -> str:
-    """Return a similar name in the same folder, with or without its suffix, or "" if there is none."""
+    """Return the path in the same folder whose name is most similar, or "" if none is similar.
+
+    Names are compared both with and without their suffixes.
+    """
     if not path.name or not path.parent.is_dir():
         return ""
     names = {name for one in path.parent.iterdir() for name in (one.name, one.stem)}
@@ -197,7 +201,7 @@ def find_similar_name(path: Path) -> str:
 
 
 def save_pipe(pipe: Path) -> Path:
-    """Save what comes through a pipe to a cache file named after its checksum, and return the path.
+    """Save the content of a pipe to a cache file named after its checksum; return its path.
 
     A pipe can be read only once, but a run reads its corpus again when it is resumed or scored.
     """
@@ -219,7 +223,7 @@ def save_pipe(pipe: Path) -> Path:
 def begins_with_json(path: Path) -> bool:
     """Return whether a file's first non-blank line is a JSON object.
 
-    The file may be compressed.
+    The file may be compressed as .gz or .zst. For a .zip, the result is False.
     """
     if detect_packing(path) == ".zip":
         return False
@@ -231,7 +235,7 @@ def begins_with_json(path: Path) -> bool:
 
 
 def language_names(name: str | None) -> tuple[str, str]:
-    """Return the names of a corpus's two languages, or "source" and "target" if they are unknown."""
+    """Return the names of a corpus's two languages, or "source" and "target" if unknown."""
     kind, _, code = (name or "").partition(":")
     if kind == "debian" and code:
         return "English", LANGUAGES.get(code, code)
@@ -245,7 +249,7 @@ def language_names(name: str | None) -> tuple[str, str]:
 
 
 def open_world(seed: int, skip_bad: bool) -> Splits[grammar.WorldPair]:
-    """Return the splits of the bilingual world; `skip_bad` has no effect, as there are no bad lines."""
+    """Return the splits of the bilingual world; `skip_bad` has no effect."""
     return grammar.world(train=WORLD_PAIRS, seed=seed)
 
 
@@ -278,7 +282,7 @@ def open_file(
 
 
 def print_faults(found: ReadResult) -> None:
-    """Print the first bad line of each kind that was left out, on standard error."""
+    """Report the first bad line of each kind on standard error, for up to `KINDS_SHOWN` kinds."""
     for fault, number in list(found.faults.items())[:KINDS_SHOWN]:
         like = f"{number:,} bad lines like this one" if number > 1 else "bad line"
         print(f"{like}: {escape_for_terminal(fault)}", file=sys.stderr)
@@ -289,9 +293,10 @@ def read_test_pairs(
 ) -> Sequence[Pair]:
     """Return all pairs of a file, or the pairs of a folder's test files; see `Corpus.read_test`.
 
-    If a folder has no test files, all of its pairs are returned. If its data is in another format,
-    such as Parquet, the pairs are those of its test split. Nothing is filtered, so that the scores
-    hold for the whole file. With `skip_bad`, bad lines are left out and printed.
+    If a folder has no test files, all of its pairs are returned. If its data is in a different
+    format, such as Parquet, the pairs of its test split are returned. Pairs from text files are not
+    filtered, so the scores apply to whole files. With `skip_bad`, bad lines are left out and
+    reported.
     """
     files = [Path(path)]
     if files[0].is_dir():
@@ -318,7 +323,8 @@ def open_dataset(
 ) -> Splits[Pair]:
     """Return the splits of a folder of text files or of a Hugging Face dataset.
 
-    They are stored in the cache. If the dataset has validation and test sets, those are used.
+    The splits are stored in the cache. If the folder or dataset has validation and test sets of its
+    own, these are used.
     """
     local = find_text_folder(name, columns, is_csv) if Path(name).is_dir() else None
     rows = local or open_hub_dataset(name, columns, stream=stream)
@@ -335,7 +341,7 @@ def stored_corpus_folder(identity: str) -> Path:
 
 
 def train_word_tokenizers(pairs: Sequence[SentencePair], vocab_size: int) -> Tokenizers:
-    """Train one word tokenizer for each language, with all of its words; `vocab_size` is ignored."""
+    """Train one word tokenizer per language, with all of its words; `vocab_size` is ignored."""
     sources, targets = [p.source for p in pairs], [p.target for p in pairs]
     return WordTokenizer.train(sources), WordTokenizer.train(targets)
 
@@ -365,7 +371,10 @@ def train_shared_bpe(pairs: Sequence[SentencePair], vocab_size: int) -> Tokenize
 
 
 def fingerprint(pairs: Sequence[SentencePair]) -> str:
-    """Return a short hash of these pairs; a run stores it and refuses to resume with other pairs."""
+    """Return a short hash of these pairs.
+
+    A run stores this hash, and refuses to resume with different pairs.
+    """
     if isinstance(pairs, StoredPairs):
         return pairs.fingerprint
     sums = hashlib.sha256()

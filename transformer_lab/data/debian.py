@@ -23,14 +23,14 @@ from transformer_lab.data.text import check_visible_text
 
 
 class CorpusUnavailable(RuntimeError):  # noqa: N818 - a state of the machine, not a mistake
-    """The error for a corpus that cannot be fetched on this machine at the moment.
+    """The error for a corpus that cannot currently be fetched on this machine.
 
     The message says why, and what to use instead.
     """
 
 
 class Row(NamedTuple):
-    """A sentence pair, with the family of the package it describes (see `family`)."""
+    """A sentence pair, and the family of the package that it describes (see `family`)."""
 
     family: str
     pair: Pair
@@ -60,7 +60,7 @@ Dir::State "{folder}/state";
 Dir::Cache "{folder}/cache";
 """
 LONGEST_FETCH = 600
-"""How many seconds a fetch may take before it counts as failed."""
+"""The number of seconds after which a fetch counts as failed."""
 
 
 def corpus_unavailable(reason: str) -> CorpusUnavailable:
@@ -71,11 +71,11 @@ def corpus_unavailable(reason: str) -> CorpusUnavailable:
 
 
 def fetch_description_lists(language: str) -> tuple[list[str], list[str]]:
-    """Return the lists in English and in `language` from this machine's mirrors, as text.
+    """Fetch the English lists and those in `language` from this machine's mirrors, as text.
 
     Raises:
         ValueError: If the mirrors have no list in this language.
-        CorpusUnavailable: If there is no apt, or it did not get the lists.
+        CorpusUnavailable: If there is no apt, or it could not fetch the lists.
     """
     apt = shutil.which("apt-get")
     if apt is None:
@@ -106,9 +106,8 @@ def fetch_description_lists(language: str) -> tuple[list[str], list[str]]:
 def read_lists(folder: Path, language: str, complaints: str) -> tuple[list[str], list[str]]:
     """Return the English and the translated lists that apt left in a folder, as text.
 
-    `complaints` is apt's standard error, which tells whether the lists are complete. Its exit code
-    does not, because apt also reports a failure if the mirror that failed has nothing to do with
-    these lists.
+    `complaints` is apt's standard error output, which shows whether the lists are complete. The
+    exit code does not, because apt also reports a failure if an unrelated mirror fails.
 
     Raises:
         ValueError: If the mirrors have lists, but none in this language.
@@ -138,7 +137,7 @@ def read_lists(folder: Path, language: str, complaints: str) -> tuple[list[str],
 
 
 class Description(NamedTuple):
-    """One package's description in a list: its checksum, and the lines below its title."""
+    """One package's description from a list: its checksum, and the lines below its title."""
 
     package: str
     digest: str
@@ -170,8 +169,8 @@ BULLET = re.compile(r"(?:[-*+•·–—−‣◦o]|\d+[.)])\s+(?=\S)")
 def split_paragraphs(lines: Iterable[str]) -> list[list[str]]:
     """Split a description into paragraphs, each a list of blocks.
 
-    A block is wrapped text, one item of a bulleted list without its bullet, or a single line that is
-    displayed verbatim because it is indented.
+    A block is a stretch of wrapped text, one item of a bulleted list without its bullet, or an
+    indented line, which is displayed verbatim.
     """
     result: list[list[str]] = [[]]
     depth, listed = 0, False
@@ -195,7 +194,7 @@ UNSPACED = r"[\u3000-\u9fff\uff00-\uffef]"
 
 
 def tidy_block(block: str) -> str:
-    """Return a block as one line with single spaces, and without a comma or semicolon at the end."""
+    """Return a block as one line with single spaces, without trailing commas or semicolons."""
     line = " ".join(block.split()).rstrip(" ;,；，、")
     return re.sub(rf"(?<={UNSPACED}) (?={UNSPACED})", "", line)
 
@@ -222,8 +221,9 @@ def split_sentences(text: str) -> list[str]:
 def pair_sentences(english: Iterable[str], translated: Iterable[str]) -> Iterator[Pair]:
     """Yield pairs from a description and its translation, matched by position.
 
-    Paragraphs, blocks and sentences are paired if both sides have the same number of them. If not,
-    the whole block is one pair, or the paragraph or description is skipped.
+    Paragraphs, blocks and sentences are paired if both sides have the same number of them. If the
+    sentence counts differ, the whole block is one pair. If the block counts differ, the paragraph
+    is skipped. If the paragraph counts differ, the whole description is skipped.
     """
     lefts, rights = split_paragraphs(english), split_paragraphs(translated)
     if len(lefts) != len(rights):
@@ -238,13 +238,13 @@ def pair_sentences(english: Iterable[str], translated: Iterable[str]) -> Iterato
 
 
 LONGEST = 400
-"""The largest number of characters on one side; a longer text is usually a list without its bullets."""
+"""The maximum number of characters per side; a longer text is usually a list without bullets."""
 MOST_UNUSUAL = 1.75
-"""How many times longer or shorter than usual a translation may be without being suspicious."""
+"""The largest factor by which a pair's length ratio may differ from the median ratio."""
 
 
 def is_prose(pair: Pair) -> bool:
-    """Return whether a pair is text with its translation, not a name, an address, code or a copy."""
+    """Return whether a pair is prose with its translation, not a name, a URL, code or a copy."""
     source, target = ({*re.findall(r"\w+", s.casefold())} for s in (pair.source, pair.target))
     return (
         len(pair.source.split()) >= 3
@@ -267,7 +267,7 @@ def letter_share(text: str) -> float:
 
 
 def filter_by_length_ratio(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows whose ratio of target length to source length is close to the median ratio."""
+    """Return the rows whose ratio of target to source length is close to the median ratio."""
     ratios = [len(row.pair.target) / len(row.pair.source) for row in rows]
     usual = statistics.median(ratios or [1])
     lowest, highest = usual / MOST_UNUSUAL, usual * MOST_UNUSUAL
@@ -282,9 +282,10 @@ ECOSYSTEM = re.compile(
 
 
 def family(package: str) -> str:
-    """Return the first part of a package's name; packages that share it repeat the same sentences.
+    """Return a package's family, which is the first distinctive part of its name.
 
-    `libfoo2-dev`, `foo-data` and `python3-foo` all belong to the family `foo`.
+    Packages of one family often repeat the same sentences. `libfoo2-dev`, `foo-data` and
+    `python3-foo` all belong to the family `foo`.
     """
     name = re.sub(r"^lib(?=\w{3})", "", ECOSYSTEM.sub("", package, count=1))
     first = re.split(r"[-.+_:]", name, maxsplit=1)[0]
@@ -303,7 +304,7 @@ def as_text(pair: Pair) -> Pair | None:
 
 
 def build_rows(english: Iterable[str], translated: Iterable[str]) -> list[Row]:
-    """Return sentence pairs from lists in English and in another language, given as text.
+    """Return the sentence pairs from lists in English and in a second language, given as text.
 
     A pair that occurs in several families gets one row for each of them.
     """

@@ -1,6 +1,6 @@
-"""The filter for real text: which sentence pairs are fit to train on, and how many are left out.
+"""Filter real text: keep the sentence pairs that are fit to train on, and count the others.
 
-`corpus` and `large` apply it to every file and dataset.
+`corpus` and `large` apply this filter to every file and dataset.
 """
 
 from collections import Counter
@@ -10,15 +10,15 @@ from transformer_lab.data.batching import LONGEST_WORD, is_too_long
 from transformer_lab.data.pair import Pair
 
 MOST_WORDS, MOST_RATIO = 250, 9
-"""The filter's limits: the most words on one side, and the largest ratio between the two sides.
+"""The filter's limits: the maximum number of words per side, and the maximum ratio of the sides.
 
-They come from the Moses project's corpus filter. In languages without spaces, words cannot be
-counted, so a pair is left out only if its letters are out of proportion as well.
+They come from the Moses project's corpus filter. In languages written without spaces, words cannot
+be counted, so a pair is left out only if its character counts exceed the ratio as well.
 """
 
 
 def rejection_reason(pair: Pair) -> str:
-    """Return, in words, why the filter leaves a pair out, or "" if the pair is fit."""
+    """Return the reason why the filter rejects a pair, or "" if the pair passes."""
     if is_too_long(pair, MOST_WORDS):
         return f"with more than {MOST_WORDS} words, or a word of more than {LONGEST_WORD} letters"
     sides = (pair.source, pair.target)
@@ -28,7 +28,7 @@ def rejection_reason(pair: Pair) -> str:
 
 
 def filter_pairs(pairs: Iterable[Pair]) -> tuple[list[Pair], Counter[str]]:
-    """Return the pairs that pass, in order and without repeats, and the counts of those left out."""
+    """Return the passing pairs in order, without repeats, and the count of rejections by reason."""
     fit: dict[Pair, None] = {}
     left_out: Counter[str] = Counter()
     for pair in pairs:

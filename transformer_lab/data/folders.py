@@ -1,6 +1,6 @@
-"""Folders of text files as one corpus: each file is read on its own and assigned to a split.
+"""Read a folder of text files as one corpus, in which each file belongs to one split.
 
-`corpus` uses this for a folder; folders of Parquet or Arrow files go to `hub` instead.
+`corpus` uses this module for folders of text; `hub` reads folders of Parquet or Arrow files.
 """
 
 import re
@@ -25,13 +25,16 @@ from transformer_lab.data.text_files import PairFile, find_side_files, iterate_p
 SAVED_DATASET_FILES = ("dataset_dict.json", "state.json")
 """Files that show that a folder was written by `save_to_disk` of Hugging Face's `datasets`."""
 OTHER_DATA = (".parquet", ".arrow", ".json")
-"""Suffixes of files that only `datasets` can read; text files next to them are documentation."""
+"""Suffixes of files that only `datasets` can read.
+
+Any .txt files next to them are assumed to be documentation.
+"""
 SPLIT_NAMES = {
     "train": re.compile(r"(?<![a-z0-9])train(ing)?(?![a-z0-9])"),
     "validation": re.compile(r"(?<![a-z0-9])(validation|valid|val|dev)(?![a-z0-9])"),
     "test": re.compile(r"(?<![a-z0-9])(test|testing|eval|evaluation)(?![a-z0-9])"),
 }
-"""For each split, the pattern that its files' paths match in lower case."""
+"""For each split, the pattern that the lower-case paths of its files match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class TextFolder:
 
     @property
     def cache_key(self) -> str:
-        """A key for the cache, which changes if the files change or are read with other settings."""
+        """A cache key, which changes if the files change or are read with different settings."""
         files = {
             part: [self.file(p).cache_key for p in paths] for part, paths in self.files.items()
         }
@@ -53,7 +56,7 @@ class TextFolder:
 
     @property
     def form(self) -> str:
-        """A line that describes how the first training file is read: its kind, and its two sides."""
+        """A line that says how the first training file is read: its format and its two sides."""
         return self.file(self.files["train"][0]).form
 
     def file(self, path: Path) -> PairFile:
@@ -71,7 +74,7 @@ class TextFolder:
         )
 
     def read_held_out(self, skip_bad: bool) -> HeldOutPairs:
-        """Return the validation and test pairs, if the folder has any; None stands for a bad line."""
+        """Return the folder's validation and test pairs, if any; None stands for a bad line."""
         found = {
             part: list(self.pairs(part, skip_bad)) for part in HELD_OUT_SPLITS if part in self.files
         }
@@ -89,14 +92,14 @@ def find_text_folder(
 
     A file whose path contains "train", "validation" or "test" (or "dev", "val", "eval") belongs to
     that split; all other files are for training. Subfolders are read only if their names mention a
-    split. Unless `to_train` is set, the folder needs no files for training.
+    split. With `to_train`, there must be files for training.
 
     Returns:
-        The folder, or None if its data is in another format, such as Parquet or Arrow.
+        The folder, or None if its data is in a different format, such as Parquet or Arrow.
 
     Raises:
-        ValueError: If there is nothing to train on, a subfolder's name mentions no split, or
-            different formats are mixed.
+        ValueError: If there is nothing to train on, a subfolder's name mentions no split, different
+            formats are mixed, or there is one file per language but no languages were named.
     """
     folder = Path(name)
     if any((folder / file).is_file() for file in SAVED_DATASET_FILES):
@@ -128,7 +131,7 @@ def find_text_folder(
 
 
 def refuse_mixed_forms(folder: Path, other: Path) -> None:
-    """Raise a ValueError if there are tables next to `other`: `datasets` would silently skip them."""
+    """Raise a ValueError if the folder also holds tables, which `datasets` would silently skip."""
     tables = (
         path for path in sorted(folder.rglob("*")) if text_suffix(path.name) in TABLE_SUFFIXES
     )
@@ -149,7 +152,7 @@ def refuse_unnamed_sides(folder: Path) -> None:
 
 
 def is_text_file(path: Path, columns: tuple[str, str] | None) -> bool:
-    """Return whether a file is one to read as text, or to refuse with advice on converting it.
+    """Return whether a file is to be read as text, or refused with advice on converting it.
 
     This is True for tables, JSON lines, .zip files, files in other known formats, and the source
     side of two parallel files.
@@ -165,7 +168,7 @@ def is_text_file(path: Path, columns: tuple[str, str] | None) -> bool:
 def split_from_path(inside: Path) -> str | None:
     """Return the split that a path inside the folder mentions: "train", "validation" or "test".
 
-    Return None if it mentions none.
+    Return None if the path mentions none.
     """
     name = strip_packing_suffix(str(inside)).lower()
     return next((part for part, pattern in SPLIT_NAMES.items() if pattern.search(name)), None)

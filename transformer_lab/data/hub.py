@@ -1,7 +1,7 @@
-"""Sentence pairs from Hugging Face's `datasets`: downloaded or streamed from the hub, or from a folder.
+"""Read sentence pairs with Hugging Face's library `datasets`, from the hub or from a folder.
 
-`corpus` uses it for "hf:NAME" and "stream:NAME". The library is optional: install
-`transformer-lab[corpora]`.
+`corpus` uses this module for "hf:NAME", "stream:NAME" and folders of Parquet or Arrow files. The
+library is optional; `transformer-lab[corpora]` installs it.
 """
 
 import re
@@ -18,9 +18,9 @@ from transformer_lab.data.pair import Pair
 from transformer_lab.data.text_files import SKIP, pair_from_row
 
 ROWS_AT_ONCE = 1_000
-"""How many rows of a dataset are read at once."""
+"""The number of rows of a dataset that are read at once."""
 LANGUAGES = re.compile(r"(\w+[-_])?[a-z]{2,3}(-|_|_to_)[a-z]{2,3}")
-"""The pattern for a configuration that names two languages, such as "de-en" or "iwslt2017-de-en"."""
+"""The pattern for a configuration that names two languages, such as "iwslt2017-de-en"."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class HubDataset:
     Attributes:
         name: Its name on the hub, or the path of its folder.
         columns: The columns or languages of the source and the target.
-        parts: The library's dataset for each split.
+        parts: The `datasets` object for each split.
         versions: A fingerprint for each split, which changes whenever the split does.
     """
 
@@ -41,7 +41,7 @@ class HubDataset:
 
     @property
     def cache_key(self) -> str:
-        """A key for the cache, which changes if the rows change or other columns are read."""
+        """A cache key, which changes if the rows change or different columns are read."""
         read = {
             part: self.versions[part] for part in ("train", *HELD_OUT_SPLITS) if part in self.parts
         }
@@ -49,12 +49,12 @@ class HubDataset:
 
     @property
     def form(self) -> str:
-        """A line that says how its rows are read."""
+        """A line that says how the rows are read."""
         source, target = self.columns
         return f"rows of a dataset; source is {source!r}; target is {target!r}"
 
     def pairs(self, part: str, skip_bad: bool) -> Iterator[Pair | None]:
-        """Yield the pairs of a split; with `skip_bad`, None for each bad row."""
+        """Yield the pairs of a split; with `skip_bad`, yield None for each bad row."""
         number = 0
         for rows in self.parts[part].iter(batch_size=ROWS_AT_ONCE):
             for values in zip(*rows.values(), strict=True):
@@ -68,7 +68,7 @@ class HubDataset:
                     yield None
 
     def read_held_out(self, skip_bad: bool) -> HeldOutPairs:
-        """Return the validation and test pairs, if the dataset has any; None stands for a bad row."""
+        """Return the dataset's validation and test pairs, if any; None stands for a bad row."""
         found = {
             part: list(self.pairs(part, skip_bad)) for part in HELD_OUT_SPLITS if part in self.parts
         }
@@ -78,14 +78,16 @@ class HubDataset:
 def open_hub_dataset(
     name: str, columns: tuple[str, str] | None, *, stream: bool = False
 ) -> HubDataset:
-    """Open a dataset: "NAME", "NAME/CONFIG" or "OWNER/NAME/CONFIG" on the hub, or a folder.
+    """Open a dataset from a folder or from the hub.
 
-    In a name with two parts, the second is taken for a configuration if it names two languages, as
-    in "wmt14/de-en". If the dataset cannot be opened that way, the other interpretation is tried.
+    On the hub, `name` is "NAME", "OWNER/NAME", "NAME/CONFIG" or "OWNER/NAME/CONFIG". If it has two
+    parts, the second is taken for a configuration if it names two languages, as in "wmt14/de-en".
+    If the dataset cannot be opened that way, the other interpretation is tried.
 
     Raises:
-        ValueError: If it cannot be opened, has no "train" split, or lacks these columns. If the
-            library is missing, the message says how to install it.
+        ValueError: If the dataset cannot be opened, has no "train" split, or lacks these columns;
+            if `columns` is None; or if the library is missing. In that last case, the message says
+            how to install it.
     """
     if find_spec("datasets") is None:
         install = 'pip install "transformer-lab[corpora]"'
@@ -111,7 +113,7 @@ def open_hub_dataset(
 
 
 def load_splits_and_versions(name: str, stream: bool) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the library's dataset for each split, and a fingerprint of each split."""
+    """Return the `datasets` object of each split, and a fingerprint of each split."""
     import datasets
 
     folder = Path(name)
@@ -150,7 +152,7 @@ def load_builder(readings: Sequence[tuple[str, ...]]) -> Any:
 
 
 def possible_names(name: str) -> list[tuple[str, ...]]:
-    """Return the arguments to try for a name on the hub, the most likely ones first.
+    """Return the arguments to try for a name on the hub, most likely first.
 
     Each is (name,) or (name, configuration).
     """

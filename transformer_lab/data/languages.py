@@ -43,13 +43,13 @@ LANGUAGES = {
     "vi": "Vietnamese",
     "zh": "Chinese",
 }
-"""The English names of languages, by ISO 639-1 code; a code that is missing here is used as it is."""
+"""The English names of languages by ISO 639-1 code; other codes are used unchanged."""
 
 SCRIPTS = {
     **{"CJK": "Han", "IDEOGRAPHIC": "Han", "HIRAGANA": "Japanese", "KATAKANA": "Japanese"},
     "KATAKANA-HIRAGANA": "Japanese",
 }
-"""The script to which a character belongs, if its Unicode name begins with one of these words."""
+"""The script of the characters whose Unicode names begin with each of these words."""
 KANA_SHARE = 0.05
 """A text counts as Japanese if Kana make up more than this share of its Han and Kana characters."""
 

@@ -1,10 +1,10 @@
 """Split a corpus that does not fit into memory, and store its splits as files.
 
-`corpus` uses it for large files and for datasets; `stored` reads the result. The corpus is read
-twice. The first pass stores three 8-byte numbers for each pair. They are enough to find repeated
-pairs, to see whether most sources differ only in their digits, and to decide which sources are held
-out. The second pass writes the pairs. The held-out pairs are the same as those that `split_pairs`
-would choose.
+`corpus` uses this module for large files and for datasets; `stored` reads the result. The corpus is
+read twice. The first pass stores three 8-byte numbers for each pair. They are enough to find
+repeated pairs, to see whether most sources differ only in their digits, and to decide which sources
+are held out. The second pass writes the pairs. The held-out pairs are the same as those that
+`split_pairs` would choose.
 """
 
 import hashlib
@@ -44,14 +44,14 @@ HELD_OUT_SPLITS = ("test", "validation")
 
 @dataclass
 class ScanResult:
-    """What `scan_pairs` found out about each pair of a corpus.
+    """What `scan_pairs` has found out about each pair of a corpus.
 
     Attributes:
         places: For each pair, the hash of its `source_key`, or 0 if the pair is left out.
         numbers: For each pair, the hash of its `number_key`, or 0 if the pair is left out. It
             decides the split if most sources differ only in their digits.
-        sums: For each pair, a hash of source and target, to find repeats, or 0 if the pair is left
-            out.
+        sums: For each pair, a hash of source and target that reveals repeats, or 0 if the pair is
+            left out.
         fits: For each pair, whether it passes the filter.
         left_out: How many pairs were left out, by reason.
     """
@@ -70,21 +70,21 @@ def store_corpus(
     seed: int,
     held: Callable[[], HeldOutPairs] | None = None,
 ) -> Splits[Pair]:
-    """Split a corpus and store its training pairs in a folder; a complete folder is reused.
+    """Split a corpus and store the splits in a folder; a complete folder is reused.
 
     Args:
-        folder: Where to store it; the folder is created if necessary.
+        folder: Where to store the splits; the folder is created if necessary.
         name: The corpus's name, for messages on standard error.
-        read: Reads its pairs from the beginning.
+        read: Reads the corpus's pairs from the beginning.
         seed: Decides which sources are held out.
         held: Reads the validation and test pairs that come with the corpus. The model is not
-            trained on any of their sources. They are neither filtered nor compared with each other.
-            If one of these splits is missing, a twentieth of the other sources, but at most 1,000,
-            is held out for it.
+            trained on any of their sources. These pairs are neither filtered nor compared with each
+            other. If one of the two splits is missing, a twentieth of the remaining sources, but at
+            most 1,000, is held out for it.
 
     Raises:
-        ValueError: If there are too few pairs, if they changed between the two passes, or if
-            `read` raises a ValueError.
+        ValueError: If there are too few pairs, if more than half the lines are bad, if the pairs
+            changed between the two passes, or if `read` raises a ValueError.
     """
 
     def make(folder: Path) -> None:
@@ -119,7 +119,7 @@ def scan_pairs(read: PairReader, seed: int) -> ScanResult:
 
 
 def hash_key(key: str, seed: int) -> int:
-    """Return a 64-bit hash of a source's key; `split_groups` orders its sources by the same hash."""
+    """Return a 64-bit hash of a source's key; `split_groups` sorts its groups by the same hash."""
     return int.from_bytes(hashlib.sha256(f"{seed} {key}".encode()).digest()[:8])
 
 
@@ -129,8 +129,8 @@ def write_splits(folder: Path, name: str, read: PairReader, seed: int, held: Hel
     See `store_corpus` for the arguments.
 
     Raises:
-        ValueError: If there are too few pairs, more than half the lines are bad, or the pairs changed
-            between the two passes.
+        ValueError: If there are too few pairs, more than half the lines are bad, or the pairs
+            changed between the two passes.
     """
     seen = scan_pairs(read, seed)
     refuse_mostly_bad(name, seen.left_out["bad"], len(seen.fits))
@@ -182,8 +182,8 @@ def write_splits(folder: Path, name: str, read: PairReader, seed: int, held: Hel
 def find_held_out_bounds(name: str, places: np.ndarray, parts: list[str]) -> dict[str, int]:
     """Return the largest source hash that belongs to each split in `parts`.
 
-    `places` holds the sorted hashes of all sources; each split in turn takes the smallest that are
-    left.
+    `places` holds the sorted hashes of all sources. Each split in turn takes the smallest hashes
+    that are left.
 
     Raises:
         ValueError: If there are too few different sources.
@@ -191,7 +191,7 @@ def find_held_out_bounds(name: str, places: np.ndarray, parts: list[str]) -> dic
     count = max(1, min(1000, len(places) // 20))
     if parts and len(places) <= len(parts) * count:
         raise ValueError(
-            f"{name} has {len(places)} different sources; expected more than {len(parts) * count}, "
-            "because some are held out"
+            f"number of different sources in {name} is {len(places)}; expected more than "
+            f"{len(parts) * count}, because some are held out"
         )
     return {part: int(places[number * count - 1]) for number, part in enumerate(parts, start=1)}

@@ -1,8 +1,8 @@
 """Small translation tasks for readers to choose from, change, or replace with their own.
 
-A task is a function that draws one pair: `dates(random.Random(0))` may return ("Sunday, 14 Feb
-2021", "2021-02-14"). Each task is short, so that you can copy it into a notebook and change it.
-docs/own_task.md shows how to train on one, and which of them can be learnt in two minutes.
+A task is a function that generates one random pair: `dates(random.Random())` may return ("Sunday,
+14 Feb 2021", "2021-02-14"). Each task is short, so you can copy it into a notebook and change it.
+docs/own_task.md shows how to train on a task, and which tasks can be learnt in two minutes.
 """
 
 import random
@@ -19,15 +19,15 @@ from transformer_lab.data.world.phrases import starts_with_vowel
 from transformer_lab.storage.files import write_atomically
 
 Task = Callable[[random.Random], tuple[str, str]]
-"""A function that draws one source and its target."""
+"""A function that generates one random source and its target."""
 
 
 def draw_pairs(task: Task, count: int = 20_000, seed: int = 0) -> list[Pair]:
-    """Return `count` pairs with different sources from a task, or fewer if the task runs out of them.
+    """Generate `count` pairs with different sources, or fewer if the task runs out of new ones.
 
     Raises:
-        ValueError: If the task gives one source two targets, because no model could learn which is
-            right.
+        ValueError: If the task gives the same source two different targets, because no model could
+            learn which of them is right.
     """
     draw = random.Random(seed)
     found: dict[str, str] = {}
@@ -41,10 +41,10 @@ def draw_pairs(task: Task, count: int = 20_000, seed: int = 0) -> list[Pair]:
 
 
 def write_pairs(path: str | Path, pairs: Sequence[Pair], *, overwrite: bool = False) -> Path:
-    """Write pairs to a file that `train` can read, with source, tab and target on each line.
+    """Write pairs to a file that `train` can read, as lines of source, tab and target.
 
     The file's folder is created if necessary. If the first pair would be mistaken for column names,
-    as "english" and "french" would, a line with column names is written above it.
+    as "english" and "french" would, a header line is written above it.
 
     Raises:
         ValueError: If the file exists and `overwrite` is not set, or if a side of a pair is empty
@@ -72,11 +72,11 @@ DATE_FORMS = (
     "%A, {0} %b %Y|%a {0} %B %Y|%B {0}, %Y|%b {0} %Y|{0} %B %Y|{0} %b %Y|the {1} of %B %Y"
     "|%B {1}, %Y|%A, %B {1}, %Y|{0}.{2}.%Y|%Y/{2}/{0}"
 ).split("|")
-"""Ways to write a date: {0} is the day, {1} the day with its ending, {2} the number of the month."""
+"""Formats of a date: {0} is the day, {1} the day as an ordinal, {2} the number of the month."""
 
 
 def dates(draw: random.Random) -> tuple[str, str]:
-    """Draw a date as people write it and as computers do: "Sunday, 14 Feb 2021", "2021-02-14"."""
+    """Generate a date as people and as computers write it: "Sunday, 14 Feb 2021", "2021-02-14"."""
     day = date(1950, 1, 1) + timedelta(days=draw.randrange(365 * 100))
     ending = {1: "st", 2: "nd", 3: "rd"}.get(day.day % 10, "th")
     if day.day in (11, 12, 13):
@@ -117,7 +117,7 @@ def english_words(number: int) -> str:
 def french_words(number: int, is_last: bool = True) -> str:
     """Return a number below a million in French words: 483 is quatre cent quatre-vingt-trois.
 
-    `is_last` is False in front of *mille*, where *cents* and *quatre-vingts* lose their s.
+    `is_last` is False before *mille*, where *cents* and *quatre-vingts* lose their s.
     """
     check("number", number, "0 to 999,999", 0 <= number < 1_000_000)
     if number < 17:
@@ -142,7 +142,7 @@ def french_words(number: int, is_last: bool = True) -> str:
 def german_words(number: int, is_last: bool = True) -> str:
     """Return a number below a million in German words: 483 is vierhundertdreiundachtzig.
 
-    `is_last` is False in front of *hundert* and *tausend*, where one is *ein* rather than *eins*.
+    `is_last` is False before *hundert* and *tausend*, where one is *ein* rather than *eins*.
     """
     check("number", number, "0 to 999,999", 0 <= number < 1_000_000)
     if number < 20:
@@ -156,30 +156,30 @@ def german_words(number: int, is_last: bool = True) -> str:
 
 
 def draw_number(draw: random.Random) -> int:
-    """Draw a number below a million; short numbers are as likely as long ones."""
+    """Sample a number below a million, with short numbers about as likely as long ones."""
     return draw.randrange(10 ** draw.randint(1, 6))
 
 
 def numbers_in_english(draw: random.Random) -> tuple[str, str]:
-    """Draw a number and its English words: "7,083", "seven thousand eighty-three"."""
+    """Generate a number and its English words: "7,083", "seven thousand eighty-three"."""
     number = draw_number(draw)
     return f"{number:,}", english_words(number)
 
 
 def numbers_without_comma(draw: random.Random) -> tuple[str, str]:
-    """Draw a number without its comma, and its words: "7083", "seven thousand eighty-three"."""
+    """Generate a number without a comma, and its words: "7083", "seven thousand eighty-three"."""
     number = draw_number(draw)
     return str(number), english_words(number)
 
 
 def numbers_in_french(draw: random.Random) -> tuple[str, str]:
-    """Draw a number and its French words: "7 083", "sept mille quatre-vingt-trois"."""
+    """Generate a number and its French words: "7 083", "sept mille quatre-vingt-trois"."""
     number = draw_number(draw)
     return f"{number:,}".replace(",", " "), french_words(number)
 
 
 def numbers_in_german(draw: random.Random) -> tuple[str, str]:
-    """Draw a number and its German words: "7.083", "siebentausenddreiundachtzig"."""
+    """Generate a number and its German words: "7.083", "siebentausenddreiundachtzig"."""
     number = draw_number(draw)
     return f"{number:,}".replace(",", "."), german_words(number)
 
@@ -189,7 +189,7 @@ ROMAN += [(40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")]
 
 
 def to_roman(draw: random.Random) -> tuple[str, str]:
-    """Draw a number below 4,000 and its Roman numeral: "1994", "MCMXCIV"."""
+    """Generate a number below 4,000 and its Roman numeral: "1994", "MCMXCIV"."""
     number = draw.randrange(1, 4000)
     numeral, rest = "", number
     for value, sign in ROMAN:
@@ -199,13 +199,13 @@ def to_roman(draw: random.Random) -> tuple[str, str]:
 
 
 def from_roman(draw: random.Random) -> tuple[str, str]:
-    """Draw a Roman numeral and its number: "MCMXCIV", "1994"."""
+    """Generate a Roman numeral and its number: "MCMXCIV", "1994"."""
     number, numeral = to_roman(draw)
     return numeral, number
 
 
 def times(draw: random.Random) -> tuple[str, str]:
-    """Draw a time as people say it: "quarter past five in the afternoon", "17:15"."""
+    """Generate a time in words and in digits: "quarter past five in the afternoon", "17:15"."""
     hour, minute = draw.randrange(24), draw.randrange(60)
     to = minute > 30
     this, following = ENGLISH[(hour - 1) % 12 + 1], ENGLISH[hour % 12 + 1]
@@ -227,7 +227,7 @@ ENDS = ["", "", "", "n", "r", "s", "t", "l", "m", "nd", "ck", "ng", "st"]
 
 
 def draw_word(draw: random.Random) -> str:
-    """Draw a word of one to three syllables that could be English, but usually is not."""
+    """Generate a word of one to three syllables that could be English, but usually is not."""
     syllables = [
         draw.choice(STARTS) + draw.choice("aeiou") + draw.choice(ENDS)
         for _ in range(draw.randint(1, 3))
@@ -237,13 +237,20 @@ def draw_word(draw: random.Random) -> str:
 
 
 def pig_latin(draw: random.Random) -> tuple[str, str]:
-    """Draw a word and its Pig Latin: "string", "ingstray"; a word that begins with a vowel gets "way"."""
+    """Generate a word and its Pig Latin: "string", "ingstray".
+
+    A word that begins with a vowel gets the ending "way".
+    """
     word = draw_word(draw)
     return word, pig_latin_of(word)
 
 
 def pig_latin_of(word: str) -> str:
-    """Return a word in Pig Latin; y counts as a vowel, except as the first letter: "ywhay", "esyay"."""
+    """Translate a word into Pig Latin.
+
+    The letter y counts as a vowel, except at the beginning: "why" becomes "ywhay", and "yes"
+    becomes "esyay".
+    """
     consonants = "bcdfghjklmnpqrstvwxz"
     rest = word[:1].lstrip(consonants + "y") + word[1:]
     if len(rest) < len(word):
@@ -252,7 +259,7 @@ def pig_latin_of(word: str) -> str:
 
 
 def backwards(draw: random.Random) -> tuple[str, str]:
-    """Draw a word, and the same word backwards: "string", "gnirts"."""
+    """Generate a word, and the same word backwards: "string", "gnirts"."""
     word = draw_word(draw)
     return word, word[::-1]
 
@@ -266,7 +273,7 @@ BEFORE_OTHERS = BEFORE_ALL | {"c": "k", "z": "s", "g": "g"}
 
 
 def spanish_sounds(draw: random.Random) -> tuple[str, str]:
-    """Draw a word as it is spelt in Spanish, and in a phrasebook: "gitana" is "khee-tah-nah"."""
+    """Generate a word in Spanish spelling and in phrasebook spelling: "gitana", "khee-tah-nah"."""
     word, sounds = "", []
     for _ in range(draw.randint(1, 4)):
         vowel, end = draw.choice("aeiou"), draw.choice(["", "", "n", "s"])
@@ -278,7 +285,7 @@ def spanish_sounds(draw: random.Random) -> tuple[str, str]:
 
 
 def amounts(draw: random.Random) -> tuple[str, str]:
-    """Draw an amount and how to say it: "$2,041.50", "two thousand forty-one dollars and fifty cents"."""
+    """Generate an amount of money and its words: "$41.50", "forty-one dollars and fifty cents"."""
     dollars, cents = draw_number(draw) // 10, draw.choice([0, draw.randrange(1, 100)])
     said = f"{english_words(dollars)} dollar{'' if dollars == 1 else 's'}"
     if cents:
@@ -287,13 +294,13 @@ def amounts(draw: random.Random) -> tuple[str, str]:
 
 
 def sums(draw: random.Random) -> tuple[str, str]:
-    """Draw a sum of two numbers below 1,000 and its result: "483 + 59", "542"."""
+    """Generate a sum of two numbers below 1,000 and its result: "483 + 59", "542"."""
     one, other = draw.randrange(1000), draw.randrange(1000)
     return f"{one} + {other}", str(one + other)
 
 
 def heights(draw: random.Random) -> tuple[str, str]:
-    """Draw a length in feet and inches, and the same in centimetres: "5 ft 7 in", "170 cm"."""
+    """Generate a length in feet and inches, and in centimetres: "5 ft 7 in", "170 cm"."""
     feet, inches, half = draw.randrange(1, 100), draw.randrange(12), draw.choice(["", ".5"])
     centimetres = round((12 * feet + inches + 0.5 * bool(half)) * 2.54)
     return f"{feet} ft {inches}{half} in", f"{centimetres} cm"
@@ -312,7 +319,10 @@ PHRASES = [
 
 
 def phrasebook(draw: random.Random) -> tuple[str, str]:
-    """Draw a traveller's phrase or, just as often, a sentence from the world: "where is the house?"."""
+    """Generate a traveller's phrase or, just as often, a sentence from the bilingual world.
+
+    For example: "where is the house?", "où est la maison ?".
+    """
     if draw.random() < 0.5:
         pair = next(sentences(seed=draw.getrandbits(32)))
         return pair.source, pair.target

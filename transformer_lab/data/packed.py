@@ -1,7 +1,7 @@
-"""Text files as lines of bytes: unpacked from .gz, .zst or .zip, and checked to be UTF-8.
+"""Read text files as lines of bytes, unpacking .gz, .zst and .zip.
 
-`text_files`, `tables` and `folders` read through it. A file in another format is refused with a
-message that gives the command to convert it.
+`text_files`, `tables` and `folders` read files through this module. A file in a different format or
+encoding is refused; if the file can be converted, the message says how.
 """
 
 import codecs
@@ -21,7 +21,7 @@ TABLE_SUFFIXES = (".tsv", ".txt", ".csv", ".jsonl", ".ndjson")
 MAGIC = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst", b"PK\x03\x04": ".zip"}
 """The first bytes of compressed files, which identify them whatever they are called."""
 LONGEST_LINE = 10_000_000
-"""The largest number of bytes in a line; a longer line is cut off there and counts as bad."""
+"""The maximum number of bytes in a line; a longer line is truncated and counts as bad."""
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 TMX_TO_TSV = (
     "import sys, xml.etree.ElementTree as e; "
@@ -39,7 +39,7 @@ OTHER_FORMS = {
     ".xlsx": "is a spreadsheet. Save it as CSV, then train with --csv",
     ".parquet": "is a Parquet file. Put it into a folder, and give the folder",
 }
-"""How to convert each format that we do not read, by suffix."""
+"""What each unsupported format is and how to convert it, by suffix."""
 UNKNOWN_XML = (
     "is XML, but neither TMX nor XLIFF; expected a line for each pair, with a tab between its texts"
 )
@@ -69,13 +69,13 @@ class TextFile:
 
     @property
     def name(self) -> str:
-        """The file's name without .gz or .zst at the end."""
+        """The file's name without a .gz or .zst suffix."""
         return strip_packing_suffix(self.member or self.path.name)
 
     def has_at_least_bytes(self, number: int) -> bool:
         """Return whether the file has at least this many bytes when unpacked.
 
-        It reads no more of the file than it has to.
+        No more of the file is read than necessary.
         """
         if not self.member and detect_packing(self.path) is None:
             return self.path.stat().st_size >= number
@@ -87,7 +87,7 @@ class TextFile:
 
 
 def strip_packing_suffix(name: str) -> str:
-    """Return a file's name without .gz or .zst at its end, in upper or lower case."""
+    """Remove a .gz or .zst suffix, in upper or lower case, from a file's name."""
     path = Path(name)
     return path.stem if path.suffix.lower() in PACKED_SUFFIXES else name
 
@@ -98,7 +98,7 @@ def text_suffix(name: str) -> str:
 
 
 def detect_packing(path: Path) -> str | None:
-    """Return how a file is packed, judged by its suffix or its first bytes: ".gz", ".zst" or ".zip".
+    """Return a file's packing, detected from its suffix or first bytes: ".gz", ".zst" or ".zip".
 
     Return None if the file is not packed.
     """
@@ -111,7 +111,7 @@ def detect_packing(path: Path) -> str | None:
 
 
 def list_zip_members(path: Path) -> list[str]:
-    """Return the names of the files in a .zip, without folders and hidden files.
+    """Return the names of the files in a .zip, leaving out folders and hidden files.
 
     Raises:
         ValueError: If the .zip is damaged.
@@ -163,7 +163,7 @@ def open_unpacked(part: TextFile) -> Iterator[IO[bytes]]:
 
 
 def import_zstd(path: Path) -> Any:
-    """Return the library that unpacks .zst.
+    """Import and return the library that unpacks .zst files.
 
     Raises:
         ValueError: If it is not installed; the message says how to install it.
@@ -179,10 +179,10 @@ def import_zstd(path: Path) -> Any:
 
 
 def read_lines(part: TextFile) -> Iterator[bytes]:
-    """Yield a file's lines as bytes without line ends; empty lines at the end of the file are left out.
+    """Yield a file's lines as bytes without newlines, leaving out blank lines at the end.
 
     Raises:
-        ValueError: If the file is damaged, or is not UTF-8 text.
+        ValueError: If the file is damaged, or its first line shows that it is not UTF-8 text.
     """
     empty = 0
     for line in read_raw_lines(part):
@@ -195,10 +195,10 @@ def read_lines(part: TextFile) -> Iterator[bytes]:
 
 
 def read_raw_lines(part: TextFile) -> Iterator[bytes]:
-    """Yield all lines of a file as bytes, without line ends; a line longer than `LONGEST_LINE` is cut.
+    """Yield all lines of a file as bytes without newlines, truncated to `LONGEST_LINE` bytes.
 
     Raises:
-        ValueError: If the file is damaged, or is not UTF-8 text.
+        ValueError: If the file is damaged, or its first line shows that it is not UTF-8 text.
     """
     with open_unpacked(part) as file:
         first = True
@@ -213,7 +213,7 @@ def read_raw_lines(part: TextFile) -> Iterator[bytes]:
 
 
 def refuse_other_forms(part: TextFile) -> None:
-    """Raise a ValueError if a file's suffix names a format that we do not read, such as .tmx or .xlsx.
+    """Raise a ValueError if a file's suffix names an unsupported format, such as .tmx or .xlsx.
 
     The message says how to convert the file. `OTHER_FORMS` lists the suffixes.
     """
@@ -224,16 +224,16 @@ def refuse_other_forms(part: TextFile) -> None:
 
 
 def name_converted(part: TextFile, mark: str) -> str:
-    """Return a name for a converted file, quoted for a shell: train.utf8.de for train.de.
+    """Return a shell-quoted name for a converted file, such as train.utf8.de for train.de.
 
-    The ending stays, so the two files of a parallel corpus still belong together.
+    The suffix is kept, so the names of two parallel files still match.
     """
     name = Path(part.name)
     return shlex.quote(f"{name.stem}.{mark}{name.suffix}")
 
 
 def unpack_command(part: TextFile) -> str:
-    """Return the shell command that prints a file unpacked, for use in error messages."""
+    """Return the shell command that prints a file's unpacked content, for error messages."""
     path, member = shlex.quote(str(part.path)), shlex.quote(part.member)
     packing = detect_packing(part.path) if part.path.is_file() else None
     if packing == ".zip":
@@ -245,9 +245,9 @@ def unpack_command(part: TextFile) -> str:
 
 
 def refuse_non_utf8(part: TextFile, line: bytes) -> None:
-    """Raise a ValueError if a file's first line shows that the file does not hold lines of UTF-8 text.
+    """Raise a ValueError if the first line shows that a file is not line-based UTF-8 text.
 
-    The message says how to convert it.
+    If the file can be converted, the message says how.
     """
     begins, how = line[:1_000], unpack_command(part)
     binary = next((form for magic, form in BINARY_FORMS.items() if line.startswith(magic)), None)
@@ -279,9 +279,9 @@ def refuse_non_utf8(part: TextFile, line: bytes) -> None:
 
 
 def refuse_xml_and_po(part: TextFile) -> None:
-    """Raise a ValueError if a file begins like XML or PO, whatever it is called.
+    """Raise a ValueError if a file begins like XML or PO, whatever its name is.
 
-    The message says how to convert it.
+    If the format is known, the message says how to convert the file.
     """
     with open_unpacked(part) as file:
         begins = file.read(4_000).lower()
@@ -292,7 +292,7 @@ def refuse_xml_and_po(part: TextFile) -> None:
 
 
 def is_pipe(path: Path) -> bool:
-    """Return whether a path is a pipe, such as a FIFO or /dev/stdin, which can be read only once."""
+    """Return whether a path is a pipe (a FIFO or /dev/stdin), which can be read only once."""
     try:
         return stat.S_ISFIFO(path.stat().st_mode)
     except (OSError, ValueError):  # a name may hold a NUL

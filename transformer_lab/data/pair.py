@@ -1,6 +1,6 @@
 """Sentence pairs, and their training, validation and test splits.
 
-Every corpus gives a `Splits`, and everything that trains or evaluates takes one.
+Every corpus returns a `Splits`, and all code that trains or evaluates takes one.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 @runtime_checkable
 class SentencePair(Protocol):
-    """Anything with a source and a target text: a `Pair`, or a `WorldPair` with its gold annotations."""
+    """Anything with a source and a target text, such as a `Pair` or a `WorldPair`."""
 
     @property
     def source(self) -> str:

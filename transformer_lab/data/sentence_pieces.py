@@ -1,7 +1,7 @@
 """A SentencePiece tokenizer (Kudo and Richardson 2018) for OPUS-MT and Bergamot checkpoints.
 
-`formats` builds it from other people's checkpoints, and `tokenizer` loads it again. SentencePiece
-cuts a text into pieces, and the checkpoint's own vocabulary gives each piece an id.
+`formats` builds it from such a checkpoint, and `tokenizer` loads it again. SentencePiece splits a
+text into subwords, and the checkpoint's own vocabulary gives each subword an id.
 """
 
 import base64
@@ -13,7 +13,7 @@ from typing import Any
 from transformer_lab.config import check, is_integer
 
 SPACE = "▁"
-"""SentencePiece's character for the space in front of a word."""
+"""SentencePiece's character for the space before a word."""
 SPECIAL = ("<pad>", "</s>", "<unk>")
 
 
@@ -24,11 +24,11 @@ class SentencePieceTokenizer:
 
     Args:
         model: The content of a .spm file.
-        vocabulary: The id of each piece, as in vocab.json. SentencePiece's own ids are ignored. A
-            piece that is not in the vocabulary becomes `<unk>`.
-        added: Pieces that were added to the vocabulary later, so that SentencePiece does not know
-            them. Wherever such a word occurs in a text, it is one piece. Those mapped to True are
-            left out when ids are decoded.
+        vocabulary: The id of each token, as in vocab.json. SentencePiece's own ids are ignored. A
+            subword that is not in the vocabulary becomes `<unk>`.
+        added: Tokens that were added to the vocabulary later, so SentencePiece does not know them.
+            Wherever an added token occurs in a text, it stays a single token. Added tokens that are
+            mapped to True are left out when ids are decoded.
 
     Raises:
         ValueError: If the `sentencepiece` package is missing, `model` is not a SentencePiece model,
@@ -52,13 +52,13 @@ class SentencePieceTokenizer:
 
     @property
     def vocab_size(self) -> int:
-        """The number of ids, special tokens included."""
+        """The number of ids, including special tokens."""
         return len(self.ids)
 
     def tokenize(self, text: str) -> list[str]:
-        """Return the pieces of a text.
+        """Return the tokens of a text, which are subwords and added tokens.
 
-        A language code at the beginning is one piece, and so is each added piece.
+        A language code at the beginning is a single token.
         """
         parts = filter(None, self.split.split(text)) if self.added else [text]
         return [
@@ -68,28 +68,28 @@ class SentencePieceTokenizer:
         ]
 
     def tokenize_plain(self, text: str) -> list[str]:
-        """Return the pieces of a text that contains no added pieces."""
+        """Return the tokens of a text that contains no added tokens."""
         code, mark, rest = text.partition("<<")
         if text.startswith(">>") and mark:
             return [code + mark, *self.processor.encode(rest, out_type=str)]
         return self.processor.encode(text, out_type=str)
 
     def encode(self, text: str) -> list[int]:
-        """Return the ids of the pieces; "<pad>" in a text is read as five characters, not as padding."""
+        """Return the token ids of a text; "<pad>" in it is five characters, not padding."""
         return [self.ids.get(piece, self.ids["<unk>"]) for piece in self.tokenize(text)]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text spelt by the pieces, without special tokens."""
+        """Return the text that these ids spell, without special tokens."""
         pieces = [self.pieces[i] for i in ids]
         text = self.processor.decode_pieces([p for p in pieces if p not in self.silent])
         return text.replace(SPACE, " ").strip()
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
-        """Return each piece as text; a piece that begins a word keeps its space."""
+        """Return each token as text; a token that begins a word keeps its leading space."""
         return [self.pieces[i].replace(SPACE, " ") for i in ids]
 
     def unknown(self, text: str) -> list[str]:
-        """Return the pieces of the text that are not in the vocabulary."""
+        """Return the tokens of the text that are not in the vocabulary."""
         return [piece.removeprefix(SPACE) for piece in self.tokenize(text) if piece not in self.ids]
 
     def to_json(self) -> str:
@@ -103,15 +103,16 @@ class SentencePieceTokenizer:
     def from_state(
         cls, model: str, vocabulary: dict[str, int], added: Mapping[str, bool] | None = None
     ) -> "SentencePieceTokenizer":
-        """Build the tokenizer from the fields written by `to_json`, where `model` is in base64."""
+        """Build the tokenizer from the fields written by `to_json`, with `model` in base64."""
         return cls(base64.b64decode(model), vocabulary, added)
 
 
 def import_sentencepiece(extra: str = "marian") -> Any:
-    """Return the package `sentencepiece`.
+    """Import and return the package `sentencepiece`.
 
     Raises:
-        ValueError: If it is missing; the message names the `extra` of this package that installs it.
+        ValueError: If it is missing. The message names the `extra` of this package that installs
+            it.
     """
     try:
         import sentencepiece

@@ -1,7 +1,7 @@
-"""Training, validation and test splits of real text that share no sentences or near copies.
+"""Split real text so that training, validation and test sets share no sentences or near copies.
 
-`corpus`, `corpora` and `large` use them, because a test on training sentences would only measure
-memorisation.
+`corpus`, `corpora` and `large` use this module, because a test on training sentences would only
+measure memorisation.
 """
 
 import hashlib
@@ -21,15 +21,15 @@ def split_pairs(
     """Split pairs by their source, so that sentences with the same `source_key` stay together.
 
     A repeated pair counts once. Sources that differ only in their numbers also stay together,
-    unless more than half of the different sources would be lost in this way, as with "483" or "14
-    Feb 2021". Then the task is about the digits, and such sources count as different ones (see
+    unless more than half of the distinct sources would be lost in this way, as with "483" or "14
+    Feb 2021". In that case the task is about the digits, and such sources count as different (see
     `digits_matter`).
 
     Args:
         pairs: The sentence pairs.
         seed: Decides which sources are held out.
-        validation: The number of source sentences; by default a twentieth of all of them, but at most
-            1,000.
+        validation: The number of source sentences for validation; by default, a twentieth of all
+            source sentences, but at most 1,000.
         test: The same for the test split.
 
     Raises:
@@ -41,16 +41,16 @@ def split_pairs(
 
 
 def digits_matter(pairs: Iterable[SentencePair]) -> bool:
-    """Return whether most sources would be lost if all numbers counted as the same."""
+    """Return whether most distinct sources would be lost if all numbers were treated as equal."""
     keys = {number_key(pair.source) for pair in pairs}
     return most_differ_in_digits(len({without_digits(key) for key in keys}), len(keys))
 
 
 def explain_new_split(splits: Splits[Any]) -> str:
-    """Return what to add to a message when a corpus is not the one that a model was trained on.
+    """Return a note for the message that a corpus is not the one that a model was trained on.
 
-    The text is "" unless `digits_matter` for this corpus, because earlier versions split only
-    corpora of that kind differently.
+    The note says that earlier versions split this corpus differently. That is true only if
+    `digits_matter`; for any other corpus, the note is "".
     """
     pairs = itertools.chain(splits.train, splits.validation, splits.test)
     if not digits_matter(pairs):
@@ -62,9 +62,9 @@ def explain_new_split(splits: Splits[Any]) -> str:
 
 
 def most_differ_in_digits(alike: int, different: int) -> bool:
-    """Return whether fewer than half of the `different` sources remain if all numbers count as the same.
+    """Return whether most sources would be lost if all numbers were treated as equal.
 
-    `alike` is the number of different values of `source_key`, and `different` is the same for
+    `alike` is the number of distinct values of `source_key`, and `different` is that of
     `number_key`.
     """
     return 2 * alike < different
@@ -93,7 +93,7 @@ def without_digits(key: str) -> str:
 
 
 def number_key(sentence: str) -> str:
-    """Return a key like that of `source_key`, except that it keeps numbers as they are."""
+    """Return a sentence's key, which ignores the same things as `source_key`, but not digits."""
     sentence = to_nfc(remove_invisible(sentence))
     return " ".join(split_words(sentence)) or sentence
 
@@ -105,10 +105,11 @@ def split_groups(
     test: int | None,
     key: Callable[[str], str] | None = None,
 ) -> Splits[Pair]:
-    """Split (group, pair) rows without dividing a group; a sentence in several groups goes to training.
+    """Split (group, pair) rows without dividing a group between splits.
 
-    See `split_pairs` for the arguments and the error. `key` decides which sources count as the
-    same; the default is `source_key`.
+    A sentence that occurs in several groups is never held out. See `split_pairs` for the other
+    arguments and the error. `key` decides which sources count as the same; the default is
+    `source_key`.
     """
     key = key or source_key
     groups: dict[str, dict[str, list[Pair]]] = {}
@@ -153,11 +154,11 @@ def split_groups(
 
 
 NEAR = 0.7
-"""Two sentences are near copies if more than this share of their words is common to both."""
+"""Two sentences are near copies if more than this share of their words occurs in both."""
 
 
 def remove_near_copies(splits: Splits[Pair]) -> Splits[Pair]:
-    """Return the splits without validation and test pairs that nearly copy a training source."""
+    """Remove validation and test pairs whose sources are near copies of training sources."""
     sources = (
         split_words(pair.source) for pair in (*splits.train, *splits.validation, *splits.test)
     )

@@ -1,10 +1,10 @@
-"""Corpora on disk that do not fit into memory: sealed folders with pairs, token ids and batches.
+"""Write and read sealed folders, which hold corpora that do not fit into memory.
 
-`large` and `corpus` write them, and the trainer reads batches from them. A folder is valid once it
-contains `about.json`. That file is written last. It holds the SHA-256 of every other file, and of
-the rest of its own content. These hashes are checked whenever a folder is opened. If the folder
-has changed, or if writing it was interrupted, it is built again. Several processes can read the
-same folder.
+`large` and `corpus` write the folders, and the trainer reads batches from them. A folder is sealed,
+and thereby valid, once it contains `about.json`. That file is written last. It holds the SHA-256 of
+every other file, and of the rest of its own content. These hashes are checked whenever a folder is
+opened. If the folder has changed, or if writing it was interrupted, it is built again. Several
+processes can read the same folder.
 """
 
 import hashlib
@@ -34,15 +34,15 @@ T = TypeVar("T")
 
 ABOUT = "about.json"
 POOL = 500_000
-"""How many pairs are shuffled together.
+"""The number of pairs that are shuffled together, as one pool.
 
 A pool takes its pairs from all over the corpus, so shuffling an epoch needs memory for only one
 pool.
 """
 MOST_TOKENS = (1 << 16) - 1
-"""The largest number of tokens on a side, because each length is stored in two bytes."""
+"""The maximum number of tokens per side, because each length is stored in two bytes."""
 CHUNK_SIZE = 10_000
-"""How many pairs are tokenized together, on all cores."""
+"""The number of pairs that are tokenized together, on all cores."""
 
 
 # --- pairs, token ids and batches in a folder ---------------------------------------------------
@@ -51,7 +51,7 @@ CHUNK_SIZE = 10_000
 class StoredFolder:
     """A valid folder of stored data, opened for reading.
 
-    It has the fields of `about.json`, and the position in the data file where each item starts.
+    `about` holds the fields of `about.json`, and `starts` the offset of each item in the data file.
 
     Raises:
         ValueError: If the folder is unfinished, or has changed since it was sealed.
@@ -66,12 +66,12 @@ class StoredFolder:
         return len(self.starts) - 1
 
     def check_index(self, place: object) -> int:
-        """Return an index counted from 0; −1 stands for the last item.
+        """Convert an index to one counted from 0; a negative index counts from the end.
 
         Raises:
-            TypeError: If it is not an integer. Slices are refused, because a list of the items may
-                not fit into memory.
-            IndexError: If there are not that many items.
+            TypeError: If the index is not an integer. Slices are refused, because a list of the
+                items may not fit into memory.
+            IndexError: If the index is out of range.
         """
         if not isinstance(place, int | np.integer):
             raise TypeError(f"place is {place!r}; expected an integer")
@@ -130,7 +130,7 @@ class StoredExamples(StoredFolder, Sequence[Example]):
     def read(self, places: Iterable[int]) -> list[Example]:
         """Return the examples with these indices.
 
-        They are read rather than memory-mapped, so that the process uses little memory.
+        The file is read instead of memory-mapped, so the process uses little memory.
 
         Raises:
             ValueError: If the file has been deleted or has become shorter.
@@ -172,7 +172,7 @@ class StoredBatches(Batches):
     examples: StoredExamples
 
     def pools(self, epoch: int) -> Iterator[list[list[ExampleLengths]]]:
-        """Yield the groups of examples of each pool in an epoch; the pools come in random order."""
+        """Yield each pool's groups of examples for one epoch, with the pools in random order."""
         size = len(self.examples)
         number = -(-size // POOL)
         seed = 1_000_003 * self.seed + epoch
@@ -203,9 +203,9 @@ def make_batches(examples: Sequence[Example], batch_tokens: int, seed: int, pad_
 
 
 def write_pairs(folder: Path, pairs: Iterable[Pair]) -> int:
-    """Write pairs to a folder, and return how many there are.
+    """Write pairs to a folder, and return how many were written.
 
-    Their texts must not contain tabs or line ends.
+    Their texts must not contain tabs or newlines.
     """
     starts, at = array("q", [0]), 0
     with (folder / "pairs.tsv").open("wb") as file:
@@ -223,7 +223,7 @@ def store_examples(
     bos_id: int,
     eos_id: int,
 ) -> StoredExamples:
-    """Encode stored pairs as token ids, leaving out pairs with more than `longest` tokens on a side.
+    """Encode stored pairs as token ids, leaving out those with over `longest` tokens on a side.
 
     The ids are stored in the pairs' folder, and are computed only once for the same pairs and
     tokenizers.
@@ -262,8 +262,8 @@ def store_examples(
 def open_or_build(folder: Path, open_whole: Callable[[Path], T], make: Callable[[Path], None]) -> T:
     """Return `open_whole(folder)`; if the folder is not valid, build it with `make` first.
 
-    An invalid folder is emptied first. Meanwhile, other processes wait. If a sealed folder turns
-    out to be damaged, a message on standard error says so.
+    An invalid folder is emptied before it is built, and other processes wait meanwhile. If a sealed
+    folder turns out to be damaged, a message on standard error says so.
     """
     with suppress(ValueError):
         return open_whole(folder)
@@ -324,7 +324,7 @@ def seal_folder(folder: Path, **about: Any) -> None:
 def verify_folder(folder: Path) -> dict[str, Any]:
     """Compare every file in a folder with its SHA-256, and return the fields of `about.json`.
 
-    All stored data is opened through this function. For two gigabytes it takes one to two seconds.
+    All stored data is opened through this function. Two gigabytes take one to two seconds.
 
     Raises:
         ValueError: If the folder is unfinished, or a file has changed.
@@ -373,7 +373,7 @@ def file_sha256(path: Path) -> str:
 
 
 def write_array(path: Path, values: "array[int]") -> None:
-    """Write numbers to a file exactly as they are in memory."""
+    """Write an array's numbers to a file in the same binary form as in memory."""
     with path.open("wb") as file:
         values.tofile(file)
 

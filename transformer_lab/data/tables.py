@@ -1,6 +1,6 @@
 """Read the rows of a table of sentence pairs, and find the two columns with the sentences.
 
-`text_files` uses both parts: `read_rows` splits lines at tabs, or reads CSV. `detect_layout` looks
+`text_files` uses both parts. `read_rows` splits lines at tabs, or reads CSV. `detect_layout` looks
 at the first rows and chooses the columns by name or by number, or takes the first two.
 """
 
@@ -21,21 +21,21 @@ from transformer_lab.data.text import remove_invisible, to_nfc
 
 Cells = list[bytes]
 Row = tuple[int, Cells | str]
-"""The number of a line and its cells, or a str that says why the line has none."""
+"""A line number with the line's cells, or with a str that says what is wrong with the line."""
 
 ADD_CSV = "add --csv on the command line, or is_csv=True in Python"
-"""What a message says about a file with commas."""
+"""Advice for the error message about a file with commas."""
 ROWS_LOOKED_AT = 200
-"""How many rows are looked at before the first pair is read."""
+"""The number of rows from which the layout of a table is detected."""
 MIN_ROWS = 5
-"""With fewer rows than this, nothing can be said about a column, even if all rows are alike."""
+"""The minimum number of rows from which to judge what a column holds."""
 NUMBER_SHARE = 0.9
-"""If at least this share of a column's cells are numbers or ids, it counts as a column of numbers or ids.
+"""A column holds numbers (or ids) if at least this share of its cells are numbers (or ids).
 
-The other lines may simply be bad.
+The remaining lines may be bad ones.
 """
 LABEL_SHARE = 0.05
-"""If a column has at most this many different cells per line, it holds labels, such as domains."""
+"""A column with at most this many distinct cells per line holds labels, such as domains."""
 NUMBER = re.compile(r"[-+]?\d[\d.,:]*")
 CODE = re.compile(r"[a-z]{2,3}(?=[_-][a-z]+$)")
 ID = re.compile(
@@ -44,7 +44,7 @@ ID = re.compile(
     r"|[^.]*\.[A-Za-z]\w{1,3}"  # the name of a file
 )
 MISSING_VALUES = {"", "nan", "na", "n/a", "null", "none"}
-"""Texts that stand for a missing number in a column of numbers."""
+"""Texts that stand for a missing value in a column of numbers."""
 CODES = (
     "ara bul cat ces chi cmn cze dan deu dut ell eng est fas fin fra fre ger gre heb hin hun ind ita "
     "jpn kor lav lit nld per pol por ron rum rus slk slo spa swe tha tur ukr vie zho"
@@ -74,7 +74,7 @@ HEADERS = {
     *(name.lower() for name in LANGUAGES.values()),
     *(*LANGUAGES, *CODES, *OWN_NAMES),
 }
-"""The usual names for columns, in lower case."""
+"""The words that column names usually consist of, in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def read_rows(part: TextFile, is_csv: bool) -> Iterator[Row]:
 
     Columns are separated by tabs, and quotes are part of the text. In CSV, the separator is a
     comma, semicolon or tab (see `detect_separator`), and a quoted text may contain separators and
-    line ends.
+    line breaks.
     """
     if is_csv:
         yield from read_csv_rows(part)
@@ -148,7 +148,7 @@ def read_csv_rows(part: TextFile) -> Iterator[Row]:
 
 
 def detect_separator(lines: Sequence[str]) -> str:
-    """Return the tab, comma or semicolon: whichever gives the most rows the same number of columns."""
+    """Return the separator (tab, comma or semicolon) that gives the most rows the same width."""
 
     def alike(separator: str) -> int:
         rows = csv.reader(lines, delimiter=separator)  # without `strict`, it accepts anything
@@ -171,10 +171,10 @@ def take_first_rows(rows: Iterator[Row]) -> list[Row]:
 def detect_layout(
     rows: Sequence[Row], columns: tuple[str, str] | None, part: TextFile, is_csv: bool = False
 ) -> Layout:
-    """Return which columns are source and target, judged by the first rows of a table.
+    """Detect which columns are source and target, from the first rows of a table.
 
     `columns` are names from the header, or numbers counted from 1; the default is the first two
-    columns. If the first line looks like column names, it is taken for a header.
+    columns. If the first line looks like column names, it is treated as a header.
 
     Raises:
         ValueError: If the table has no such columns, or one of them does not hold sentences.
@@ -208,7 +208,7 @@ def detect_layout(
 
 
 def usual_width(table: Sequence[Cells]) -> int:
-    """Return the usual number of columns: that of the widest row, after leaving out the widest tenth."""
+    """Return the usual number of columns, which is the 90th percentile over the rows."""
     widths = sorted(map(count_columns, table))
     return widths[math.ceil(NUMBER_SHARE * len(widths)) - 1] if widths else 0
 
@@ -219,7 +219,7 @@ def count_columns(cells: Cells) -> int:
 
 
 def are_column_numbers(columns: tuple[str, str], first: Sequence[str]) -> bool:
-    """Return whether `columns` are column numbers, rather than all-digit names in the first line."""
+    """Return whether `columns` are column numbers, not all-digit names in the first line."""
     are_numbers = all(column.isascii() and column.isdigit() for column in columns)
     return are_numbers and not set(columns) <= set(first)
 
@@ -232,7 +232,7 @@ def find_named_columns(
     If there is no exact match, case is ignored.
 
     Raises:
-        ValueError: If a name is missing or occurs twice, or both names mean the same column.
+        ValueError: If a name is missing or occurs twice, or both names refer to the same column.
     """
     places = []
     for column in map(normalise_column_name, columns):
@@ -249,19 +249,19 @@ def find_named_columns(
             )
         places += found
     if places[0] == places[1]:
-        raise ValueError(f"{part}: {columns} are the same column; expected two")
+        raise ValueError(f"{part}: {columns} are the same column; expected two different ones")
     return Layout(places[0], places[1], first, len(first))
 
 
 def name_columns(source: object, target: object) -> str:
-    """Return how to name the two columns, on the command line and in Python."""
+    """Return text that says how to name the two columns, on the command line and in Python."""
     return f'--source {source} --target {target}, or columns=("{source}", "{target}") in Python'
 
 
 def csv_hint(first: Sequence[str], is_csv: bool) -> str:
-    """Return a hint to add --csv, for an error message, if the first line has commas or quotes.
+    """Return a hint to add --csv if the first line has commas or quotes, and "" otherwise.
 
-    Otherwise return "".
+    The hint is meant for an error message.
     """
     commas = len(first) == 1 and any(sign in first[0] for sign in ",;")
     quotes = any(len(name) > 1 and name[0] == name[-1] == '"' for name in first)
@@ -323,10 +323,10 @@ def describe_non_sentences(table: Sequence[Cells], place: int) -> str:
 def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: TextFile) -> None:
     """Raise a ValueError if column 1 or 2 does not hold sentences.
 
-    Numbers, ids, file names, the same text on every line, or a few labels are not sentences. If at
-    least two columns do hold sentences, the message suggests the first two. Tables with fewer than
-    `MIN_ROWS` rows are not checked. If there are only two columns, only the first is checked, and
-    only for numbers that count upwards: numbers in any other order may be the text to translate.
+    Numbers, ids, file names, labels, or the same text on every line do not count as sentences. If
+    at least two columns do hold sentences, the message suggests the first two. Tables with fewer
+    than `MIN_ROWS` rows are not checked. If there are only two columns, only the first is checked,
+    and only for increasing numbers: numbers in any other order may be the text to translate.
     """
     below = [row for row in table[bool(header) :] if len(row) > 1]
     if len(below) < MIN_ROWS:
@@ -360,7 +360,7 @@ def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: Tex
 
 
 def counts_upwards(rows: Sequence[Cells]) -> bool:
-    """Return whether the first cells are line numbers: each is larger than the one before."""
+    """Return whether the numbers in the first column only increase, as line numbers do."""
     digits = ["".join(filter(str.isdecimal, decode_cell(row[0]))) for row in rows]
     numbers = [int(number) for number in digits if number]
     return all(one < other for one, other in pairwise(numbers))
@@ -372,5 +372,5 @@ def decode_cell(cell: Any) -> str:
 
 
 def normalise_column_name(text: str) -> str:
-    """Return a column's name for comparison: in NFC, without invisible characters or spaces around it."""
+    """Return a column name in NFC, without invisible characters or surrounding spaces."""
     return to_nfc(remove_invisible(text)).strip()

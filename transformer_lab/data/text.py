@@ -1,4 +1,4 @@
-"""Checks for text from outside: Unicode form, invisible characters, and what a terminal may print.
+"""Check text from outside: its Unicode form, invisible characters, and what is safe to print.
 
 Everything that reads text uses these checks: corpora, tokenizers, translators and the command line.
 """
@@ -7,19 +7,19 @@ import unicodedata
 from collections.abc import Iterable
 
 CONTROL_CATEGORIES = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-"""The Unicode categories of characters that a terminal acts on instead of showing them.
+"""The Unicode categories of characters that a terminal acts on instead of displaying them.
 
 They are control and format characters, surrogates, and separators of lines and paragraphs.
 """
 BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Characters that Unicode calls letters or symbols, although nothing is drawn for them."""
+"""Characters that Unicode classifies as letters or symbols, although they are invisible."""
 
 
 def check_visible_text(name: str, text: object) -> str:
-    """Return the text in NFC, the composed form of Unicode.
+    """Return the text in NFC, after checking that at least one character is visible.
 
     Raises:
-        ValueError: If `check_text` refuses it, or if it has no visible character.
+        ValueError: If `check_text` rejects the text, or if it has no visible character.
     """
     found = check_text(name, text)
     if not has_visible_character(found):
@@ -28,11 +28,11 @@ def check_visible_text(name: str, text: object) -> str:
 
 
 def check_text(name: str, text: object) -> str:
-    """Return the text in NFC, where a letter and its accent are one character if possible.
+    """Return the text in NFC, after checking that it is valid text.
 
     Raises:
-        ValueError: If it is not a string, or contains a NUL byte or a surrogate (which is left over
-            from bytes that are not UTF-8). The message begins with `name`.
+        ValueError: If it is not a string, or contains a NUL character or a surrogate (which is left
+            over from bytes that are not UTF-8). The message begins with `name`.
     """
     if not isinstance(text, str):
         raise ValueError(f"{name} is {text!r:.60}, of type {type(text).__name__}; expected text")
@@ -66,12 +66,12 @@ def remove_invisible(text: str) -> str:
 
 
 def join_for_terminal(words: Iterable[str]) -> str:
-    """Return words for a message, joined by commas and escaped as in `escape_for_terminal`."""
+    """Return words joined by commas, each escaped by `escape_for_terminal`."""
     return ", ".join(map(escape_for_terminal, words))
 
 
 def escape_for_terminal(text: str) -> str:
-    """Return the text as one line that is safe to print: control and invisible characters are escaped."""
+    """Return the text as one line to print, with control and invisible characters escaped."""
     return "".join(
         sign.encode("unicode_escape").decode()
         if unicodedata.category(sign) in CONTROL_CATEGORIES or sign in BLANKS

@@ -1,7 +1,7 @@
-"""Sentence pairs from files: tables, JSON lines, or two parallel files, compressed or not.
+"""Read sentence pairs from tables, JSON lines or two parallel files, compressed or not.
 
-`corpus` and `folders` read through it. `PairFile` first finds the file or files for a path, and
-then reads them; each of these steps has its own part of this module.
+`corpus` and `folders` read files through this module. `PairFile` first finds the file or files for
+a path, and then reads them. Each of these steps has its own part of this module.
 """
 
 import json
@@ -40,10 +40,10 @@ from transformer_lab.data.tables import (
 from transformer_lab.data.text import check_visible_text
 
 COLUMNS = ("source", "target")
-"""The keys for source and target in JSON lines, unless you name others."""
+"""The default keys for source and target in JSON lines."""
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 FEW_FAULTS = 10
-"""So many bad lines may be left out even of a file that has hardly any others."""
+"""The number of bad lines that are tolerated even in a file with hardly any good ones."""
 SKIP = "to leave bad lines out: skip_bad=True, or --skip-bad on the command line"
 
 
@@ -51,7 +51,7 @@ SKIP = "to leave bad lines out: skip_bad=True, or --skip-bad on the command line
 class ReadResult:
     """The pairs of a file, how many bad lines were left out, and what is wrong with them.
 
-    `faults` holds the first fault of each kind, and how many faults of that kind there are.
+    `faults` maps the first fault of each kind to the number of faults of that kind.
     """
 
     pairs: list[Pair]
@@ -68,12 +68,12 @@ def read_pairs(
 ) -> ReadResult:
     """Read all sentence pairs of a UTF-8 file; see `iterate_pairs` for the formats.
 
-    `skip_bad` leaves out bad lines and counts them.
+    With `skip_bad`, bad lines are left out and counted.
 
     Raises:
         FileNotFoundError: If there is no such file.
-        ValueError: If a line is bad, the file is damaged, there are no pairs, or more than half of the
-            lines would be left out.
+        ValueError: If a line is bad and `skip_bad` is False, the file is damaged, there are no
+            pairs, or more than half of the lines would be left out.
     """
     pairs, faults = [], []
     for pair in PairFile(Path(path), columns, is_csv):
@@ -94,14 +94,14 @@ def read_pairs(
 
 
 def refuse_mostly_bad(name: str, bad: int, lines: int, first: str = "") -> None:
-    """Raise a ValueError if more than half the lines are bad, and more than a few."""
+    """Raise a ValueError if more than half the lines, and more than `FEW_FAULTS`, are bad."""
     if bad > max(lines - bad, FEW_FAULTS):
         seen = f". The first: {first}" if first else ""
         raise ValueError(f"{name}: {bad:,} of {lines:,} lines are bad; expected at most half{seen}")
 
 
 def count_kinds(faults: Sequence[str]) -> dict[str, int]:
-    """Return the first fault of each kind, and how many faults of that kind there are.
+    """Return the first fault of each kind, with the number of faults of that kind.
 
     Two faults are of the same kind if they differ only in their line and in the numbers they
     mention.
@@ -121,10 +121,10 @@ def iterate_pairs(
 ) -> Iterator[Pair | None]:
     """Yield the pairs of a file one by one; with `skip_bad`, yield None for each bad line.
 
-    A file whose name ends in .jsonl, .ndjson or .json is read as JSON lines, and any other as a
-    table with tabs. In JSON, `columns` are the keys of the object, or of the object under
-    "translation". In a table they are names from the header, or numbers counted from 1; the default
-    is the first two columns. `is_csv` reads a table with commas and quotes.
+    A file whose name ends in .jsonl, .ndjson or .json is read as JSON lines, and any other file as
+    a tab-separated table. In JSON, `columns` are the keys of the object, or of the object under
+    "translation". In a table, they are names from the header, or numbers counted from 1; the
+    default is the first two columns. With `is_csv`, a table is read as CSV, with commas and quotes.
 
     Two parallel files, such as corpus.en and corpus.fr, are read line by line: `path` is "corpus"
     or one of the two files, and `columns` are the suffixes. All of these may be compressed as .gz
@@ -133,8 +133,9 @@ def iterate_pairs(
 
     Raises:
         FileNotFoundError: If there is no such file.
-        ValueError: If a line is not UTF-8 or lacks a side, a column is missing, a compressed file
-            is damaged, or the file's format is not supported.
+        ValueError: If a line is bad and `skip_bad` is False, a column is missing, a compressed file
+            is damaged, or the file's format is not supported. A line is bad if it is not UTF-8, or
+            lacks a side.
     """
     for pair in PairFile(Path(path), columns, is_csv):
         if isinstance(pair, Pair):
@@ -149,8 +150,8 @@ class PairFile:
     """A file of sentence pairs, or two parallel files.
 
     The files are located when the object is created, and read when you iterate over it. Iterating
-    yields a `Pair` for each good line, and for a bad line a str that says where it is and what is
-    wrong.
+    yields a `Pair` for each good line. For each bad line, it yields a str that says where the line
+    is and what is wrong with it.
     """
 
     def __init__(self, path: Path, columns: tuple[str, str] | None = None, is_csv: bool = False):
@@ -167,7 +168,7 @@ class PairFile:
 
     @property
     def form(self) -> str:
-        """A line that says how the file is read: its kind, and what the source and target are."""
+        """A line that says how the file is read: its format, and where source and target are."""
         if len(self.parts) == 2:
             one, other = (part.member or part.path.name for part in self.parts)
             return f"two files, line by line; source is {one}; target is {other}"
@@ -183,7 +184,7 @@ class PairFile:
 
     @property
     def cache_key(self) -> str:
-        """A key for the cache, which changes with a file's size or time, or the way it is read."""
+        """A cache key, which changes with a file's size or modification time, or how it is read."""
         files = [(str(part), *size_and_mtime(part.path)) for part in self.parts]
         return f"{files} {self.columns} {self.is_csv}"
 
@@ -192,7 +193,7 @@ class PairFile:
 
 
 def size_and_mtime(path: Path) -> tuple[int, int]:
-    """Return a file's size in bytes, and the time of its last change in nanoseconds."""
+    """Return a file's size in bytes, and its modification time in nanoseconds."""
     file = path.stat()
     return file.st_size, file.st_mtime_ns
 
@@ -232,9 +233,9 @@ def find_files(path: Path, columns: tuple[str, str] | None) -> tuple[TextFile, .
         refuse_other_forms(TextFile(path, name))
     ends = sorted(filter(None, {Path(strip_packing_suffix(name)).suffix[1:] for name in names}))
     raise ValueError(
-        f"{path} holds {', '.join(sorted(names)[:9]) or 'no file'}; expected one table, or two files "
-        f"whose suffixes (here {', '.join(ends) or 'none'}) you name with --source and --target on the "
-        "command line, or as columns in Python"
+        f"{path} holds {', '.join(sorted(names)[:9]) or 'no file'}; expected one table or two text "
+        f"files. Choose two of the suffixes ({', '.join(ends) or 'there are none'}) with --source and "
+        "--target on the command line, or with columns=(...) in Python"
     )
 
 
@@ -253,7 +254,7 @@ def find_sides_in_zip(path: Path, names: list[str], columns: Sequence[str]) -> t
 
 
 def find_side_files(path: Path, columns: tuple[str, str]) -> tuple[TextFile, ...]:
-    """Return the two parallel files, such as corpus.en and corpus.fr, for a path.
+    """Return the two parallel files for a path, such as corpus.en and corpus.fr.
 
     Return () if they do not exist.
     """
@@ -280,7 +281,7 @@ def find_side_file(stem: Path, column: str) -> Path | None:
 
 
 def list_side_suffixes(path: Path) -> list[str]:
-    """Return the suffixes, such as en and fr, of files named like this path plus a suffix."""
+    """Return the suffixes, such as en and fr, of files whose names are this path plus a suffix."""
     names = {strip_packing_suffix(file.name) for file in path.parent.glob(f"{escape(path.name)}.*")}
     return sorted(name.removeprefix(f"{path.name}.") for name in names)
 
@@ -289,7 +290,7 @@ def list_side_suffixes(path: Path) -> list[str]:
 
 
 def read_two_files(source: TextFile, target: TextFile) -> Iterator[Pair | str]:
-    """Yield the pairs of two parallel files, and for a bad line a str that says what is wrong.
+    """Yield the pairs of two parallel files, and an error message (a str) for each bad line.
 
     A line that is blank on one side only is bad.
 
@@ -322,7 +323,7 @@ BLANK = "it is blank; expected a sentence and its translation"
 def read_table(
     part: TextFile, columns: tuple[str, str] | None, is_csv: bool
 ) -> Iterator[Pair | str]:
-    """Yield the pairs of a table, and for a bad row a str that says what is wrong."""
+    """Yield the pairs of a table, and an error message (a str) for each bad row."""
     layout, first, rows = open_table(part, columns, is_csv)
     for number, cells in chain(first[bool(layout.header) :], rows):
         place = f"{part}, line {number}"
@@ -337,8 +338,8 @@ def open_table(
     """Start reading a table.
 
     Returns:
-        The layout (the columns of source and target), the first rows, from which the layout was
-        detected, and an iterator over the later rows.
+        The layout (the columns of source and target), the first rows (from which the layout was
+        detected), and an iterator over the remaining rows.
     """
     rows = read_rows(part, is_csv)
     first = take_first_rows(rows)
@@ -348,14 +349,17 @@ def open_table(
 
 
 def refuse_one_side(path: Path) -> None:
-    """Raise a ValueError if no columns were named and the file is one of two parallel files."""
+    """Raise a ValueError if a file looks like one side of a parallel corpus.
+
+    The message says how to name both sides.
+    """
     plain = Path(strip_packing_suffix(path.name))
     ends = [end for end in list_side_suffixes(path.with_name(plain.stem)) if end in LANGUAGES]
     if plain.suffix[1:] in ends and len(ends) > 1:
         raise ValueError(
             f"{path} has no tab in it; expected pairs. If it is one side of a corpus, name both "
-            f"sides (two of {', '.join(ends)}) with --source and --target on the command line, or as "
-            "columns in Python"
+            f"sides (two of {', '.join(ends)}) with --source and --target on the command line, or with "
+            "columns=(...) in Python"
         )
 
 
@@ -364,7 +368,7 @@ def pair_from_cells(
 ) -> Pair | str:
     """Return the pair from a row's cells, or a str that says where the row is and what is wrong.
 
-    `target_place` is where the target is, if it is in another file.
+    `target_place` says where the target is, if it is in a different file.
     """
     if sum(map(len, cells)) + len(cells) > LONGEST_LINE:
         return (
@@ -410,14 +414,14 @@ def decode_side(raw: bytes, place: str) -> str:
 
 
 def describe_byte(error: UnicodeDecodeError) -> str:
-    """Describe a byte that is not UTF-8, and how to convert a file in the usual other encoding."""
+    """Describe a byte that is not UTF-8, and say how to convert a file from Latin-1."""
     convert = "iconv -f LATIN1 -t UTF-8 FILE > NEW_FILE"
     byte = error.object[error.start]
     return f"it has the byte {byte:#04x}; expected UTF-8. To convert a file from Latin-1: {convert}"
 
 
 def clean_side(text: str, place: str) -> str:
-    """Return one side of a pair as one line in NFC, without spaces around it.
+    """Return one side of a pair as one line in NFC, without surrounding spaces.
 
     Raises:
         ValueError: If it is empty, or has no visible character.
@@ -429,7 +433,7 @@ def clean_side(text: str, place: str) -> str:
 
 
 def read_json_lines(part: TextFile, columns: tuple[str, str]) -> Iterator[Pair | str]:
-    """Yield the pairs from JSON lines, and for a bad line a str that says what is wrong."""
+    """Yield the pairs from JSON lines, and an error message (a str) for each bad line."""
     for number, line in enumerate(read_lines(part), start=1):
         try:
             yield pair_from_json(line, columns, f"{part}, line {number}")
@@ -474,12 +478,13 @@ def pair_from_row(row: Any, columns: tuple[str, str], place: str) -> Pair:
         text = sides.get(column) if isinstance(sides, dict) else None
         if not isinstance(text, str):
             names = (
-                ": name two with --source and --target, or as columns in Python"
+                ". Choose two fields with --source and --target, or with columns=(...) in Python"
                 if columns == COLUMNS
                 else ""
             )
             raise ValueError(
-                f"{place}: it has no text {column!r} in {there}; expected {columns}{names}"
+                f"{place}: found {there}, but no text in field {column!r}; "
+                f"expected {columns}{names}"
             )
         texts.append(" ".join(clean_side(text, place).split()))
     return Pair(*texts)

@@ -1,4 +1,4 @@
-"""Tokenizers: from text to token ids and back, by whole words or by pieces of words.
+"""Tokenizers that convert text to token ids and back, by whole words or by subwords.
 
 Training, translators and checkpoints use them through the small interface `Tokenizer`. A third
 kind, SentencePiece, is in `sentence_pieces`.
@@ -19,7 +19,7 @@ from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
 from transformer_lab.data.text import to_nfc
 
 SPECIAL_TOKENS = ("<pad>", "<bos>", "<eos>", "<unk>")
-"""The special tokens. Their ids are their positions in this list: pad 0, bos 1, eos 2, unk 3."""
+"""The special tokens. Their ids are their indices here: pad 0, bos 1, eos 2, unk 3."""
 UNK_ID = SPECIAL_TOKENS.index("<unk>")
 
 # An elided form (l', qu'), a word with its inner apostrophes and hyphens, or a single symbol.
@@ -30,12 +30,12 @@ WORD = re.compile(r"(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu)'(?=\w)|\w+(?:['-]\w
 class Tokenizer(Protocol):
     """The interface that the package expects from any tokenizer.
 
-    `encode` and `decode` work with ids without bos and eos.
+    `encode` adds no bos or eos, and `decode` leaves them out.
     """
 
     @property
     def vocab_size(self) -> int:
-        """The number of ids, special tokens included."""
+        """The number of ids, including special tokens."""
 
     def encode(self, text: str) -> list[int]:
         """Return the token ids of a text; anything that is not in the vocabulary becomes `unk`."""
@@ -44,7 +44,7 @@ class Tokenizer(Protocol):
         """Return the text that these ids spell, leaving out pad, bos and eos."""
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
-        """Return one readable string for each id, for example to label the axes of an attention map."""
+        """Return a readable string for each id, for example to label an attention map."""
 
     def unknown(self, text: str) -> list[str]:
         """Return the words of the text that are not in the vocabulary."""
@@ -56,14 +56,14 @@ class Tokenizer(Protocol):
 class WordTokenizer:
     """A tokenizer with one id for each word of the training text.
 
-    It works in lower case, and drops full stops and exclamation marks at the end of a text.
+    It converts text to lower case, and drops full stops and exclamation marks at the end of a text.
 
     Args:
         words: The vocabulary without special tokens.
         joined: The tokens that `decode` writes without a space before them, such as a comma.
 
     Raises:
-        ValueError: If a word is not text, occurs twice, or has the name of a special token.
+        ValueError: If a word is not a string, occurs twice, or is the name of a special token.
     """
 
     def __init__(self, words: Sequence[str], joined: Iterable[str] = ()):
@@ -77,7 +77,7 @@ class WordTokenizer:
 
     @classmethod
     def train(cls, texts: Iterable[str]) -> "WordTokenizer":
-        """Build a tokenizer from the words in these texts, most frequent first."""
+        """Build a tokenizer whose vocabulary is the words in these texts, most frequent first."""
         count: Counter[str] = Counter()
         spaced = set()
         for text in texts:
@@ -98,15 +98,15 @@ class WordTokenizer:
 
     @property
     def vocab_size(self) -> int:
-        """The number of ids, special tokens included."""
+        """The number of ids, including special tokens."""
         return len(self.words)
 
     def encode(self, text: str) -> list[int]:
-        """Return the ids of the words; a word that did not occur in the training text becomes `unk`."""
+        """Return the ids of the words; a word that is not in the vocabulary becomes `unk`."""
         return [self.ids.get(word, UNK_ID) for word in WORD.findall(normalise(text))]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the words separated by spaces, but without a space after an elided form such as l'."""
+        """Join the words into text, without a space after an elision or before `joined` tokens."""
         words = [self.words[i] for i in ids if i >= UNK_ID]
         text = ""
         for before, word in zip(["", *words], words, strict=False):
@@ -130,16 +130,14 @@ class WordTokenizer:
 
 
 class BPETokenizer:
-    """A byte-pair tokenizer (Sennrich et al. 2016) from the `tokenizers` library.
+    """A byte-pair encoding (BPE) tokenizer (Sennrich et al. 2016) from the `tokenizers` library.
 
-    It can encode any text.
-
-    It starts from bytes, so `decode(encode(text))` returns any text unchanged, apart from converting
-    it to NFC. A space is added before each text, so that its first word gets the same pieces as it would
-    inside a sentence. Decoding removes that space.
+    It starts from bytes, so it can encode any text, and `decode(encode(text))` returns the text in
+    NFC but otherwise unchanged. A space is added before each text, so its first word is split into
+    the same subwords as inside a sentence. Decoding removes that space.
 
     Raises:
-        ValueError: If the ids of the pieces are not 0, 1, 2 and so on.
+        ValueError: If the token ids are not 0, 1, 2 and so on.
     """
 
     def __init__(self, tokenizer: tokenizers.Tokenizer):
@@ -155,7 +153,7 @@ class BPETokenizer:
 
     @classmethod
     def train(cls, texts: Iterable[str], vocab_size: int) -> "BPETokenizer":
-        """Learn merges from texts until there are `vocab_size` pieces, or no pair is left to merge.
+        """Learn merges from texts until there are `vocab_size` tokens, or no pair is left to merge.
 
         Raises:
             ValueError: If `vocab_size` is too small for the 256 bytes and the special tokens.
@@ -181,33 +179,33 @@ class BPETokenizer:
 
     @property
     def vocab_size(self) -> int:
-        """The number of ids, special tokens included."""
+        """The number of ids, including special tokens."""
         return self.tokenizer.get_vocab_size()
 
     def encode(self, text: str) -> list[int]:
-        """Return the ids of the pieces of a text."""
+        """Return the token ids of a text."""
         return self.tokenizer.encode(" " + text, add_special_tokens=False).ids
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the ids of the pieces of each text, computed on all cores."""
+        """Return the token ids of each text, computed on all cores."""
         spaced = [" " + text for text in texts]
         # The fast version does not record where in the text each piece was.
         encodings = self.tokenizer.encode_batch_fast(spaced, add_special_tokens=False)
         return [encoding.ids for encoding in encodings]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text spelt by the pieces, without special tokens."""
+        """Return the text that these ids spell, without special tokens."""
         return self.tokenizer.decode(list(ids), skip_special_tokens=True).removeprefix(" ")
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
-        """Return each piece as text.
+        """Return each token as text.
 
-        A piece that begins a word keeps its space; a part of a letter is shown as �.
+        A token that begins a word keeps its leading space. An incomplete character is shown as �.
         """
         return [self.tokenizer.decode([i], skip_special_tokens=False) for i in ids]
 
     def unknown(self, text: str) -> list[str]:
-        """Return an empty list, because every text can be split into pieces."""
+        """Return an empty list, because any text can be split into known subwords."""
         return []
 
     def to_json(self) -> str:
@@ -217,7 +215,7 @@ class BPETokenizer:
 
 
 def normalise(text: str) -> str:
-    """Return the text in NFC and lower case, with plain apostrophes and without "." or "!" at the end."""
+    """Return the text in NFC and lower case, with plain apostrophes and no final "." or "!"."""
     text = to_nfc(text).lower().replace("’", "'").strip()
     while text.endswith((".", "!")):  # as in "so . . ." too
         text = text.rstrip(".!").rstrip()
@@ -225,15 +223,15 @@ def normalise(text: str) -> str:
 
 
 def is_elided(word: str) -> bool:
-    """Return whether a word is joined to the next one without a space, like l' and qu' in French."""
+    """Return whether a word is joined to the next without a space, like l' and qu' in French."""
     return word.endswith("'")
 
 
 def tokenizer_from_json(text: str) -> Tokenizer:
-    """Return the tokenizer described by JSON from `to_json`.
+    """Build a tokenizer from the JSON that `to_json` returned.
 
     Raises:
-        ValueError: If the text is not such a description; the message says what is wrong.
+        ValueError: If the text is not such JSON; the message says what is wrong.
     """
     try:
         state = json.loads(text)
@@ -250,13 +248,13 @@ def tokenizer_from_json(text: str) -> Tokenizer:
 
 
 def bpe_from_json(text: str) -> tokenizers.Tokenizer:
-    """Return a tokenizer of the `tokenizers` library, built from that library's own JSON.
+    """Build a tokenizer of the `tokenizers` library from that library's own JSON.
 
     Raises:
-        ValueError: If the text is not such JSON; if it pads or truncates, which would change the
-            length of every text; or if it contains a regular expression. A regular expression may
-            need more steps than the library allows, and then the library panics in the middle of a
-            text.
+        ValueError: If the text is not such JSON; if it asks for padding or truncation, which would
+            change the lengths of texts; or if it contains a regular expression. A regular
+            expression may need more steps than the library allows, and the library would then panic
+            in the middle of a text.
     """
     state = json.loads(text)
     for field in ("padding", "truncation"):
@@ -273,7 +271,7 @@ def bpe_from_json(text: str) -> tokenizers.Tokenizer:
 
 
 def find_regular_expressions(state: object) -> Iterator[str]:
-    """Yield the first 60 characters of each regular expression in a description from `tokenizers`."""
+    """Yield the first 60 characters of each regular expression in JSON from `tokenizers`."""
     if isinstance(state, dict):
         if isinstance(state.get("Regex"), str):
             yield state["Regex"][:60]

@@ -21,7 +21,7 @@ from transformer_lab.model.masks import mask_of_source
 
 
 def length_penalty(length: int, alpha: float) -> float:
-    """((5 + length) / 6)^α (Wu et al. 2016, equation 14), the length penalty cited in §6.1.
+    """Return ((5 + length) / 6)^α, the length penalty of §6.1 (Wu et al. 2016, equation 14).
 
     Log-probabilities are divided by it, so a larger α favours longer sentences.
     """
@@ -29,7 +29,10 @@ def length_penalty(length: int, alpha: float) -> float:
 
 
 def bytes_per_hypothesis(config: TransformerConfig) -> int:
-    """Return the minimum size of a partial hypothesis in bytes: logits, log-probabilities, KV cache."""
+    """Return the minimum memory that a partial hypothesis takes up, in bytes.
+
+    It counts the logits, the log-probabilities and the KV cache.
+    """
     heads = config.num_key_value_heads or config.num_heads
     kept = heads * (config.key_size + config.value_size) * INITIAL_CAPACITY
     return 4 * (2 * config.target_vocab_size + config.num_decoder_layers * kept)
@@ -41,7 +44,7 @@ class Candidates(NamedTuple):
     value: Float[Tensor, "sentences candidates"]
     """The log-probability of each candidate, or −∞ where there is none."""
     row: Int[Tensor, "sentences candidates"]
-    """Which of the sentence's partial hypotheses each candidate extends."""
+    """The index of the partial hypothesis that each candidate extends, within its sentence."""
     word: Int[Tensor, "sentences candidates"]
 
     def take(self, order: Int[Tensor, "sentences taken"]) -> "Candidates":
@@ -54,8 +57,8 @@ def split_narrowing(
 ) -> tuple[Bool[Tensor, "sentences candidates"], Bool[Tensor, "sentences candidates"]]:
     """Return two masks of the candidates to keep: those that end, and those that continue.
 
-    The best `places` candidates are kept, so one that ends uses up a place in the beam. `ends`
-    marks the candidates whose last word ends the sentence.
+    The best `places` candidates are kept, so each one that ends takes up a place in the beam.
+    `ends` marks the candidates whose last word ends the sentence.
     """
     best = torch.arange(ends.size(1), device=ends.device) < places
     return best & ends, best & ~ends
@@ -86,17 +89,16 @@ def beam_search(
     max_length: int | None = None,
     narrow: bool = True,
 ) -> list[list[Hypothesis]]:
-    """Return the best translations of each row of `source`, at most `beam_size`, sorted by score.
+    """Return up to `beam_size` translations of each row of `source`, sorted by score, best first.
 
-    A hypothesis that ends uses up its place in the beam, so the beam narrows, and a beam of 1 is
-    greedy decoding. With `narrow=False`, the next best hypothesis takes that place and the beam
+    A hypothesis that ends keeps its place in the beam, so the beam narrows; a beam of size 1 is
+    greedy decoding. With `narrow=False`, the next best hypothesis takes that place, so the beam
     keeps its width, as in Hugging Face's `generate`.
 
     A sentence leaves the batch when its beam is empty, or when no partial hypothesis can still
-    become one of the `n_best` finished ones. Beyond the first `n_best`, the list holds any others
-    that have ended by then. By default, `max_length` is the sentence's source length + 50 (§6.1); a
-    hypothesis still unfinished at that length is cut off. `alpha` is the exponent of
-    `length_penalty`.
+    become one of the `n_best` best. After these, the list holds any other hypotheses that have
+    ended by then. By default, `max_length` is the length of each source + 50 (§6.1); a hypothesis
+    that is unfinished at that length is cut off. `alpha` is the exponent of `length_penalty`.
 
     Raises:
         ValueError: If the beam does not fit into memory, `n_best` exceeds `beam_size`, or `alpha`
@@ -118,7 +120,8 @@ def beam_search(
     fits = beam_size <= most
     check("beam_size", beam_size, f"at most {most:,.0f}, as many as fit into memory", fits)
     fits = alpha * math.log((5 + max(limits)) / 6) < math.log(sys.float_info.max)
-    check("alpha", alpha, f"a value with a finite penalty for {max(limits)} words", fits)
+    expected = f"a smaller one, because the penalty for {max(limits)} words would be infinite"
+    check("alpha", alpha, expected, fits)
     found: list[list[Hypothesis]] = [[] for _ in source]
     bar = [-math.inf] * len(source)  # the score of the n-th best finished hypothesis
 
@@ -177,7 +180,7 @@ def top_candidates(
     """Return the best `most` extensions of each partial hypothesis, sorted within each sentence.
 
     `total` holds the log-probabilities of the partial hypotheses, and `log_probabilities` those of
-    each possible next word. A beam that keeps its width asks for one candidate more than its size,
+    each possible next word. A beam that keeps its width needs one more candidate than its size,
     because one of the words may be eos.
     """
     best = log_probabilities.topk(min(most, log_probabilities.size(1)), dim=-1)
@@ -192,9 +195,9 @@ def next_beam(
 ) -> Candidates:
     """Return the partial hypotheses that `goes_on` marks, ready for the next step.
 
-    A sentence that has fewer than the others is padded with hypotheses of value −∞. If there are
-    still `width` hypotheses, each takes the place of the one it extends if possible, so that few
-    rows of the cache have to move.
+    A sentence that has fewer hypotheses than the others is padded with hypotheses of value −∞. If
+    there are still `width` hypotheses, each takes the place of the one it extends if possible, so
+    few rows of the cache have to move.
     """
     widest = int(goes_on.sum(dim=1).max())
     order = goes_on.byte().argsort(dim=1, descending=True, stable=True)[:, :widest]
@@ -205,10 +208,10 @@ def next_beam(
 
 
 def order_in_place(parent: Int[Tensor, "sentences width"]) -> Int[Tensor, "sentences width"]:
-    """Return, for each place in the beam, the index of the candidate that goes there.
+    """Return the index of the candidate that goes to each place in the beam.
 
-    It is the first candidate that extends the hypothesis at that place (`parent`). If there is
-    none, it is a candidate whose own place was taken.
+    A place gets the first candidate that extends the hypothesis there (see `parent`). If there is
+    none, it gets a candidate whose own place is already taken.
     """
     younger = (parent[:, :, None] == parent[:, None, :]).tril(-1).any(dim=2)
     free = (
@@ -224,7 +227,7 @@ def reorder_cache(
     stay: list[int],
     before: tuple[int, int],
 ) -> DecoderCache:
-    """Return the cache whose rows belong to the new partial hypotheses.
+    """Return a cache whose rows belong to the new partial hypotheses.
 
     Args:
         cache: The cache before this step.

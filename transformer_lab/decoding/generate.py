@@ -1,4 +1,4 @@
-"""Write one word after another, each chosen from the logits and never revised."""
+"""Decode one word at a time, each chosen from the logits and never revised."""
 
 from collections.abc import Callable
 
@@ -22,9 +22,9 @@ def generate(
 ) -> list[Hypothesis]:
     """Return one hypothesis for each row of `source`, written word by word with `choose`.
 
-    `choose` gets the logits and the log-probabilities, both (rows, vocabulary) in float32, and
+    `choose` takes the logits and the log-probabilities, both (rows, vocabulary) in float32, and
     returns the next word of each row. Finished sentences leave the batch. By default, `max_length`
-    is each sentence's source length + 50, as in the paper (§6.1).
+    is the length of each source + 50, as in the paper (§6.1).
     """
     config = model.config
     source_mask = mask_of_source(source, source_mask, config.pad_id)

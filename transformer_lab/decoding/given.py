@@ -14,8 +14,8 @@ from transformer_lab.model.masks import length_mask
 def log_probabilities(model: Transformer, examples: Sequence[Example]) -> list[float]:
     """Return each target's log-probability given its source, in nats, eos included.
 
-    Masks are computed from lengths, because a model from elsewhere may start its decoder with the
-    padding token. The caller puts the model in evaluation mode, as for all decoding.
+    Masks are computed from lengths, because an imported model may start its decoder with the
+    padding token. The caller must put the model in evaluation mode, as for all decoding.
     """
     if not examples:
         return []

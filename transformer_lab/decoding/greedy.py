@@ -1,4 +1,4 @@
-"""Greedy decoding: write the most probable word, then the next."""
+"""Greedy decoding: write the most probable word at each step."""
 
 from jaxtyping import Bool, Int
 from torch import Tensor
@@ -16,7 +16,7 @@ def greedy(
 ) -> list[Hypothesis]:
     """Return the greedy translation of each row of `source`; finished sentences leave the batch.
 
-    By default, `max_length` is each sentence's source length + 50, as in the paper (§6.1).
+    By default, `max_length` is the length of each source + 50, as in the paper (§6.1).
     """
 
     def best(_: Tensor, log_probabilities: Tensor) -> Tensor:

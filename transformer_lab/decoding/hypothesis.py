@@ -1,4 +1,4 @@
-"""Hypotheses, the result of every search, and the limit on their length."""
+"""Hypotheses, which all decoding methods return, and the limit on their length."""
 
 from dataclasses import dataclass
 
@@ -14,9 +14,9 @@ from transformer_lab.model.positions import longest
 class Hypothesis:
     """One translation as ids, without bos; eos is included unless the length limit cut it off.
 
-    `log_probability` is the sum of the log-probabilities of `ids`, in nats. `score` is what the
-    search ranks by: in beam search it is the log-probability divided by the length penalty, and in
-    greedy decoding, which ranks nothing, it is the log-probability itself.
+    `log_probability` is the sum of the log-probabilities of `ids`, in nats. `score` is the number
+    used for ranking: in beam search, it is the log-probability divided by the length penalty.
+    Greedy decoding and sampling do not rank, so there it is the log-probability itself.
     """
 
     ids: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Draw several translations and choose the one that the others agree with most: minimum Bayes risk.
+"""Minimum Bayes risk: sample translations and choose the one that agrees best with the others.
 
 Sources: Kumar and Byrne 2004, and Eikema and Aziz 2020, who use the model's own samples both as
 candidates and as references.
@@ -28,12 +28,13 @@ def mean_utilities(
 ) -> list[float]:
     """Return each candidate's mean utility, with every other candidate as the reference in turn.
 
-    A candidate that was drawn twice counts twice, so that the mean over the samples estimates the
+    A candidate that was sampled twice counts twice, so the mean over the samples estimates the
     expected utility under the model. If there is just one candidate, its mean is 0.
 
     Args:
         candidates: The samples; equal ones are scored only once.
-        utility: Scores its first argument, with its second as the reference; larger is better.
+        utility: A function that scores its first argument against its second, the reference;
+            larger is better.
     """
     drawn = Counter(candidates)
     others = max(1, len(candidates) - 1)
@@ -56,14 +57,14 @@ def minimum_bayes_risk(
     top_p: float | None = None,
     max_length: int | None = None,
 ) -> list[Hypothesis]:
-    """Sample translations of each row of `source`, and return the one with the highest mean utility.
+    """Sample translations of each row of `source`; return the one with the highest mean utility.
 
-    `candidates` translations are drawn. `utility` compares two of them, given as ids without eos,
-    for instance by the chrF of their texts. In the result, `score` is the mean utility (see
-    `mean_utilities`), and `log_probability` is the model's own. If several candidates are equally
-    good, the first one is returned. For `temperature`, `top_p` and `max_length`, see `sample`. At
-    temperature 1 without top-p, the mean estimates the expected utility under the model; otherwise
-    it does so under a sharper or flatter distribution.
+    `candidates` is the number of translations to sample. `utility` compares two of them, given as
+    ids without eos, for instance by the chrF of their texts. In the result, `score` is the mean
+    utility (see `mean_utilities`), and `log_probability` is the model's own. If several candidates
+    are equally good, the first one is returned. For `temperature`, `top_p` and `max_length`, see
+    `sample`. At temperature 1 without top-p, the mean estimates the expected utility under the
+    model. With other settings, it estimates that under a sharper or flatter distribution.
 
     Raises:
         ValueError: If `candidates` is not an integer of at least 1, or `sample` refuses an

@@ -1,4 +1,4 @@
-"""Draw the next word instead of taking the best one: temperature, top-k and top-p."""
+"""Sample the next word instead of taking the best one: temperature, top-k and top-p."""
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -14,9 +14,10 @@ from transformer_lab.model import Transformer
 def keep_top_k(
     logits: Float[Tensor, "*batch vocabulary"], k: int
 ) -> Float[Tensor, "*batch vocabulary"]:
-    """Keep the k largest logits of each row and set the others to −∞ (top-k sampling, Fan et al. 2018).
+    """Keep the k largest logits of each row and set the others to −∞.
 
-    If k is larger than the vocabulary, all are kept.
+    This is top-k sampling (Fan et al. 2018). If k is larger than the vocabulary, all logits are
+    kept.
     """
     best = logits.topk(min(check_positive_integer("k", k), logits.size(-1)), dim=-1)
     return torch.full_like(logits, -torch.inf).scatter(-1, best.indices, best.values)
@@ -25,11 +26,11 @@ def keep_top_k(
 def keep_top_p(
     logits: Float[Tensor, "*batch vocabulary"], p: float
 ) -> Float[Tensor, "*batch vocabulary"]:
-    """Keep the smallest set of words with a total probability of at least p; set other logits to −∞.
+    """Keep the smallest set of words with total probability at least p; set other logits to −∞.
 
     This is nucleus sampling (Holtzman et al. 2020), and it always keeps the most probable word. A
-    sum that falls short of p by less than a millionth of p counts as p, so that 0.5 and 0.3 reach
-    0.8 in both float32 and float64.
+    sum that falls short of p by less than a millionth of p counts as p, so 0.5 + 0.3 reaches 0.8 in
+    both float32 and float64.
     """
     config.check("p", p, "a number above 0 and at most 1", config.is_number(p) and 0 < p <= 1)
     ordered, words = logits.sort(dim=-1, descending=True)
@@ -49,7 +50,7 @@ def next_word(
     top_k: int | None = None,
     top_p: float | None = None,
 ) -> Int[Tensor, " batch"]:
-    """Draw one word for each row of logits; temperature is applied first, then top-k, then top-p."""
+    """Sample one word for each row of logits, applying temperature, then top-k, then top-p."""
     holds = config.is_number(temperature) and 0 < temperature < torch.inf
     config.check("temperature", temperature, "a finite number above 0", holds)
     # The best logit becomes 0 and stays 0, however small T is; the others may fall to −∞.
@@ -73,13 +74,13 @@ def sample(
     top_p: float | None = None,
     max_length: int | None = None,
 ) -> list[Hypothesis]:
-    """Draw a translation of each row of `source`, word by word; finished ones leave the batch.
+    """Sample a translation of each row of `source`, word by word; finished ones leave the batch.
 
-    Logits are divided by `temperature` (below 1 is safer, above 1 is bolder), then cut to the
-    `top_k` best words, and then to the smallest set that reaches `top_p`. A hypothesis's
-    log-probability is the model's own, from before these three steps. `generator` must be on the
-    source's device; the same seed draws the same words. By default, `max_length` is each sentence's
-    source length + 50 (§6.1).
+    Logits are divided by `temperature` (below 1 is safer, above 1 is bolder). Then only the `top_k`
+    best words are kept, and of these only the smallest set that reaches `top_p`. The
+    log-probability of a hypothesis is the model's own, from before these three steps. `generator`
+    must be on the source's device; the same seed gives the same words. By default, `max_length` is
+    the length of each source + 50 (§6.1).
     """
 
     def draw(logits: Tensor, _: Tensor) -> Tensor:

@@ -1,8 +1,8 @@
 """Greedy decoding with a draft: a small model guesses ahead, and a large one checks in one pass.
 
-This follows Leviathan et al. 2023 and Chen et al. 2023, for greedy decoding, where checking means
-asking "would I have written the same word?". The translation is always the large model's own greedy
-one; a good draft merely lets the large model do it in fewer passes.
+This is the method of Leviathan et al. 2023 and Chen et al. 2023 for greedy decoding, where checking
+means asking whether the large model would have written the same word. The result is always the
+large model's own greedy translation; a good draft merely reduces the number of passes.
 """
 
 import torch
@@ -17,11 +17,11 @@ from transformer_lab.model.masks import mask_of_source
 
 
 def accept(proposed: list[int], best: list[int]) -> list[int]:
-    """Return the draft's words up to its first difference from the large model, plus one word.
+    """Return the draft's words up to the first disagreement, plus one word of the large model.
 
-    `best` holds the large model's word at each of the draft's positions and at the next position.
-    The last word returned is the large model's own: at the first difference, or else after the
-    draft's last word.
+    `best` holds the large model's word at each position of the draft and at the next position. The
+    word that is added replaces the first wrong word of the draft, or follows the draft if none is
+    wrong.
     """
     agreed = 0
     while agreed < len(proposed) and proposed[agreed] == best[agreed]:
@@ -39,16 +39,16 @@ def speculative_greedy(
     ahead: int = 4,
     max_length: int | None = None,
 ) -> tuple[Hypothesis, int]:
-    """Return one sentence's greedy translation, and the number of passes the large decoder needed.
+    """Return the greedy translation of one sentence, and how many passes the large decoder needed.
 
-    In each round `draft` proposes up to `ahead` words, and `model` checks them in one pass. Both
+    In each round, `draft` proposes up to `ahead` words, and `model` checks them in one pass. Both
     run over all words so far without a cache, because the point is to count passes, not to be
-    fast. If the logits of two words differ only by rounding, the two may be ranked differently than
-    in `greedy`, which adds its numbers in a different order.
+    fast. Two words whose logits differ only by rounding may be ranked differently than in `greedy`,
+    which adds its numbers in a different order.
 
     Raises:
         ValueError: If `ahead` is not an integer of at least 1, if `source` is not one sentence, or
-            if the models have different vocabulary sizes, bos or eos. The caller has to make sure
+            if the models have different vocabulary sizes, bos or eos. The caller must make sure
             that equal ids mean equal words, because a model knows only ids.
     """
     ahead = check_positive_integer("ahead", ahead)

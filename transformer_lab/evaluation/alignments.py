@@ -1,9 +1,9 @@
-"""Word alignment without gold links: two statistical models, and the links that both find.
+"""Word alignment without gold links, by two statistical models that have to agree.
 
-Each is an IBM Model 1 (Brown et al. 1993) with a fixed preference for the diagonal (Dyer et al.
-2013), one from source to target and one in the other direction; a link counts if both choose it.
-They are trained by expectation maximisation, on the texts to be aligned. The lab uses these links
-to name a translator's heads if there are no gold ones.
+Each model is an IBM Model 1 (Brown et al. 1993) with a fixed preference for the diagonal (Dyer et
+al. 2013). One aligns in the direction from source to target, the other from target to source, and a
+link counts if both find it. The models are trained by expectation maximisation on the texts to be
+aligned. The lab uses these links to name a translator's heads if there are no gold links.
 """
 
 import re
@@ -21,15 +21,15 @@ NULL_PROBABILITY = 0.08
 
 
 def split_words(text: str) -> list[str]:
-    """Split a text into words and other single characters; words may contain apostrophes."""
+    """Split a text into words and single punctuation marks; words may contain apostrophes."""
     return re.findall(r"\w+(?:['’]\w+)*|[^\w\s]", text)
 
 
 def align_words(pairs: Sequence[tuple[Words, Words]], alike: float = 1.0) -> list[tuple[Link, ...]]:
-    """Return, for each pair of word lists, the links that both directions find.
+    """Return the links that both directions find, for each pair of word lists.
 
-    A link is (source position, target position). Words that are spelled alike, such as 2018, have
-    a prior probability `alike` times as high.
+    A link is (source position, target position). Words that are spelled the same on both sides,
+    such as 2018, are given a prior probability `alike` times as high.
     """
     forward = align_one_way(pairs, alike)
     backward = align_one_way([(target, source) for source, target in pairs], alike)
@@ -40,7 +40,7 @@ def align_words(pairs: Sequence[tuple[Words, Words]], alike: float = 1.0) -> lis
 
 
 def align_one_way(pairs: Sequence[tuple[Words, Words]], alike: float = 1.0) -> list[list[Link]]:
-    """Return, for each pair, the links from each target word to its likeliest source word.
+    """Return a link from each target word to its likeliest source word, for each pair.
 
     A link is (source position, target position); see `align_words` for `alike`.
     """
@@ -78,7 +78,7 @@ def likeliest_links(
 ) -> list[list[Link]]:
     """Return a link from each target word to its likeliest source word, unless that is "no word".
 
-    `share` holds, for each pair, the probabilities (target word, 1 + source words), flattened into one
+    `share` holds the probabilities (target word, 1 + source words) of all pairs, flattened into one
     array; column 0 stands for "no word".
     """
     links: list[list[Link]] = []

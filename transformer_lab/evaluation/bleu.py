@@ -1,6 +1,7 @@
-"""Scores of translations: BLEU and chrF from sacrebleu, and exact match.
+"""Scores for translations: BLEU and chrF from sacrebleu, and exact match.
 
-Runs and studies use them. Both sides are normalised to Unicode's NFC before they are compared.
+Runs and studies use them. Translations and references are converted to Unicode NFC before they are
+compared.
 """
 
 from collections import defaultdict
@@ -18,19 +19,19 @@ TOKENIZATIONS = {
 }
 """sacreBLEU's tokenization for scripts that put no spaces between words.
 
-All other scripts use "13a", which would treat a whole sentence in these scripts as one word.
+All other scripts use "13a", which would treat a whole sentence in one of these scripts as one word.
 """
 UNSPACED = 0.15
-"""If at least this share of the letters is in such a script, its tokenization is chosen.
+"""The minimum share of letters in such a script for its tokenization to be chosen.
 
-The share is low because technical Chinese may have more Latin letters than Chinese ones: a name has
-many letters, but a Chinese word often has two.
+It is low because technical Chinese may contain more Latin letters than Chinese characters: a name
+has many letters, but a Chinese word often has only two characters.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Corpus BLEU and chrF, from 0 to 100, each with sacrebleu's signature (how it was computed)."""
+    """Corpus BLEU and chrF, from 0 to 100, each with the sacrebleu signature of its settings."""
 
     bleu: float
     bleu_signature: str
@@ -58,7 +59,7 @@ def score(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
 
 
 def looks_tokenized(texts: Sequence[str]) -> bool:
-    """Return whether most texts end in a space and a full stop, as if they had been cut into tokens.
+    """Return whether most texts end in a space and a full stop, as tokenized text does.
 
     The BLEU of such text cannot be compared with that of other systems.
     """
@@ -75,7 +76,10 @@ def choose_bleu_tokenization(references: Iterable[str]) -> str:
 
 
 def sentence_chrf(hypothesis: str, reference: str) -> float:
-    """Return the chrF of one text, from 0 to 100 (Popović 2015), using n-grams of up to 6 characters."""
+    """Return the chrF of one text, from 0 to 100, using character n-grams up to n = 6.
+
+    Source: Popović 2015.
+    """
     found: float = CHRF().sentence_score(to_nfc(hypothesis), [to_nfc(reference)]).score
     return found
 
@@ -90,7 +94,7 @@ def exact_match(hypotheses: Sequence[str], references: Sequence[str]) -> float:
 def exact_match_by_group(
     groups: Sequence[str], hypotheses: Sequence[str], references: Sequence[str]
 ) -> dict[str, float]:
-    """Return the exact match of each group's translations, from 0 to 1.
+    """Return the share of exact matches in each group of translations, from 0 to 1.
 
     `groups` names the group of each translation, for example its grammatical construction.
     """

@@ -15,7 +15,7 @@ def pronoun_accuracy(hypotheses: Sequence[Sequence[str]], pairs: Sequence[WorldP
 
     Args:
         hypotheses: The tokens of each translation.
-        pairs: The pairs that were translated. Pairs in which no pronoun is annotated are ignored.
+        pairs: The pairs that were translated. Pairs without an annotated pronoun are ignored.
     """
     right = []
     for words, pair in zip(hypotheses, pairs, strict=True):

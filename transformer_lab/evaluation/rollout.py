@@ -14,10 +14,10 @@ def attention_rollout(
 ) -> Float[np.ndarray, "*batch n n"]:
     """Return attention rollout: how much of each input token (column) reaches each output (row).
 
-    It is an estimate that uses the attention weights alone. Each layer counts as ½ (mean over its
-    heads) + ½ identity, where the identity stands for the residual connection. The layers' matrices
-    are multiplied, with the first layer on the right. Rows sum to 1. Values, projections and
-    feed-forward networks are ignored.
+    This is an estimate from the attention weights alone; values, projections and feed-forward
+    networks are ignored. Each layer is represented by the matrix ½ (mean over its heads) + ½
+    identity, where the identity stands for the residual connection. These matrices are multiplied,
+    with the first layer on the right. Rows sum to 1.
     """
     n = layers[0].shape[-1]
     rolled = np.eye(n)

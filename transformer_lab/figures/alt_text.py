@@ -10,7 +10,7 @@ MOST_NUMBERS = 60  # numbers of a matrix to read out one by one
 
 
 def add_alt_text(figure: Figure, title: str, seen: str) -> None:
-    """Attach alt text to a figure: first the message, then a description of the picture.
+    """Attach alt text to a figure: first the title, then a description of the picture.
 
     The text is stored in the figure's label, where `show` looks for it.
     """
@@ -21,7 +21,7 @@ def add_alt_text(figure: Figure, title: str, seen: str) -> None:
 
 
 def format_number(value: float) -> str:
-    """Write a number with three digits, the way you would read it aloud: 0.0123, −4, 16,400."""
+    """Format a number with three significant digits, as read aloud: 0.0123, −4, 16,400."""
     if np.isnan(value):
         return "nothing"
     if np.isinf(value):
@@ -32,7 +32,7 @@ def format_number(value: float) -> str:
 
 
 def join_with_and(parts: Sequence[str]) -> str:
-    """Join the items of a list: "a, b and c"."""
+    """Join texts into a list such as "a, b and c"."""
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
@@ -65,7 +65,7 @@ def describe_strongest(weights: np.ndarray, query: str, keys: Sequence[str]) -> 
 
 
 def describe_panels(panels: Mapping[str, np.ndarray], keys: Sequence[str]) -> str:
-    """Describe several maps of weights: how sure each one is, and which key most of its rows look at."""
+    """Describe several maps of weights: how sure each is, and the key that most rows look at."""
     said = []
     for name, weights in panels.items():
         best = weights.argmax(axis=1)
@@ -108,7 +108,7 @@ def drop_rounding_noise(lines: Mapping[str, np.ndarray]) -> dict[str, np.ndarray
 
 
 def describe_curve(x: np.ndarray, y: np.ndarray) -> str:
-    """Say where a curve begins and ends, and give its lowest or highest point if that lies in between."""
+    """Say where a curve begins and ends, and where any clear peak or dip lies in between."""
     there = np.flatnonzero(np.isfinite(y))
     x, y = x[there], y[there]
     if len(y) == 1:
@@ -131,7 +131,7 @@ def describe_grids(
     masks: Sequence[str],
     digits: int,
 ) -> str:
-    """Describe small matrices: their numbers row by row, or just the range if there are too many."""
+    """Describe small matrices: their numbers row by row, or the range if there are too many."""
     said = []
     for name, grid in grids.items():
         high, wide = grid.shape
@@ -156,7 +156,7 @@ def describe_grids(
 
 
 def format_cell(value: float, digits: int) -> str:
-    """Write a number as its cell shows it, without zeros at the end."""
+    """Format a number as its cell shows it, without trailing zeros."""
     return format_number(float(f"{value:z.{digits}f}"))
 
 
@@ -167,7 +167,7 @@ def describe_mask_row(label: str, keys: Sequence[str], line: np.ndarray) -> str:
 
 
 def format_range(values: np.ndarray) -> str:
-    """Write the smallest and the largest of some numbers."""
+    """Format the range of the finite numbers, from the smallest to the largest."""
     finite = values[np.isfinite(values)].astype(float)
     return (
         f"from {format_number(finite.min())} to {format_number(finite.max())}"
@@ -198,7 +198,7 @@ def describe_stages(stages: Mapping[str, np.ndarray]) -> str:
 
 
 def describe_clocks(angles: Mapping[str, np.ndarray], names: Sequence[str]) -> str:
-    """Describe clock hands: by how many degrees each is turned from the top."""
+    """Describe clock hands: the angle of each in degrees, clockwise from the top."""
     said = []
     for clock, name in enumerate(names):
         hands = [

@@ -1,4 +1,4 @@
-"""Figure 1 of the paper as a drawing, with a model's own shapes in its boxes or a part highlighted."""
+"""Figure 1 of the paper as a drawing, optionally with a model's shapes or highlighted boxes."""
 
 from collections.abc import Collection, Mapping
 
@@ -54,10 +54,10 @@ def architecture(
     """Draw encoder and decoder side by side, in the paper's order (Figure 1, post-norm).
 
     Args:
-        labels: For some of the `BOXES`, a text to write below the name, such as the output's shape.
+        labels: For some of the `BOXES`, text to write below the name, such as the output's shape.
         lit: Boxes to highlight; the others fade. If there are none, all boxes look alike.
-        layers: How many layers the encoder and the decoder have.
-        title: What the picture says.
+        layers: The number of encoder layers and the number of decoder layers.
+        title: The figure's title.
 
     Raises:
         ValueError: If a label or a highlighted part does not belong to a box.
@@ -65,7 +65,7 @@ def architecture(
     labels = labels or {}
     for name, given in (("labels", labels), ("lit", lit)):
         unknown = sorted(set(given) - set(BOXES))
-        check(name, unknown or list(given), f"some of {list(BOXES)}", not unknown)
+        check(name, unknown or list(given), f"one or more of {list(BOXES)}", not unknown)
     with course_style():
         figure = Figure(figsize=(7.0, BASE + len(DECODER) * STEP + 0.45 + 0.3 * bool(title)))
         axes = figure.add_axes((0, 0, 1, 1 - 0.06 * bool(title)))
@@ -91,7 +91,7 @@ def architecture(
 
 
 def describe_architecture(labels: Mapping[str, str], lit: Collection[str]) -> str:
-    """Return a text that says which boxes are highlighted, and gives the labels in the boxes."""
+    """Describe Figure 1: which boxes are highlighted, and the labels in the boxes."""
     text = "Figure 1 of the paper: encoder and decoder side by side."
     for side in ("encoder", "decoder"):
         parts = [BOXES[name] for name in BOXES if name in lit and name.startswith(f"{side}.")]
@@ -120,7 +120,7 @@ def box_style(name: str, lit: Collection[str]) -> str:
 
 
 def box_bottom(row: int) -> float:
-    """Return the height of the lower edge of a box in this row, in the units of the axes."""
+    """Return the y coordinate of the lower edge of a box in this row, in data units."""
     return BASE + row * STEP
 
 

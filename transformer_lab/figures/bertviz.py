@@ -1,4 +1,4 @@
-"""A record in BertViz, a widely used viewer whose pages load scripts from the network.
+"""Show a record in BertViz, a widely used viewer whose pages load scripts from the network.
 
 BertViz (Vig 2019) draws in the browser with scripts that it loads, so its views stay blank offline
 and in a reopened notebook. `transformer_lab.lab(record)` shows the same record without a network.
@@ -31,9 +31,11 @@ def head_view(record: AttentionRecord, *, kind: Kind | None = None, layer: int =
 
 
 def model_view(record: AttentionRecord, *, kind: Kind | None = None) -> HTML:
-    """Show BertViz's model view, a small drawing for each head; otherwise, it works like `head_view`.
+    """Show BertViz's model view, with a small drawing for each head.
 
-    model_view(record)
+        model_view(record)
+
+    Otherwise, it works like `head_view`.
     """
     from bertviz import model_view as draw
 
@@ -43,7 +45,7 @@ def model_view(record: AttentionRecord, *, kind: Kind | None = None) -> HTML:
 def draw_record(
     draw: Callable[..., HTML], record: AttentionRecord, kind: Kind | None, **how: Any
 ) -> HTML:
-    """Return the HTML that a BertViz view, `draw`, makes from a record."""
+    """Return the HTML that the BertViz view `draw` creates from a record."""
     return draw(**bertviz_arguments(record, kind), html_action="return", **how)
 
 
@@ -51,8 +53,9 @@ def bertviz_arguments(record: AttentionRecord, kind: Kind | None) -> dict[str, A
     """Return the keyword arguments with which BertViz draws a record.
 
     Raises:
-        ValueError: If the kinds differ in their number of layers, or the layers in their number of
-            heads: BertViz would then draw one layer's weights under another's name, or fail.
+        ValueError: If the record does not have this kind, if its kinds differ in the number of
+            layers, or if its layers differ in the number of heads. In the last two cases, BertViz
+            would draw one layer's weights under another's name, or fail.
     """
     kinds: list[Kind] = [kind] if kind else ["encoder", "decoder", "cross"]
     layers = {k: getattr(record, k) for k in kinds if len(getattr(record, k))}
@@ -75,5 +78,5 @@ def bertviz_arguments(record: AttentionRecord, kind: Kind | None) -> dict[str, A
 
 
 def escape_tokens(tokens: tuple[str, ...]) -> list[str]:
-    """Return tokens that look the same, but cannot close the `<script>` that BertViz puts them in."""
+    """Return tokens that look the same, but cannot close the `<script>` around them."""
     return [re.sub("<(?=[/!])", "<\u2060", token) for token in tokens]

@@ -59,7 +59,7 @@ def draw_box(
 
 
 def draw_cover(axes: Axes, left: float, low: float, wide: float, high: float) -> None:
-    """Draw the cover over hidden words, which show through it."""
+    """Draw a cover over hidden words, through which they still show."""
     sheet = Rectangle(
         (left, low),
         wide,
@@ -76,7 +76,7 @@ def draw_cover(axes: Axes, left: float, low: float, wide: float, high: float) ->
 def make_arrow(
     start: tuple[float, float], end: tuple[float, float], weight: float, colour: str
 ) -> FancyArrowPatch:
-    """Return an arrow whose thickness shows its weight, or a dotted line if the weight is almost 0."""
+    """Return an arrow whose thickness shows its weight, or a dotted line for a weight near 0."""
     if weight < THIN:
         return FancyArrowPatch(
             start, end, arrowstyle="-", color=colour, lw=1, linestyle=":", shrinkA=0, shrinkB=0
@@ -97,7 +97,7 @@ def make_arrow(
 
 
 def write_label(axes: Axes, x: float, y: float, label: str) -> None:
-    """Write a label on an arrow, on a background the colour of paper."""
+    """Write a label on an arrow, with a background in the colour of the paper."""
     axes.text(
         *(x, y, label),
         ha="center",

@@ -1,4 +1,4 @@
-"""Show pictures in a notebook, each with words for readers who cannot see it."""
+"""Show pictures in a notebook, each with alt text for readers who cannot see it."""
 
 import base64
 import html
@@ -13,34 +13,34 @@ from transformer_lab.config import check
 from transformer_lab.figures.style import PIXEL_RATIO, course_style
 
 MOST_COLOURS = 64
-"""The number of colours in a stored picture; with 256 it would be a fifth larger, and look the same."""
+"""The number of colours in a stored picture; 256 would look the same, but take 20% more space."""
 
 
 def show(figure: Figure, *, alt: str = "") -> None:
     """Show a figure in a notebook, with `alt` as the text for readers who cannot see it.
 
-    By default, `alt` is the text that the figure carries, made from its title and its numbers.
+    By default, `alt` is the figure's own alt text, made from its title and its numbers.
 
     The picture is sent inside HTML, because that is the only place where JupyterLab reads alt text.
-    The function returns nothing, so that nothing else is printed.
+    The function returns nothing, so nothing else is printed.
     """
     display(picture(figure, alt or read_alt_text(figure)), raw=True)
 
 
 def read_alt_text(figure: Figure) -> str:
-    """Return the alt text that a figure carries (see `alt_text.add_alt_text`), or "" if it has none."""
+    """Return a figure's own alt text (see `alt_text.add_alt_text`), or "" if it has none."""
     return str(figure.get_label())
 
 
 def with_alt_text(drawn: Figure | tuple[Figure, str]) -> tuple[Figure, str]:
-    """Return a figure and its alt text: the one given with it, or else the one that it carries."""
+    """Return a figure and its alt text: the text given with it, or else the figure's own."""
     return drawn if isinstance(drawn, tuple) else (drawn, read_alt_text(drawn))
 
 
 def picture(figure: Figure, alt: str, *, coarse: bool = False) -> dict[str, str]:
-    """Return a figure for a Jupyter output, by MIME type: HTML, and its alt text as plain text.
+    """Return a figure as a Jupyter output, by MIME type: HTML, and the alt text as plain text.
 
-    For `coarse` see `quantize_colours`.
+    For `coarse`, see `quantize_colours`.
     """
     check("alt", alt, "a text that says what there is to see", bool(alt.strip()))
     tag = image_tag(
@@ -59,16 +59,16 @@ def image_tag(image: Image.Image, alt: str, *, width: int) -> str:
 
 
 def encode_webp(image: Image.Image) -> str:
-    """Return an image as lossless WebP in base64, which takes three quarters of the space of PNG."""
+    """Return an image as lossless WebP in base64, which is a quarter smaller than PNG."""
     written = io.BytesIO()
     image.convert("RGB").save(written, "webp", lossless=True, quality=100)
     return base64.b64encode(written.getvalue()).decode()
 
 
 def draw_image(figure: Figure, *, coarse: bool = False) -> Image.Image:
-    """Return a figure as an image with few colours, and `PIXEL_RATIO` pixels for each CSS pixel.
+    """Return a figure as an image with few colours and `PIXEL_RATIO` pixels for each CSS pixel.
 
-    For `coarse` see `quantize_colours`.
+    For `coarse`, see `quantize_colours`.
     """
     drawn = io.BytesIO()
     with course_style(), warnings.catch_warnings():
@@ -79,11 +79,11 @@ def draw_image(figure: Figure, *, coarse: bool = False) -> Image.Image:
 
 
 def quantize_colours(image: Image.Image, *, coarse: bool = False) -> Image.Image:
-    """Return an image with at most `MOST_COLOURS` colours; the pixels are the same every time.
+    """Return an image with at most `MOST_COLOURS` colours; the result is deterministic.
 
     This cuts the size to a quarter, with no visible difference. With `coarse`, the colours are
     chosen less exactly but in a fiftieth of the time: 48 maps of 100 tokens take 0.04 s instead
-    of 2.2 s. It is meant for a very large picture that only stands in for a live view.
+    of 2.2 s. This option is meant for a very large picture that only stands in for a live view.
     """
     method, passes = (Image.Quantize.FASTOCTREE, 0) if coarse else (Image.Quantize.MEDIANCUT, 2)
     return image.convert("RGB").quantize(

@@ -1,4 +1,4 @@
-"""Many settings with several runs each, where every run is a dot."""
+"""Dot plots of several runs for each of many settings."""
 
 from collections.abc import Mapping, Sequence
 
@@ -23,13 +23,13 @@ def run_dots(
     base: str = "",
     log: bool = False,
 ) -> Figure:
-    """Draw one line per setting, from top to bottom: its runs as dots, and their mean as a stroke.
+    """Draw one row per setting, from top to bottom: a dot for each run, and a stroke at the mean.
 
     Args:
         runs: For each setting, the result of each run.
-        title: What the picture says.
-        x_label: What the numbers are, with their unit.
-        base: The setting to compare with; a band covers its runs, from the smallest to the largest.
+        title: The figure's title.
+        x_label: The label of the x axis, with the unit.
+        base: The setting to compare with; a band covers the range of its runs.
         log: Whether to use a logarithmic scale; all numbers must be above 0.
 
     Raises:

@@ -52,18 +52,19 @@ def number_grids(
 
     Args:
         grids: The matrices by name; the name is written above, with the shape.
-        title: What the picture says.
-        rows: For each matrix, a label for each row.
-        columns: For each matrix, a label for each column.
-        scale: For each matrix, the range of its numbers; "signed" by default.
-        digits: The number of digits after the point.
-        signs: What to write between neighbouring matrices, one character each, such as "×=".
-        marked: For some matrices, a row to frame.
+        title: The figure's title.
+        rows: For some matrices, a label for each row.
+        columns: For some matrices, a label for each column.
+        scale: For some matrices, the kind of numbers in them; "signed" by default.
+        digits: The number of decimal places.
+        signs: The characters between neighbouring matrices, one for each gap, such as "×=".
+        marked: For some matrices, the index of a row to frame.
         limit: The colour scale extends to at least ±`limit`, so that pictures can be compared.
         shapes: Whether to write the shape of each matrix below its name.
 
     Raises:
-        ValueError: If a matrix does not fit; the message names it.
+        ValueError: If a matrix, its labels or marked row, or `signs` is invalid; the message names
+            it.
     """
     rows, columns, scale, marked = rows or {}, columns or {}, scale or {}, marked or {}
     check_grids(grids, rows, columns, signs, marked)
@@ -111,7 +112,7 @@ def check_grids(
     signs: str,
     marked: Mapping[str, int],
 ) -> None:
-    """Raise a ValueError unless these are matrices whose labels, signs and marked rows fit."""
+    """Raise a ValueError unless these are matrices with matching labels, signs and marked rows."""
     for name, grid in grids.items():
         check(f"shape of {name!r}", grid.shape, "(rows, columns)", grid.ndim == 2)
         for what, named, size in zip(("rows", "columns"), (rows, columns), grid.shape, strict=True):
@@ -124,7 +125,7 @@ def check_grids(
 
 
 def split_into_lines(widths: Sequence[float]) -> list[list[int]]:
-    """Return the indices of the panels in each line, so that no line is wider than a page.
+    """Split panels into lines no wider than a page, and return the panel indices of each line.
 
     `widths` holds the widths of the panels in inches.
     """
@@ -144,7 +145,7 @@ def split_into_lines(widths: Sequence[float]) -> list[list[int]]:
 def make_axes_side_by_side(
     figure: FigureBase, widths: Sequence[float], signs: str, rest: float
 ) -> list[Axes]:
-    """Return one axes for each of these widths, side by side, with `signs` between them.
+    """Return one axes for each width, side by side, with `signs` between them.
 
     `rest` is the width to leave empty on the right.
     """
@@ -164,7 +165,7 @@ def make_axes_side_by_side(
 
 
 def lines_above(name: str, grid: np.ndarray, shape: bool) -> list[str]:
-    """Return the lines above a matrix: its name, on one line or two, and its shape."""
+    """Return the lines above a matrix: its name, wrapped if it is long, and its shape if wanted."""
     letters = max(14, round(grid.shape[1] * ROOM_FOR_A_NUMBER / 0.07))
     lines = [part for line in name.split("\n") for part in wrap_title(line, letters).split("\n")]
     return [*lines, f"({grid.shape[0]}, {grid.shape[1]})"] if shape else lines
@@ -191,7 +192,7 @@ def name_grid(
 
 
 def label_width(labels: Sequence[str]) -> float:
-    """Return how many inches the row labels take up."""
+    """Return the width of the row labels in inches."""
     return longest(labels) * 0.08 if labels else 0.0
 
 
@@ -224,7 +225,7 @@ def draw_grid(axes: Axes, grid: np.ndarray, scale: Scale, digits: int, largest: 
 
 
 def format_cell_number(value: float, digits: int) -> str:
-    """Write a number for a cell, with a real minus sign and, if it is whole, without a point."""
+    """Format a number for a cell, with a true minus sign, and without decimals if it is whole."""
     if not np.isfinite(value):
         return "−∞" if value < 0 else "?"
     text = f"{value:z.0f}" if value == round(value) else f"{value:z.{digits}f}"

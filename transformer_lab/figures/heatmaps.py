@@ -1,4 +1,4 @@
-"""Attention weights as maps and as bars. Arrays go in and a `Figure` comes out; nothing is shown."""
+"""Attention weights as maps and as bars; functions return a `Figure` without showing it."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -46,22 +46,22 @@ def attention_heatmap(
     alignment: Alignment = (),
     mask: Bool[np.ndarray, "query key"] | None = None,
 ) -> Figure:
-    """Draw one head's weights: a row for each query, a column for each key, and colours from 0 to 1.
+    """Draw one head's weights: a row for each query, a column for each key, colours from 0 to 1.
 
     Args:
         weights: The weights, from 0 to 1.
         queries: The token of each row, from top to bottom.
         keys: The token of each column, from left to right.
-        title: What the picture says.
-        query_label: What the rows are, for their axis.
-        key_label: What the columns are.
-        row: A row to frame, with its larger weights written inside.
+        title: The figure's title.
+        query_label: The label of the query axis.
+        key_label: The label of the key axis.
+        row: The index of a row to frame, with its larger weights written inside.
         cell: A (query, key) cell to frame.
         alignment: Gold links (key, query), as in a record; each is marked with a ring.
         mask: True means "may attend"; the other cells are grey, a colour that no weight has.
 
     Raises:
-        ValueError: If an argument does not fit; the message names it.
+        ValueError: If an argument is invalid; the message names it.
     """
     check_weights_and_tokens(weights, queries, keys)
     rows, columns = weights.shape
@@ -123,15 +123,15 @@ def attention_panels(
     """Draw several heads' weights for the same tokens side by side, on one scale from 0 to 1.
 
     Args:
-        panels: For each title, a map of weights whose rows are queries; at most 4 go in a line, or
-            2 if 4 would be too small.
+        panels: The maps of weights, (query, key), by title; there are at most 4 in a line, or 2 if
+            4 would be too small.
         queries: The token of each row.
         keys: The token of each column.
-        title: What the picture says.
+        title: The figure's title.
         mask: True means "may attend", the same in all panels; the other cells are grey.
 
     Raises:
-        ValueError: If an argument does not fit; the message names it.
+        ValueError: If an argument is invalid; the message names it.
     """
     for name, weights in panels.items():
         check_weights_and_tokens(weights, queries, keys, (name, "queries", "keys"))
@@ -187,13 +187,13 @@ def weight_bars(
         rows: Rows of weights, from 0 to 1.
         labels: A title for each row, written above its panel.
         keys: The token of each column.
-        title: What the picture says.
-        parts: What each row belongs to, a name from `COLOURS` such as "encoder"; its bars get that
-            colour. By default, all bars get the query's colour.
-        value_label: What the heights mean.
+        title: The figure's title.
+        parts: For each row, a name from `COLOURS` such as "encoder", whose colour its bars get; by
+            default, all bars get the query's colour.
+        value_label: The label of each y axis.
 
     Raises:
-        ValueError: If an argument does not fit; the message names it.
+        ValueError: If an argument is invalid; the message names it.
     """
     check_weights_and_tokens(rows, labels, keys, names=("rows", "labels", "keys"))
     parts = parts or ["query"] * len(rows)
@@ -227,7 +227,7 @@ def check_weights_and_tokens(
     keys: Sequence[str],
     names: tuple[str, str, str] = ("weights", "queries", "keys"),
 ) -> None:
-    """Raise a ValueError unless weights are a matrix of 0 to 1, with a token for each row and column."""
+    """Raise a ValueError unless weights are from 0 to 1, with a token for each row and column."""
     name = f"shape of {names[0]}"
     check(name, weights.shape, f"({names[1]}, {names[2]})", weights.ndim == 2 and weights.size > 0)
     for axis, tokens in enumerate((queries, keys)):
@@ -249,7 +249,7 @@ def check_mask(mask: np.ndarray | None, weights: np.ndarray) -> None:
 
 
 def masked_note(mask: np.ndarray | None) -> list[str]:
-    """Return the lines to write below a map: what grey cells mean, if there are any."""
+    """Return the notes to write below a map: an explanation of grey cells, if there are any."""
     return [] if mask is None or mask.all() else ["grey: may not be looked at"]
 
 
@@ -263,7 +263,7 @@ def draw_weights(axes: Axes, weights: np.ndarray, mask: np.ndarray | None) -> Ax
 def label_axis(
     axes: Axes, axis: str, tokens: Sequence[str], label: str, bold: Collection[int | None] = ()
 ) -> None:
-    """Write the tokens along an axis, and next to them what they are."""
+    """Write the tokens along an axis, and a caption that says what they are."""
     line = axes.xaxis if axis == "x" else axes.yaxis
     line.set_ticks(range(len(tokens)), [visible(token) for token in tokens])
     line.set_label_text(label)
@@ -276,10 +276,10 @@ def label_axis(
 
 
 def visible(token: str) -> str:
-    """Return a token with the white space at its ends made visible, since word pieces may have some.
+    """Return a token with leading and trailing white space made visible, as subwords may have some.
 
-    Part of a character, as found in byte-level tokens, becomes a question mark, and a very long word
-    is cut short.
+    Part of a character, as found in byte-level tokens, becomes a question mark, and a very long
+    word is cut short.
     """
     token = token if len(token) <= LONGEST_LABEL else token[: LONGEST_LABEL - 1] + "…"
     token = token.encode(errors="replace").decode()
@@ -290,23 +290,23 @@ def visible(token: str) -> str:
 
 
 def longest(tokens: Sequence[str]) -> int:
-    """Return the number of letters in the longest token, but at most `LONGEST_LABEL`."""
+    """Return the length of the longest token, but at most `LONGEST_LABEL`."""
     return min(max(len(token) for token in tokens), LONGEST_LABEL)
 
 
 def frame(x: float, y: float, width: int) -> Rectangle:
-    """Return a frame one cell high, with a corner at (x, y), that the map's edge does not cut off."""
+    """Return a frame one cell high with a corner at (x, y), not clipped at the map's edge."""
     return Rectangle((x, y), width, 1, fill=False, edgecolor=HIGHLIGHT, linewidth=2, clip_on=False)
 
 
 def ring(axes: Axes, key: int, query: int) -> None:
-    """Draw a ring in the middle of a cell, in two colours that show on dark and on bright cells."""
+    """Draw a ring in the middle of a cell, in two colours to stand out on dark and bright cells."""
     for width, colour in ((2.4, INK), (1.0, PAPER)):
         axes.plot(key, query, "o", ms=19, mfc="none", mec=colour, mew=width, clip_on=False)
 
 
 def write_weight(axes: Axes, key: int, query: int, weight: float) -> None:
-    """Write the weight into its cell, such as .95: dark on bright colours, and bright on dark ones."""
+    """Write a weight such as .95 into its cell, dark on bright colours and bright on dark ones."""
     if weight < WORTH_A_NUMBER:
         return
     colour = INK if weight > 0.6 else PAPER

@@ -7,7 +7,7 @@ from transformer_lab.figures.display import picture, read_alt_text
 
 
 class LivePicture:
-    """A place in a notebook's output whose picture can be replaced.
+    """A picture in a notebook's output that can be replaced.
 
     A saved notebook keeps the last picture shown.
     """
@@ -16,9 +16,9 @@ class LivePicture:
         self.handle: DisplayHandle | None = None
 
     def show(self, figure: Figure, *, alt: str = "") -> None:
-        """Show a figure in this place, replacing the previous one.
+        """Show a figure in place of the previous one.
 
-        `alt` is its alt text; by default, the text that the figure carries.
+        By default, `alt` is the figure's own alt text.
         """
         data = picture(figure, alt or read_alt_text(figure))
         if self.handle is None:

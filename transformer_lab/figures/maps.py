@@ -33,17 +33,17 @@ def signed_map(
 
     Args:
         values: The matrix; row 0 is at the top.
-        title: What the picture says.
-        x_label: What the columns are.
-        y_label: What the rows are.
-        value_label: What the numbers are.
+        title: The figure's title.
+        x_label: The label of the x axis: what the columns are.
+        y_label: The label of the y axis: what the rows are.
+        value_label: The label of the colour bar: what the numbers are.
         edges: The values on the axes at the left, right, bottom and top of the map; by default, the
             axes show row and column indices.
-        limits: The range of the colours, so that pictures can be compared; it is symmetric about 0
-            if the first number is not above 0.
+        limits: The range of the colours, so that pictures can be compared. If the first number is
+            not above 0, the colours are symmetric about 0.
 
     Raises:
-        ValueError: If `values` is not a matrix of finite numbers, or one lies outside the limits.
+        ValueError: If `values` is not a matrix of finite numbers, or a number is outside `limits`.
     """
     check("shape of values", values.shape, "(rows, columns)", values.ndim == 2 and values.size > 0)
     if not np.isfinite(values).all():
@@ -85,7 +85,7 @@ def stage_panels(
     limit: float | None = None,
     title: str,
 ) -> Figure:
-    """Draw what becomes of a sentence, stage by stage: a row per token, blue below 0, red above.
+    """Draw a sentence's arrays stage by stage: a row per token, blue below 0, red above.
 
     All panels share one scale, symmetric about 0, except that panels of weights go from 0 to 1. If
     an array is wide, only its first features are drawn, and the panel says so.
@@ -93,19 +93,19 @@ def stage_panels(
     Args:
         stages: The arrays by name, in the order in which they are computed.
         tokens: The token of each row.
-        weights: The stages that are attention weights.
-        across: How many panels go in a line.
-        features: The largest number of columns to draw for each stage.
+        weights: The names of the stages that are attention weights.
+        across: The number of panels in a line.
+        features: The maximum number of columns to draw for each stage.
         limit: The number drawn in the deepest red; by default, 2% of all magnitudes exceed it.
-        title: What the picture says.
+        title: The figure's title.
 
     Raises:
-        ValueError: If a stage does not have a row for each token.
+        ValueError: If a stage does not have a row for each token, or `weights` has an unknown name.
     """
     for name, values in stages.items():
         fits = values.ndim == 2 and len(values) == len(tokens)
         check(f"shape of {name!r}", values.shape, f"({len(tokens)}, features)", fits)
-    check("weights", list(weights), f"some of {list(stages)}", set(weights) <= set(stages))
+    check("weights", list(weights), f"one or more of {list(stages)}", set(weights) <= set(stages))
     down = -(-len(stages) // across)
     signed = [abs(values).ravel() for name, values in stages.items() if name not in weights]
     limit = limit or (float(np.quantile(np.concatenate(signed), 0.98)) if signed else 0) or 1.0
@@ -149,16 +149,15 @@ def stage_panels(
 def clock_hands(
     angles: Mapping[str, Float[np.ndarray, " clocks"]], names: list[str], *, title: str
 ) -> Figure:
-    """Draw each pair (sin, cos) of a position as the hand of a clock that turns clockwise.
+    """Draw each pair (sin, cos) of a position as a clock hand that turns clockwise.
 
     Args:
-        angles: For each name, such as a position, the angle on each clock in radians; at most 4
-            names are allowed.
+        angles: For each of up to 4 names, such as a position, the angle on each clock in radians.
         names: The name of each clock.
-        title: What the picture says.
+        title: The figure's title.
 
     Raises:
-        ValueError: If a row does not have one angle per clock, or there are too many rows.
+        ValueError: If `angles` has more than 4 names, or a name does not have an angle per clock.
     """
     for name, row in angles.items():
         check(

@@ -1,4 +1,4 @@
-"""Curves with their names at their ends."""
+"""Line plots with each curve's name at its end."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -37,22 +37,23 @@ def curves(
     """Draw lines over the same x, with each line's name at its right end.
 
     Args:
-        x: The values of x, (points).
+        x: The x values, (points).
         lines: The lines by name, (points) each; NaN leaves a gap.
-        title: What the picture says.
-        x_label: What x is, with its unit.
-        y_label: What the lines are.
+        title: The figure's title.
+        x_label: The label of the x axis, with the unit.
+        y_label: The label of the y axis.
         log: The axes that use a logarithmic scale.
         dashed: The names of lines that are theory rather than measurement.
-        colours: For some lines, a name from `COLOURS` if the line stands for a part that has its own
-            colour, or an index in `LINES` if the same line occurs in another picture.
+        colours: For some lines, a name from `COLOURS` if the line stands for a part that has its
+            own colour, or an index in `LINES` if the same line occurs in another picture.
         spread: For some lines, the lower and upper edge of a band, (2, points).
         each: For some lines, thin lines of the same colour, (runs, points), such as the runs behind
             a mean.
         y_limits: The range of the y axis; by default, it covers everything.
 
     Raises:
-        ValueError: If a line does not fit; the message names it.
+        ValueError: If a line, band or run does not match x, or a line has no finite point; the
+            message names it.
     """
     for name, y in lines.items():
         check(f"number of points in {name!r}", len(y), f"{len(x)}, as many as x", len(y) == len(x))
@@ -63,12 +64,11 @@ def curves(
         check(f"shape of the spread of {name!r}", shape, f"(2, {len(x)})", shape == (2, len(x)))
     for name, runs in (each or {}).items():
         points = sorted({len(run) for run in runs})
-        check(
-            f"length of each run in {name!r}",
-            points,
-            f"[{len(x)}], as many as x",
-            points == [len(x)],
-        )
+        if points != [len(x)]:
+            found = " and ".join(map(str, points)) or "none"
+            raise ValueError(
+                f"lengths of the runs in {name!r}: {found}; expected {len(x)}, as for x"
+            )
     with course_style():
         figure = Figure(figsize=(7.2, 3.6), layout="constrained")
         axes = figure.add_subplot()
@@ -114,9 +114,9 @@ def curves(
 
 
 def tick_where_data_is(axes: Axes, x: np.ndarray) -> None:
-    """Put the ticks of the x axis at the points, if there are few of them.
+    """Put the ticks of the x axis at the points, if there are few points.
 
-    Otherwise, put them at whole numbers if all points are whole.
+    Otherwise, put the ticks of a linear axis at whole numbers if all points are whole.
     """
     if len(x) > SEVERAL:
         if axes.get_xscale() == "linear" and np.array_equal(x, x.round()):
@@ -136,7 +136,7 @@ def tick_where_data_is(axes: Axes, x: np.ndarray) -> None:
 
 
 def write_plainly(axis: Axis) -> None:
-    """Write 0.2, 0.3, 0.4 … on a logarithmic axis that is too short for powers of ten."""
+    """Label a short logarithmic axis with 0.2, 0.3, 0.4 … instead of powers of ten."""
     axis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 4, 5, 7)))
     axis.set_major_formatter(lambda value, _: f"{value:g}")
     axis.set_minor_formatter(NullFormatter())

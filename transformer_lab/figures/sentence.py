@@ -1,4 +1,4 @@
-"""A sentence as a drawing: words in boxes, arrows between them, and a cover over what may not be seen."""
+"""A sentence as a drawing: words in boxes, arrows between them, and a cover over hidden words."""
 
 import math
 from collections.abc import Collection, Iterator, Sequence
@@ -25,7 +25,7 @@ from transformer_lab.figures.style import COLOURS, MASKED, QUIET, course_style
 from transformer_lab.figures.titles import add_title
 
 WIDEST = 6.4
-"""The widest picture in inches; on a phone it is readable at a bit more than half that size."""
+"""The maximum width in inches; at just over half size, as on a phone, a picture stays readable."""
 NARROWEST, ROOM_FOR_TITLES = 4.4, 5.2  # inches
 BOX, NOTE = 0.36, 0.3  # inches; the heights of a word's box and of the box attached to it
 PAD, GAP, EDGE = 0.1, 0.22, 0.15  # inches; in a box, from box to box, and to the picture's edge
@@ -38,8 +38,8 @@ class Words:
 
     `part` colours the boxes: a name from `COLOURS`, "head 1" to "head 4", or "" for none; give one
     for all boxes or one for each. `label` is written on the left. `notes` are written in small
-    boxes next to the words, in the colour of `notes_part`. `covered` lists the positions of the
-    words that may not be seen. The first word is in column `start`, which may lie between two
+    boxes attached to the words, in the colour of `notes_part`. `covered` lists the positions of the
+    words that are hidden. The first word is in column `start`; a fraction puts it between two
     columns.
     """
 
@@ -61,9 +61,10 @@ class Arrows:
     """The arrows between a row and the one above it.
 
     `weights` has a row for each upper word and a column for each lower one, as in attention. An
-    arrow's thickness shows its weight, from 0 to 1, and 0 means no arrow. The arrows point up unless
-    `down` is set. `labels` are written on the arrows: a text for each weight ("" for none), or True
-    to show the weights. `lower` is the index of the lower row, counted from 0 at the bottom.
+    arrow's thickness shows its weight, from 0 to 1, and 0 means no arrow. The arrows point up
+    unless `down` is set. `labels` are written on the arrows: a text for each weight ("" for none),
+    or True to show the weights. `lower` is the index of the lower row, counted from 0 at the
+    bottom.
     """
 
     weights: Float[np.ndarray, "upper lower"] | Sequence[Sequence[float]]
@@ -73,7 +74,7 @@ class Arrows:
     lower: int = 0
 
     def drawn(self) -> Iterator[tuple[int, int, float, str]]:
-        """Yield every arrow: the positions of its upper and lower word, its weight and its label."""
+        """Yield each arrow: the positions of its upper and lower word, its weight and its label."""
         for (upper, lower), weight in np.ndenumerate(np.asarray(self.weights, dtype=float)):
             if weight > 0:
                 given = "" if isinstance(self.labels, bool) else self.labels[upper][lower]
@@ -82,7 +83,7 @@ class Arrows:
 
 @dataclass(frozen=True)
 class Panel:
-    """A drawing: rows from the bottom up, the arrows between them, and a name to put above."""
+    """A drawing: rows from the bottom up, the arrows between them, and a name written above."""
 
     rows: Sequence[Words]
     arrows: Sequence[Arrows] = ()
@@ -90,7 +91,7 @@ class Panel:
 
 
 def sentence_arrows(*panels: Panel, title: str) -> Figure:
-    """Draw sentences whose words look at one another, or pass something on.
+    """Draw sentences with weighted arrows between words, for example to show attention.
 
         sentence_arrows(
             Panel(
@@ -100,10 +101,10 @@ def sentence_arrows(*panels: Panel, title: str) -> Figure:
             title="“sat” looks at “cat”",
         )
 
-    Panels are drawn side by side if there is room, and otherwise one below the other.
+    Panels are drawn side by side if there is room, and one below the other otherwise.
 
     Raises:
-        ValueError: If something does not fit; the message names it.
+        ValueError: If there is no panel, or a panel is invalid; the message names the cause.
     """
     check("panels", panels, "at least one", bool(panels))
     for panel in panels:
@@ -163,7 +164,7 @@ def check_panel(panel: Panel) -> None:
             len(row.notes) in (0, count),
         )
         inside = all(0 <= place < count for place in row.covered)
-        check(f"covered in row {number}", row.covered, f"places from 0 to {count - 1}", inside)
+        check(f"covered of row {number}", row.covered, f"positions from 0 to {count - 1}", inside)
     for arrows in panel.arrows:
         last = len(panel.rows) - 2
         check("lower", arrows.lower, f"0 to {last}", 0 <= arrows.lower <= last)
@@ -180,7 +181,7 @@ def check_panel(panel: Panel) -> None:
             check("number of labels in each line", sizes, expected, sizes == [shape[1]] * shape[0])
         hidden = [below.words[lower] for _, lower, _, _ in arrows.drawn() if lower in below.covered]
         if hidden:
-            raise ValueError(f"covered words have an arrow: {hidden}; expected none that do")
+            raise ValueError(f"covered words cannot have an arrow, but these do: {hidden}")
 
 
 def break_into_lines(plans: "Sequence[Plan]") -> "Iterator[list[Plan]]":
@@ -194,7 +195,7 @@ def break_into_lines(plans: "Sequence[Plan]") -> "Iterator[list[Plan]]":
 
 
 class Plan:
-    """Where everything in a panel goes, in inches from its lower left corner."""
+    """The layout of a panel, in inches from its lower left corner."""
 
     def __init__(self, figure: Figure, panel: Panel):
         self.panel = panel
@@ -221,7 +222,7 @@ class Plan:
         self.height = bottom + EDGE + (0.26 if panel.name else 0)
 
     def room_above(self, number: int) -> float:
-        """Return how many inches there are between a row and the one above it."""
+        """Return the space between a row and the one above it, in inches."""
         above = [arrows for arrows in self.panel.arrows if arrows.lower == number]
         if number == len(self.panel.rows) - 1:
             return 0.0
@@ -237,7 +238,7 @@ class Plan:
         return STEEP if slants else STRAIGHT + 0.25 * labelled
 
     def text_width(self, text: str, size: float, *, bold: bool = False) -> float:
-        """Return how many inches wide a text is."""
+        """Return the width of a text in inches."""
         if not text:
             return 0.0
         written = self.measure.text(
@@ -256,12 +257,12 @@ class Plan:
         ]
 
     def centre(self, row: int, place: int) -> float:
-        """Return where the middle of a word's box is, measured from the left."""
+        """Return the distance from the panel's left edge to the middle of a word's box."""
         column = self.panel.rows[row].start + place
         return float(np.interp(column, np.arange(len(self.centres)), self.centres))
 
     def draw(self, axes: Axes, left: float, bottom: float, top: float) -> None:
-        """Draw the panel with its lower left corner at (`left`, `bottom`), and its name below `top`."""
+        """Draw the panel between `bottom` and `top`, starting at `left`."""
         for arrows in self.panel.arrows:
             self.draw_arrows(axes, arrows, left, bottom)
         for number, row in enumerate(self.panel.rows):
@@ -306,7 +307,7 @@ class Plan:
             draw_cover(axes, start, words_low - 0.05, stop - start, BOX + 0.1)
 
     def draw_arrows(self, axes: Axes, arrows: Arrows, left: float, bottom: float) -> None:
-        """Draw arrows from box to box, each with its label placed where no other label is."""
+        """Draw arrows from box to box, with labels that avoid each other where possible."""
         row = arrows.lower
         notes = NOTE if self.panel.rows[row].notes else 0
         low = bottom + self.bottoms[row] + BOX + notes + 0.04
@@ -332,7 +333,7 @@ class Plan:
 
 
 def find_neighbours(places: Collection[int]) -> list[tuple[int, int]]:
-    """Return the first and last position of each run of neighbouring positions."""
+    """Return the first and last position of each run of consecutive positions."""
     runs: list[tuple[int, int]] = []
     for place in sorted(places):
         joined = runs and runs[-1][1] == place - 1

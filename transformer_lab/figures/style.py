@@ -20,9 +20,10 @@ COLOURS = {
 Colour-blind readers can tell them apart; a test measures both.
 """
 HEADS = ("#4a1fd0", "#0e8f9e", "#8f0f2e", "#999400")
-"""The colours of heads, for pictures with several of them; numbers on a light shade of these are black.
+"""The colours of heads, for pictures with several heads.
 
-The light shades, too, can be told apart by colour-blind readers.
+Numbers on a light shade of these colours are black. Colour-blind readers can tell the light shades
+apart, too.
 """
 INK, QUIET, PAPER = "#1c1c1c", "#5f5f5f", "#ffffff"
 HIGHLIGHT = "#ff6a00"
@@ -34,7 +35,7 @@ SIGNED = "RdBu_r"
 MASKED = "#dedede"
 """The colour of a cell that may not be attended to; no weight has it, not even 0."""
 LINES = ("#0086d1", "#b3470a", "#08602b", "#97187a", "#3c1195", "#c67a05")
-"""The colours of curves that stand for no part of the model, in this order.
+"""The colours of curves that do not stand for a part of the model, in this order.
 
 A test checks that colour-blind readers can tell them apart.
 """
@@ -45,14 +46,14 @@ PAGE = 7.8
 SCREEN_DPI = 96
 """A CSS pixel is 1/96 inch, so a 9-point font is as tall as the text around the picture."""
 PIXEL_RATIO = 2
-"""How many pixels to draw for each CSS pixel, so that pictures are sharp on a high-resolution screen."""
+"""The number of pixels per CSS pixel, which keeps pictures sharp on a high-resolution screen."""
 
 
 @contextmanager
 def course_style() -> Iterator[None]:
-    """Draw in the course's style inside the `with` block, and change nothing outside it.
+    """Use the course's style inside the `with` block, and change nothing outside it.
 
-    The background is opaque, so that a picture looks the same in light and dark themes. The font
+    The background is opaque, so a picture looks the same in light and dark themes. The font
     comes with matplotlib, so it is the same everywhere.
     """
     with matplotlib.rc_context():

@@ -1,4 +1,4 @@
-"""Titles as wide as the page, with formulas in them."""
+"""Figure titles that fit the width of the page, with formulas typeset."""
 
 import re
 import textwrap
@@ -9,10 +9,10 @@ from transformer_lab.figures.style import PAGE
 
 
 def add_title(figure: Figure, title: str, *, widest: float = PAGE) -> None:
-    """Write the title at the left edge of the figure, above everything, with its formulas typeset.
+    """Write the title at the top left of the figure, with its formulas typeset.
 
-    If the title would be cut off, the figure is widened, up to `widest` inches; a title that is
-    still too wide continues on a second line.
+    If the title would be cut off, the figure is widened, up to `widest` inches. A title that is
+    still too wide is wrapped.
     """
     if not title:
         return
@@ -31,20 +31,20 @@ def add_title(figure: Figure, title: str, *, widest: float = PAGE) -> None:
 
 
 def write_title(figure: Figure, title: str) -> float:
-    """Write a title, and return how many inches wide the figure must be for it."""
+    """Write a title, and return the width that the figure needs for it, in inches."""
     lines = "\n".join(format_formulas(line, bold=True) for line in title.split("\n"))
     text = figure.suptitle(lines, x=0.02, ha="left", fontsize=11, fontweight="bold")
     return float(text.get_window_extent().width / figure.dpi / 0.96)  # as much room on the right
 
 
 def wrap_title(title: str, letters: int) -> str:
-    """Break a title into lines of at most this many letters, between words."""
+    """Wrap a title between words, into lines of at most `letters` characters."""
     lines = textwrap.wrap(title, letters, break_long_words=False, break_on_hyphens=False)
     return "\n".join(lines)
 
 
 def format_formulas(text: str, *, bold: bool = False) -> str:
-    """Return the text with d_k, √d_k and the like typeset as formulas, and with real minus signs."""
+    """Return the text with d_k, √d_k and the like typeset as formulas, and true minus signs."""
     text = re.sub(r"(?<!\S)-(?=\d)", "−", text)
     if "$" in text:
         return text

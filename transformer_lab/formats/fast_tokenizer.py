@@ -1,7 +1,7 @@
-"""Our tokenizers in the form of the `tokenizers` library, which Transformers and others read.
+"""Convert our tokenizers to the `tokenizers` library, whose files Transformers and others read.
 
 The exports use it. The rules of our tokenizers (a space before the text, eos after it, lower case,
-elided words) become part of the file, so that reading it needs none of our code.
+elided words) become part of the file, so it can be used without our code.
 """
 
 import json
@@ -15,14 +15,14 @@ from transformer_lab.config import TransformerConfig
 from transformer_lab.data.tokenizer import SPECIAL_TOKENS, WORD, BPETokenizer, WordTokenizer
 
 SOURCE, TARGET = "tokenizer.json", "target.tokenizer.json"
-"""The file names of the source's tokenizer (the name that Transformers expects) and the target's."""
+"""The tokenizers' file names; Transformers expects tokenizer.json for the source's."""
 
 
 def build_fast_tokenizer(tokenizer: WordTokenizer | BPETokenizer) -> tokenizers.Tokenizer:
-    """Build a `tokenizers.Tokenizer` with the same ids, which adds <eos> and drops it when decoding.
+    """Build a `tokenizers.Tokenizer` with the same ids; it adds <eos> and drops it when decoding.
 
-    Once it has been saved and loaded, a word such as "<pad>" in a text becomes the special token,
-    unless you set `encode_special_tokens` again, because the file does not store that setting.
+    The file of a saved tokenizer does not store `encode_special_tokens`. Unless you set it again
+    after loading the file, a word such as "<pad>" in a text becomes the special token.
     """
     fast = (
         convert_bpe(tokenizer) if isinstance(tokenizer, BPETokenizer) else convert_words(tokenizer)
@@ -37,7 +37,7 @@ def build_fast_tokenizer(tokenizer: WordTokenizer | BPETokenizer) -> tokenizers.
 
 
 def convert_bpe(tokenizer: BPETokenizer) -> tokenizers.Tokenizer:
-    """Convert a byte-pair tokenizer; it adds a space before a text, and removes it when decoding."""
+    """Convert a byte-pair tokenizer, which adds a leading space and removes it when decoding."""
     fast = tokenizers.Tokenizer.from_str(tokenizer.tokenizer.to_str())
     fast.normalizer = normalizers.Sequence([normalizers.Prepend(" "), normalizers.NFC()])
     fast.decoder = decoders.Sequence([decoders.ByteLevel(), decoders.Strip(" ", 1, 0)])
@@ -80,7 +80,7 @@ def build_tokenizer_files(
 ) -> dict[str, bytes]:
     """Return three files by name: both tokenizers, and tokenizer_config.json.
 
-    The last one lets `AutoTokenizer` load the source's tokenizer.
+    The last file lets `AutoTokenizer` load the source's tokenizer.
     """
     names: dict[str, Any] = {f"{name[1:-1]}_token": name for name in SPECIAL_TOKENS}
     config = {

@@ -1,23 +1,24 @@
-"""Import an OPUS-MT checkpoint (Marian), a real translation model, into our own `Transformer`.
+"""Import an OPUS-MT checkpoint, a real translation model, into our own `Transformer`.
 
 The evidence of lesson 16 uses it.
 
-Such a model is the paper's, with some differences: one embedding matrix for both languages and the
-output (§3.4), SiLU in the feed-forward network, an output bias, and sinusoids in another order. Its
-decoder starts with the padding token, so masks are made from lengths and not from ids.
+Such a model (Marian) is like the paper's, with some differences: one embedding matrix for both
+languages and the output (§3.4), SiLU in the feed-forward network, an output bias, and a different
+order of the sinusoids. Its decoder starts with the padding token, so masks are made from lengths
+and not from ids.
 
 Its translations may differ from those of Transformers' `generate` for four reasons:
 
 - Length penalty. `generate` divides a log-probability by length^p, and the paper by ((5 + length) /
   6)^α (see `length_penalty`). Between one token and ten, the first grows from 1 to 10 for p = 1,
   and the second from 1 to 2.5 for α = 1. With p = α = 0, both divide by 1.
-- Width. `generate` replaces a finished hypothesis with the next best one, as `beam_search` does with
-  `narrow=False`. Its `early_stopping="never"` corresponds to our stopping rule.
+- Width. `generate` replaces a finished hypothesis with the next best one, as `beam_search` does
+  with `narrow=False`. The option `early_stopping="never"` corresponds to our stopping rule.
 - Padding. `generate` forbids the padding token after the softmax, so the other probabilities no
-  longer sum to 1 unless you pass `renormalize_logits=True`. Here the token has a bias of −∞,
-  because Marian itself has no such token.
+  longer sum to 1 unless you pass `renormalize_logits=True`. Here, the token has an output bias of
+  −∞, because Marian itself has no such token.
 - Sentences that do not end. If the model's settings have a `forced_eos_token_id`, `generate` writes
-  an end token at its maximum length, whereas ours cuts a sentence off there, without an end token.
+  an end token at its maximum length, whereas our search cuts the sentence off there without one.
 """
 
 import json
@@ -57,19 +58,20 @@ from transformer_lab.translator import Translator
 
 FILES = ("config.json", "source.spm", "target.spm", "vocab.json")
 OUR_TOKENIZERS = ("source_tokenizer.json", "target_tokenizer.json")
-"""The files that `to_transformers` writes instead of the last three if there is no SentencePiece."""
+"""The tokenizer files that `to_transformers` writes for a translator without SentencePiece."""
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
-"""The weight file that is read, and the pickle of older checkpoints, which is refused."""
+"""The weight file that is read, and the pickle of older checkpoints, which is rejected."""
 INDEX = "model.safetensors.index.json"
-"""The file that says which weight is in which file, if a checkpoint has several."""
+"""The file that says which file contains which weight, if a checkpoint has several files."""
 FLOATS = ("F64", "F32", "F16", "BF16")
-"""The dtypes in which weights are saved, under safetensors' names."""
+"""The dtypes that saved weights may have, by their names in safetensors."""
 UNUSED = "<unused {}>"
-"""The name for an id without a piece."""
+"""The placeholder name for an id without a token."""
 MOST_POSITIONS = 65_536
 MOST_LABELS = 10_000
 CONVERSION = (
-    "which may run any code; expected model.safetensors. If you trust it, convert it once: python -c "
+    "which can run arbitrary code when it is loaded; expected model.safetensors. If you trust it, "
+    "convert it once: python -c "
     """"from transformers import MarianMTModel as M; M.from_pretrained('{0}').save_pretrained('{0}')\""""
 )
 ACTIVATIONS: dict[str, Activation] = {
@@ -79,7 +81,7 @@ ACTIVATIONS: dict[str, Activation] = {
     "swish": "silu",
 }
 HUB_NAME = re.compile(r"\w[\w.-]*/\w[\w.-]*")
-"""The pattern for a model's name on the hub, OWNER/MODEL; a path may look the same."""
+"""The pattern of a model's name on the hub, OWNER/MODEL; a path may look the same."""
 EXPECTED = {
     "model_type": "marian",
     "scale_embedding": True,
@@ -96,16 +98,16 @@ Our model gives the same results only with these values.
 
 
 def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
-    """Load an OPUS-MT checkpoint: a folder, or a name such as "Helsinki-NLP/opus-mt-en-fr".
+    """Load an OPUS-MT checkpoint from a folder, or by a name such as "Helsinki-NLP/opus-mt-en-fr".
 
     A checkpoint given by name is fetched from Hugging Face's hub. If you cannot reach the hub, copy
-    the files from the model's page into a folder (config.json, model.safetensors, source.spm,
-    target.spm, vocab.json) and pass the folder. `Translator.save` then saves it in our own format.
+    config.json, model.safetensors, source.spm, target.spm and vocab.json from the model's page into
+    a folder, and pass the folder. `Translator.save` saves the translator in our own format.
 
-    Weights are read only from safetensors, and no code from a checkpoint is run: a pickle,
-    pytorch_model.bin, is refused with the line of code that converts it. They may be in one file,
-    or in several with an index. Tokens that were added to the vocabulary become words of the
-    tokenizers, and ids without a token are never written.
+    Weights are read only from safetensors, from one file or from several with an index. No code
+    from a checkpoint is run: a pickle (pytorch_model.bin) is rejected, and the error shows the line
+    of code that converts it. Added tokens become single tokens of our tokenizers. The model never
+    writes ids without a token.
 
     Raises:
         ValueError: If `transformers` or `sentencepiece` is not installed, a file is missing, or the
@@ -147,7 +149,7 @@ def load_marian_config(name: str) -> Any:
     """Load a checkpoint's config.json.
 
     Raises:
-        ValueError: If it is damaged, or is not a Marian configuration.
+        ValueError: If the file is damaged, or is not a Marian configuration.
     """
     import transformers
 
@@ -192,14 +194,14 @@ def load_marian_model(name: str) -> Any:
 
 
 def load_marian_tokenizers(name: str, config: TransformerConfig) -> tuple[Tokenizer, Tokenizer]:
-    """Load both tokenizers: ours if the folder has them, otherwise SentencePiece."""
+    """Load both tokenizers: our own if the folder has them, and SentencePiece otherwise."""
     from transformers import MarianTokenizer
 
     ours = [Path(name) / file for file in OUR_TOKENIZERS]
     if all(file.is_file() for file in ours):
         return load_tokenizer(ours[0]), load_tokenizer(ours[1])
     import_sentencepiece()  # or Transformers would say what it lacks, and not how to get it
-    with raise_one_error("the tokenizer's files", name):
+    with raise_one_error("the tokenizer files", name):
         found = MarianTokenizer.from_pretrained(name)
         both = [spm.serialized_model_proto() for spm in (found.spm_source, found.spm_target)]
         later = list(found.added_tokens_decoder.items())
@@ -232,17 +234,17 @@ def has_space_rules(token: Any) -> bool:
 
 
 def name_unused_ids(vocabulary: dict[str, int], size: int) -> dict[str, int]:
-    """Return the vocabulary, with a name for each id below `size` that has no piece.
+    """Return the vocabulary, with a placeholder name for each id below `size` that has no token.
 
-    The number of embeddings is often rounded up to a multiple of 8 or 64, which is faster to compute
-    with; no tokens are added for the new rows.
+    For speed, the number of embeddings is often rounded up to a multiple of 8 or 64, without tokens
+    for the extra rows.
     """
     unused = set(range(size)) - set(vocabulary.values())
     return vocabulary | {UNUSED.format(i): i for i in sorted(unused)}
 
 
 def forbid_unused(model: Transformer, target: Tokenizer) -> None:
-    """Give ids without a piece an output bias of −∞, so that they are never written."""
+    """Give ids without a token an output bias of −∞, so that the model never writes them."""
     if isinstance(target, SentencePieceTokenizer):
         unused = [i for i, piece in target.pieces.items() if piece == UNUSED.format(i)]
         with torch.no_grad():
@@ -253,7 +255,7 @@ def forbid_unused(model: Transformer, target: Tokenizer) -> None:
 def raise_one_error(what: str, name: str) -> Iterator[None]:
     """Turn any error from Transformers inside the block into a one-line ValueError.
 
-    Its progress bars and advice are silenced.
+    The progress bars and advice of Transformers are silenced.
     """
     try:
         with quiet_transformers():
@@ -292,7 +294,7 @@ def quiet_transformers() -> Iterator[None]:
 
 
 def check_files(folder: Path) -> None:
-    """Raise a ValueError for the first file that is missing from a checkpoint's folder."""
+    """Raise a ValueError if a checkpoint's folder lacks files, or has Git LFS pointers instead."""
     ours = all((folder / name).is_file() for name in OUR_TOKENIZERS)
     needed = FILES[:1] if ours else FILES
     lacking = [name for name in needed if not (folder / name).is_file()]
@@ -306,10 +308,10 @@ def check_files(folder: Path) -> None:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """Return the weight files: a single one, those that an index lists, or none if there is neither.
+    """Return the weight files: a single one, those that an index lists, or none if neither exists.
 
     Raises:
-        ValueError: If a file listed in the index is missing, or is not in this folder.
+        ValueError: If the index is damaged, or lists a file that is not in this folder.
     """
     whole, index = folder / WEIGHTS[0], folder / INDEX
     if whole.is_file() or not index.is_file():
@@ -327,7 +329,7 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 def check_floats(folder: Path) -> None:
-    """Raise a ValueError for weights saved as integers, which Transformers would misread."""
+    """Raise a ValueError if weights are not saved as floats, as Transformers would misread them."""
     import safetensors
 
     for path in weight_files(folder):
@@ -361,11 +363,11 @@ def check_config(found: Any) -> None:
 def config_from_marian(c: Any, unk_id: int | None = None) -> TransformerConfig:
     """Convert Transformers' configuration of a Marian model to ours.
 
-    It lacks the id of `<unk>`, which only the tokenizer knows; without `unk_id`, any free id is
-    used.
+    Transformers' configuration lacks the id of `<unk>`, which only the tokenizer knows; without
+    `unk_id`, a free id is used.
 
     Raises:
-        ValueError: If the sizes are impossible.
+        ValueError: If the sizes are invalid.
     """
     special = {c.pad_token_id, c.decoder_start_token_id, c.eos_token_id}
     free = next(i for i in range(4) if i not in special)
@@ -399,9 +401,9 @@ def from_marian(theirs: Any, unk_id: int) -> Transformer:
 
     Feature j of our residual stream is feature `interleave(d_model)[j]` of theirs. Weights that
     read the stream have their columns reordered, and weights that write to it have their rows
-    reordered. In between, inside a head or the feed-forward network, nothing moves. LayerNorm
-    treats all features alike. If padding starts the decoder, it can never be written; otherwise
-    even the padding's logit equals theirs.
+    reordered. Inside a head or the feed-forward network, the order stays the same. LayerNorm treats
+    all features alike. If padding starts the decoder, our model never writes it; otherwise, even
+    the padding's logit equals theirs.
     """
     config = config_from_marian(theirs.config, unk_id)
     with SkipInit():
@@ -423,7 +425,7 @@ def interleave(d_model: int) -> Int[Tensor, " d_model"]:
 
     Their sinusoids are [all sines | all cosines], while ours follow the paper: sine, cosine, sine,
     cosine, … (§3.5). So `theirs[:, interleave(d_model)]` equals `sinusoids(length, d_model)`. For
-    d_model = 6 it is 0, 3, 1, 4, 2, 5.
+    d_model = 6, the result is 0, 3, 1, 4, 2, 5.
     """
     order = torch.empty(d_model, dtype=torch.int64)
     sines = (d_model + 1) // 2

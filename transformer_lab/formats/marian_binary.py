@@ -2,11 +2,11 @@
 
 `formats.bergamot` and lesson 18 use it.
 
-The file begins with its version and the number of its items. Then, for each item, come the length of
-its name, its type, its number of dimensions and its size in bytes. After that come all the names,
-all the shapes, a gap, and all the data. Numbers are little-endian. The types are Marian's: 0x404
-means floats, 0x101 bytes of text, and 0x4101 8-bit integers for multiplication on a CPU, followed by
-the scale that each was multiplied by.
+A file begins with its version and the number of items. Then it lists four numbers for each item:
+the length of its name, its type, its number of dimensions and its size in bytes. After that come
+all the names, all the shapes, a gap, and all the data. Numbers are little-endian. The types are
+Marian's: 0x404 means floats, 0x101 means text, and 0x4101 means 8-bit integers for multiplication
+on a CPU, followed by the scale that the weights were multiplied by.
 """
 
 import math
@@ -24,12 +24,12 @@ VERSION = 1
 FLOATS, TEXT, INTEGERS = 0x404, 0x101, 0x4101
 HEAD = struct.Struct("<4Q")
 MOST_ITEMS = 100_000
-"""The largest number of items in a file, so that a damaged count cannot make us run out of memory."""
+"""The maximum number of items in a file, so that a damaged count cannot exhaust the memory."""
 BYTES = {FLOATS: 4, INTEGERS: 1}
-"""The bytes per number of a weight, by type; integers are followed by their scale, a float."""
+"""The bytes per number, by type of weight; integers are followed by their scale, a float."""
 EMBEDDINGS = "Wemb"
 ROUNDING = "_QuantMultA"
-"""The suffix of Marian's scales for rounding a weight's inputs, which we skip: we compute in floats."""
+"""The suffix of Marian's scales for rounding inputs, which we skip because we compute in floats."""
 SETTINGS = "special:model.yml"
 
 
@@ -46,8 +46,8 @@ class MarianFile:
     """The weights by name and the settings of a model file in Marian's binary format.
 
     Raises:
-        ValueError: If it is not such a file, is of another version, or is cut off; the message says
-            where.
+        ValueError: If the file is not in this format, has a different version, or is damaged; the
+            message says where.
     """
 
     def __init__(self, path: str | Path):
@@ -67,7 +67,7 @@ class MarianFile:
         return sum(math.prod(i.shape) for i in self.items.values() if i.kind in BYTES)
 
     def check_all_read(self) -> None:
-        """Raise a ValueError if any weights were left unread: they belong to another kind of model."""
+        """Raise a ValueError if any weight was left unread, as it belongs to a different model."""
         weights = {name for name, item in self.items.items() if item.kind in BYTES}
         if left := sorted(n for n in weights - self.read if not n.endswith(ROUNDING)):
             raise ValueError(f"no part of the model reads {left[:3]}; expected no other weights")
@@ -95,7 +95,7 @@ class MarianFile:
         requested shape has one dimension.
 
         Raises:
-            ValueError: If it is missing, has another shape, or contains NaN or infinity.
+            ValueError: If the weight is missing, has a different shape, or is not finite.
         """
         if name not in self.items:
             raise ValueError(f"{self.path} has no {name!r}; expected all weights of the model")
@@ -147,7 +147,7 @@ def read_items(data: bytes) -> dict[str, Item]:
 
 
 def check_size(name: str, item: Item) -> None:
-    """Raise a ValueError if a weight's shape is invalid, or needs more bytes than there are."""
+    """Raise a ValueError if a weight's shape is invalid, or needs more bytes than the item has."""
     if item.kind not in BYTES:
         return
     fits = len(item.shape) > 0 and min(item.shape) > 0
@@ -158,10 +158,10 @@ def check_size(name: str, item: Item) -> None:
 
 
 def slice_bytes(data: bytes, start: int, length: int) -> bytes:
-    """Return `length` bytes from `start`.
+    """Return `length` bytes starting at `start`.
 
     Raises:
-        ValueError: If the file ends before that.
+        ValueError: If the file is too short.
     """
     there = max(0, len(data) - start)
     check("number of bytes left", there, f"{length} or more: the file is cut off", there >= length)

@@ -38,9 +38,9 @@ def make_marian_checkpoint(
 ) -> Path:
     """Write config.json, model.safetensors, source.spm, target.spm and vocab.json into `folder`.
 
-    The SentencePiece model of each language has at most `vocab_size` pieces; the checkpoint's list
-    of pieces is their union. Like real models, this one has an output bias, which holds random
-    numbers here. The state of PyTorch's global generator is restored afterwards.
+    The SentencePiece model of each language has at most `vocab_size` pieces; the checkpoint's
+    vocabulary is the union of both. Like real models, this one has an output bias, which holds
+    random numbers here. The state of PyTorch's global generator is restored afterwards.
     """
     folder.mkdir(parents=True, exist_ok=True)
     spm = [train_pieces((p.source for p in pairs), vocab_size)]
@@ -116,7 +116,7 @@ def train(
     rate: float,
     seed: int,
 ) -> None:
-    """Train the model with Adam at a constant rate, on random batches."""
+    """Train the model on random batches with Adam, at a constant learning rate."""
     draw, padding = random.Random(seed), model.config.pad_token_id
     adam = torch.optim.Adam(model.parameters(), lr=rate, betas=(0.9, 0.98))
     for _ in range(steps):

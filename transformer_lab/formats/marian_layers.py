@@ -15,10 +15,10 @@ from transformer_lab.model.encoder import EncoderLayer
 
 
 class Match(NamedTuple):
-    """Two modules with the same weights, apart from the order of the residual stream's features.
+    """Two modules whose weights differ only in the order of the residual stream's features.
 
-    If the module `reads` the stream, these features are its columns; if it writes to the stream or
-    scales it, they are its rows.
+    If a module `reads` the stream, these features are the columns of its weight; if it writes to
+    the stream or scales it, they are the rows.
     """
 
     ours: nn.Module
@@ -27,7 +27,10 @@ class Match(NamedTuple):
 
 
 def match_model(ours: Transformer, theirs: Any) -> Iterator[Match]:
-    """Yield all pairs of modules with weights; `theirs` is MarianMT or Pegasus with a tied output."""
+    """Yield all pairs of modules with weights.
+
+    `theirs` is a MarianMT or Pegasus model with a tied output.
+    """
     for embedding, stack in (
         (ours.source_embedding, theirs.model.encoder),
         (ours.target_embedding, theirs.model.decoder),

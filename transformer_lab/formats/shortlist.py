@@ -20,12 +20,12 @@ HEAD = struct.Struct("<6Q")
 class Shortlist:
     """The likely translations of each source word, from a file of the Bergamot project.
 
-    After the header comes one offset for each source word plus one at the end, 8 bytes each, and
-    then the ids of the target words, 4 bytes each. The first `frequent` target words are allowed in
-    every sentence.
+    After the header, the file has one offset of 8 bytes for each source word and one more at the
+    end, and then the ids of the target words, of 4 bytes each. The first `frequent` target words
+    are allowed in every sentence.
 
     Raises:
-        ValueError: If it is not such a file, or is cut off.
+        ValueError: If the file is missing or damaged, or is not a shortlist.
     """
 
     def __init__(self, path: str | Path):

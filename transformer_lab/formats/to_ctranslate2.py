@@ -1,12 +1,12 @@
-"""Export a translator to CTranslate2, an engine in C++, through Transformers and CTranslate2's converter.
+"""Export a translator to CTranslate2, a C++ engine, by way of a Transformers model.
 
 The command `export` uses it.
 
 The usual command, `ct2-transformers-converter --model FOLDER --output_dir OUT`, assumes what is
-true for OPUS-MT: padding is the last word of a single list, and the decoder starts from a vector of
-zeros. A translator trained here starts with <bos>, whose vector is not zero; its padding comes
-first, and it often has two lists. Its weights therefore go through the converter's loader for BART,
-which assumes none of this, and the word lists and the start token are set here.
+true for OPUS-MT: padding is the last word of a single vocabulary, and the decoder starts from a
+vector of zeros. A translator trained here starts with <bos>, whose vector is not zero. Its padding
+comes first, and it often has two vocabularies. Its weights therefore go through the converter's
+loader for BART, which assumes none of this, and this module sets the vocabularies and start token.
 """
 
 import tempfile
@@ -38,7 +38,7 @@ target.decode_batch([[target.token_to_id(word) for word in one.hypotheses[0]] fo
 """
 """The code that translates texts with the exported engine and its tokenizers.
 
-Without its last two settings, `translate_batch` would put all texts into a single batch.
+Without `max_batch_size` and `batch_type`, `translate_batch` would put all texts in a single batch.
 """
 SENTENCE_PIECE_USAGE = """\
 import ctranslate2
@@ -54,11 +54,11 @@ def to_ctranslate2(
     quantization: str | None = None,
     card: str | None = None,
 ) -> None:
-    """Write a folder for `ctranslate2.Translator(folder).translate_batch(tokens)`.
+    """Write a translator to a folder that `ctranslate2.Translator` can load.
 
-    Tokens are strings: `token_strings(source_tokenizer)[i]` for each id i in
-    `translator.encode(text)`, eos included. Word and byte-pair tokenizers are written next to the
-    model, as tokenizer.json and target.tokenizer.json, for the `tokenizers` library (see
+    Its `translate_batch` takes tokens as strings: `token_strings(source_tokenizer)[i]` for each id
+    i in `translator.encode(text)`, eos included. Word and byte-pair tokenizers are written next to
+    the model, as tokenizer.json and target.tokenizer.json, for the `tokenizers` library (see
     `ctranslate2_example`).
 
     Args:
@@ -91,9 +91,10 @@ def to_ctranslate2(
 
 
 def ctranslate2_example(translator: Translator, folder: str | Path) -> str:
-    """Return Python code that translates with an exported folder, without this package or PyTorch.
+    """Return Python code that translates with an exported model, without this package or PyTorch.
 
-    With SentencePiece it only loads the engine, because there is no file for `tokenizers`.
+    For a translator with SentencePiece, the code only loads the engine, because there is no file
+    for `tokenizers`.
     """
     return fill_usage(USAGE, SENTENCE_PIECE_USAGE, translator, folder)
 
@@ -104,8 +105,8 @@ def build_spec(
     """Build CTranslate2's specification of a model; `source` and `target` list the words by id.
 
     Raises:
-        ValueError: If `ctranslate2` or `transformers` is not installed, or cannot represent the
-            model.
+        ValueError: If `ctranslate2` or `transformers` is not installed, or if neither MarianMT nor
+            Pegasus can represent the model.
     """
     try:
         from ctranslate2.converters.transformers import BartLoader
@@ -127,7 +128,7 @@ def build_spec(
 
 
 def token_strings(tokenizer: Tokenizer) -> list[str]:
-    """Return a different string for each id, whereas `Tokenizer.tokens` may repeat one."""
+    """Return a unique string for each id, whereas `Tokenizer.tokens` may repeat one."""
     if isinstance(tokenizer, WordTokenizer):
         return list(tokenizer.words)
     ids = range(tokenizer.vocab_size)

@@ -1,6 +1,6 @@
 """Copy our weights into PyTorch's own Transformer modules, to compare the two.
 
-Lessons 05 to 07 and tests use them.
+Lessons 05 to 07 and tests use it.
 """
 
 import torch
@@ -13,7 +13,7 @@ from transformer_lab.model.encoder import EncoderLayer
 
 @torch.no_grad()
 def copy_attention(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> None:
-    """Copy our four projections into PyTorch's module, which stacks W_Q, W_K and W_V in one matrix."""
+    """Copy our four projections into PyTorch's module, which stacks W_Q, W_K and W_V."""
     parts = [ours.w_q, ours.w_k, ours.w_v]
     theirs.in_proj_weight.copy_(torch.cat([part.weight for part in parts]))
     theirs.in_proj_bias.copy_(torch.cat([part.bias for part in parts]))
@@ -24,7 +24,7 @@ def copy_layer(
     ours: EncoderLayer | DecoderLayer,
     theirs: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer,
 ) -> None:
-    """Copy one encoder or decoder layer into PyTorch's, whose sub-layers have other names."""
+    """Copy an encoder or decoder layer into PyTorch's, whose sub-layers have different names."""
     copy_attention(ours.self_attention, theirs.self_attn)
     if isinstance(ours, DecoderLayer) and isinstance(theirs, nn.TransformerDecoderLayer):
         copy_attention(ours.cross_attention, theirs.multihead_attn)

@@ -2,10 +2,10 @@
 
 The command `export` uses it.
 
-MarianMT is the paper's model, so a translator of the paper's shape fits it weight for weight; this
-is the inverse of `load_marian`. With a norm before each sub-layer and after each stack, the model
-is Pegasus, which has the same parts under the same names. Anything else (other positions, shared
-keys, a recurrence) is refused.
+MarianMT has the paper's architecture, so a post-norm translator is exported weight for weight; this
+is the inverse of `load_marian`. A translator with a norm before each sub-layer and after each stack
+becomes a Pegasus model, which has the same parts under the same names. Anything else (other
+positions, shared keys, a recurrence) is rejected.
 """
 
 import json
@@ -39,7 +39,7 @@ EXPECTED = {
     "recurrent_decoder": False,
     "tie_target_output": True,
 }
-"""The values that fields of our configuration must have so that MarianMT or Pegasus can represent it."""
+"""The values that our configuration must have; MarianMT and Pegasus support no others."""
 USAGE = """\
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, PreTrainedTokenizerFast
 
@@ -60,18 +60,19 @@ tokenizer.batch_decode(ids, skip_special_tokens=True)
 
 
 def to_transformers(translator: Translator, folder: str | Path, card: str | None = None) -> None:
-    """Write a folder that `transformers.AutoModelForSeq2SeqLM.from_pretrained` can read.
+    """Write a folder that `transformers.AutoModelForSeq2SeqLM.from_pretrained` can load.
 
-    With norm="post" it is a MarianMTModel, which `load_marian` can read too; with "pre" it is a
-    PegasusForConditionalGeneration. Ids stay the same, and two vocabularies stay separate in
+    With norm="post", the model is a MarianMTModel, which `load_marian` can load too; with "pre", it
+    is a PegasusForConditionalGeneration. Ids stay the same, and two vocabularies stay separate in
     MarianMT (`share_encoder_decoder_embeddings` is false in config.json). A translator with
     SentencePiece gets source.spm, target.spm and vocab.json, which `MarianTokenizer` reads. Word
     and byte-pair tokenizers have no SentencePiece files: `AutoTokenizer` reads the source's
     tokenizer, and `PreTrainedTokenizerFast(tokenizer_file="…/target.tokenizer.json")` the target's.
     The files source_tokenizer.json and target_tokenizer.json are for `load_marian`.
 
-    `generate(ids, num_beams=1)` writes what our greedy search writes, except that it goes on to the
-    model's `max_length`, while ours stops at source length + 50; for beams see `formats/marian.py`.
+    `generate(ids, num_beams=1)` writes the same as our greedy search, except that it goes on to the
+    model's `max_length`, whereas ours stops at source length + 50. For beam search, see
+    `formats/marian.py`.
 
     Args:
         translator: The translator to export.
@@ -80,7 +81,8 @@ def to_transformers(translator: Translator, folder: str | Path, card: str | None
 
     Raises:
         ValueError: If `transformers` is not installed, if the folder holds a model or a file that
-            would be replaced, or if neither MarianMT nor Pegasus fits; the message names the field.
+            would be overwritten, or if neither MarianMT nor Pegasus can represent the model; in
+            that case, the message names the field.
     """
     folder = expand_path(folder)
     theirs = build_transformers_model(translator.model)
@@ -97,14 +99,14 @@ def to_transformers(translator: Translator, folder: str | Path, card: str | None
 
 
 def transformers_example(translator: Translator, folder: str | Path) -> str:
-    """Return Python code that translates with an exported folder, without this package."""
+    """Return Python code that translates with an exported model, without this package."""
     return fill_usage(USAGE, SENTENCE_PIECE_USAGE, translator, folder)
 
 
 def fill_usage(usage: str, with_pieces: str, translator: Translator, folder: str | Path) -> str:
-    """Fill in the folder and a sentence to try: the run's own example, if it has one.
+    """Return usage code with the folder and a sentence filled in: the run's own example, if any.
 
-    `with_pieces` is the code for a translator with SentencePiece, and `usage` for any other.
+    `with_pieces` is the code for a translator with SentencePiece, and `usage` is for any other.
     """
     has_pieces = isinstance(translator.source_tokenizer, SentencePieceTokenizer)
     kept = translator.about.get("example")
@@ -117,7 +119,8 @@ def build_transformers_model(model: Transformer) -> Any:
     """Build Transformers' model with our weights, on the CPU and in evaluation mode.
 
     Raises:
-        ValueError: If `transformers` is not installed, or neither MarianMT nor Pegasus fits.
+        ValueError: If `transformers` is not installed, or if neither MarianMT nor Pegasus can
+            represent the model.
     """
     try:
         from transformers import (
@@ -154,7 +157,7 @@ def build_transformers_config(c: TransformerConfig) -> Any:
     """Convert our configuration to one for MarianMT or Pegasus.
 
     Raises:
-        ValueError: If a field does not fit; the message names the first one.
+        ValueError: If a field has an unsupported value; the message names the first such field.
     """
     from transformers import MarianConfig, PegasusConfig
 
@@ -202,7 +205,7 @@ def build_transformers_config(c: TransformerConfig) -> Any:
 def tokenizer_files(translator: Translator) -> dict[str, bytes]:
     """Return the files of both tokenizers by name.
 
-    They are SentencePiece files and vocab.json, or our own JSON and that of the `tokenizers`
+    They are SentencePiece files and vocab.json, or our own JSON files and those of the `tokenizers`
     library.
     """
     both = (translator.source_tokenizer, translator.target_tokenizer)

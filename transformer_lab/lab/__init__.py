@@ -49,11 +49,11 @@ __all__ = [
 
 
 class LabPackage(ModuleType):
-    """The type of this package, so that both `tl.lab(…)` and `import transformer_lab.lab` work.
+    """A callable type for this package: both `tl.lab(…)` and `import transformer_lab.lab` work.
 
-    As soon as anybody imports something from the package, Python sets `transformer_lab.lab` to the
-    package, so a function of the same name would be lost. Python has allowed a module's type to be
-    changed since version 3.5.
+    As soon as something is imported from this package, Python sets `transformer_lab.lab` to the
+    package, which would hide a function of the same name. Since version 3.5, Python allows a
+    module's `__class__` to be replaced.
     """
 
     __call__ = staticmethod(lab)

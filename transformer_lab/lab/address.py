@@ -1,4 +1,4 @@
-"""The address of the lab, checked before a page is written."""
+"""Read and check the lab's addresses, the part of a page's URL after "#"."""
 
 from collections.abc import Collection
 from urllib.parse import parse_qsl
@@ -21,7 +21,7 @@ FIELDS = {
     "tested",
 }
 HEADS = {"head", "mute", "point", "also", "a-mute", "a-point", "tested"}
-"""The fields that list heads, separated by commas; after a ":" comes what is done to a head."""
+"""The fields that hold a comma-separated list of heads; ":" and a change may follow each head."""
 
 
 def read_address(
@@ -31,12 +31,13 @@ def read_address(
 
     Args:
         name: What to call the address in an error message.
-        address: What comes after "#" in the page's own address, such as "head=e2.3&row=10".
-        heads: The heads that exist.
-        fields: The fields that are allowed.
+        address: The part after "#" in the page's URL, such as "head=e2.3&row=10".
+        heads: The model's heads.
+        fields: The allowed fields.
 
     Raises:
-        ValueError: If it has another field, or names a head that does not exist.
+        ValueError: If the address has a field that is not allowed, or names a head that does not
+            exist.
     """
     read = dict(parse_qsl(address, keep_blank_values=True))
     if strange := sorted(read.keys() - set(fields)):
@@ -52,21 +53,21 @@ def read_address(
 
 
 def add_head(address: str, head: Head) -> str:
-    """Return the address with a head in front; it must not name one yet."""
+    """Return the address with a head added at the front; the address must not name one already."""
     return f"head={head.code}" + (f"&{address}" if address else "")
 
 
 def split(field: str) -> list[str]:
-    """Return the parts of a field's value, which are separated by commas."""
+    """Split a field's value at the commas and return the parts that are not empty."""
     return [part for part in field.split(",") if part]
 
 
 def has_head(heads: Collection[Head], code: str) -> bool:
-    """Return whether a head with this short name, such as "e1.2", exists."""
+    """Return whether `heads` contains the head with this code, such as "e1.2"."""
     return bool(CODE.fullmatch(code)) and Head.from_code(code) in heads
 
 
 def group_by_kind(heads: Collection[Head]) -> list[list[Head]]:
-    """Return the heads of each kind that exists."""
+    """Group the heads by kind, leaving out the kinds without heads."""
     groups = ([head for head in heads if head.kind == kind] for kind in KINDS)
     return [group for group in groups if group]

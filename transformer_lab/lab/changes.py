@@ -1,7 +1,7 @@
-"""What a reader of the lab changes in a model: heads are muted, and rows are told where to look.
+"""The changes that a reader of the lab makes: muting heads, and telling rows where to look.
 
-The page has the same fields in `page/lab/changes.js`, and its `applyShares` in
-`page/engine/hooks.js` follows the same rule.
+In the page, `page/lab/changes.js` has the same fields, and `applyShares` in `page/engine/hooks.js`
+follows the same rule as `apply_shares`.
 """
 
 import re
@@ -17,11 +17,11 @@ from transformer_lab.config import check
 from transformer_lab.lab.address import split
 
 POINT = re.compile(r"([edc]\d+\.\d+):(\d+):(\d+)(?::(0(?:\.\d+)?|1(?:\.0+)?))?")
-"""The pattern for a point in an address, as `page/lab/address.js` reads it."""
+"""The pattern of a point in an address, the same as in `page/lab/address.js`."""
 
 
 class Point(NamedTuple):
-    """The share, from 0 to 1, that a head's row is told to give to a key."""
+    """An instruction to a head: the share, from 0 to 1, that a query's row gives to a key."""
 
     head: Head
     query: int
@@ -60,15 +60,15 @@ class Changes:
         return {"mute": [head._asdict() for head in self.mute], "points": points}
 
     def patch(self, record: AttentionRecord) -> dict[Head, PatchFunction]:
-        """Return, for each head with a row that was told where to look, a function to change its weights.
+        """Return a function that changes a head's weights, for each head that has a point.
 
-        The row's shares are put into the weights that the head computes in the changed model, and
-        all other rows stay as they are. Later layers therefore react to what was changed in earlier
-        ones.
+        The function takes the weights that the head computes in the changed model, and sets the
+        shares in the chosen rows. All other rows stay as they are. Later layers therefore react to
+        the changes in earlier ones.
 
         Args:
-            record: What the model does without changes; it says which heads and words exist. In the
-                decoder, a row may lie beyond the record's last one, because a changed model may
+            record: The record of the unchanged model, which says which heads and words exist. In
+                the decoder, a row may lie beyond the record's last one, because a changed model may
                 write more.
 
         Raises:
@@ -84,13 +84,13 @@ class Changes:
 def patch_rows(
     kind: Kind, shares: Mapping[int, Mapping[int, float]], own: np.ndarray, first: int
 ) -> np.ndarray:
-    """Return a head's weights, with the given shares in some of its rows.
+    """Return a head's weights with the given shares set in some of its rows.
 
     Args:
         kind: The kind of attention.
         shares: For each query, the keys and their shares; see `apply_shares`.
         own: The weights that the head has computed, (batch, query, key).
-        first: The index of the first query.
+        first: The position in the sequence of the first row of `own`.
     """
     weights = own.copy()
     for query, of_row in shares.items():
@@ -104,9 +104,9 @@ def patch_rows(
 def apply_shares(own: np.ndarray, shares: Mapping[int, float], seen: int) -> np.ndarray:
     """Return a row of weights with the given shares for some keys.
 
-    The other words that the row may see divide the rest in the same proportions as before, or
-    evenly if they had no weight.
-    Shares that sum to more than 1 are scaled down.
+    The rest is divided among the other words that the row may see (the first `seen`), in the same
+    proportions as before, or evenly if they had no weight. Shares that sum to more than 1, or that
+    leave no other word, are scaled to sum to 1.
     """
     total = sum(shares.values())
     others = seen - len(shares)
@@ -125,9 +125,9 @@ def apply_shares(own: np.ndarray, shares: Mapping[int, float], seen: int) -> np.
 
 
 def check_place(head: Head, query: int, key: int, shape: Sequence[int]) -> None:
-    """Raise a ValueError unless a cell lies inside a map of this shape and is not hidden by the mask.
+    """Raise a ValueError if a cell lies outside a map of this shape or the mask hides it.
 
-    Only the encoder's maps are complete, because a changed decoder may write more words.
+    The number of rows limits only encoder queries, because a changed decoder may write more words.
     """
     rows, columns = shape
     if head.kind == "decoder":
@@ -152,7 +152,11 @@ def read_head(data: Mapping[str, Any]) -> Head:
 
 
 def read_point(data: Mapping[str, Any]) -> Point:
-    """Return the point that a page has sent; raise a ValueError if its share is not from 0 to 1."""
+    """Return the point that a page has sent.
+
+    Raises:
+        ValueError: If its share is not a number from 0 to 1.
+    """
     share = data["share"]
     fits = isinstance(share, int | float) and 0 <= share <= 1
     check("share", share, "a number from 0 to 1", fits)
@@ -160,7 +164,7 @@ def read_point(data: Mapping[str, Any]) -> Point:
 
 
 def read_address_point(text: str) -> Point:
-    """Return a point as an address writes it, such as "e2.3:10:4:0.50"; a missing share means 1."""
+    """Parse a point from an address, such as "e2.3:10:4:0.50"; a missing share means 1."""
     found = POINT.fullmatch(text)
     expected = 'head:query:key:share, such as "e2.3:10:4:0.50", with a share from 0 to 1'
     check("point of start", text, expected, found is not None)
@@ -170,10 +174,10 @@ def read_address_point(text: str) -> Point:
 
 
 def drop_overridden_points(points: Iterable[Point]) -> tuple[Point, ...]:
-    """Return the points, without those that a later one overrides.
+    """Return the points that no later point overrides.
 
-    A later point overrides an earlier one on the same word. If it gives everything to its word, it
-    overrides all earlier points in its row.
+    A point overrides an earlier one in the same row if both are on the same word, or if either has
+    a share of 1.
     """
     kept: list[Point] = []
     for one in points:

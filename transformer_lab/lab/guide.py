@@ -19,7 +19,7 @@ looks at "tired", and in `ALIGNER` it looks at "it".
 
 
 def famous_guide() -> dict[str, Any]:
-    """Return arguments of `lab` for the package's translator: sentences, start, prompts, examples."""
+    """Return `lab` arguments for the package's translator: sentences, start, prompts, examples."""
     tired, wide = FAMOUS
     who = tired.coreference
     assert who is not None  # both have a pronoun
@@ -94,12 +94,12 @@ def famous_guide() -> dict[str, Any]:
 
 
 def famous_names(translator: Runnable) -> dict[Head, str]:
-    """Return names for the translator's heads, judged by what they do in twenty sentences."""
+    """Return names for the translator's heads, based on what they do in twenty sentences."""
     return measure_names(translator, (), unseen_pronouns())
 
 
 def find_examples(translator: Runnable) -> Sequence[Example]:
-    """Return `unseen_pronouns` for a translator of the bilingual world, and nothing for any other."""
+    """Return `unseen_pronouns()` for a translator of the bilingual world, and () for any other."""
     if getattr(translator, "about", {}).get("corpus") != "world":
         return ()
     found = unseen_pronouns()
@@ -108,7 +108,7 @@ def find_examples(translator: Runnable) -> Sequence[Example]:
 
 
 def unseen_pronouns() -> Sequence[Example]:
-    """Return examples with a pronoun, and with a noun and describing word never paired in training."""
+    """Return examples with a pronoun, and a noun and describing word never combined in training."""
     pairs = (pair for pair in sentences(seed=2017) if is_held_out(pair) and pair.coreference)
     return [
         Example(pair.source, pair.target, pair.alignment, find_referent(pair))
@@ -117,7 +117,7 @@ def unseen_pronouns() -> Sequence[Example]:
 
 
 def find_referent(pair: WorldPair) -> Referent:
-    """Return the positions of a sentence's pronoun, its two nouns, and the word that decides."""
+    """Return the positions of a pair's pronoun (in both languages), two nouns and deciding word."""
     who = pair.coreference
     assert who is not None  # only sentences with a pronoun come here
     return Referent(who.pronoun, who.referent, who.other, who.target_pronoun, who.decider)

@@ -1,4 +1,4 @@
-"""What `lab` returns if no Python is needed afterwards: a page in a cell's output, or a file."""
+"""What `lab` returns without a kernel: a page to display in a notebook or to save as a file."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ STYLES = ("page.css", "lab/lab.css")
 
 
 class LabPage:
-    """A lab that needs no kernel, because a translator runs in the page or the page shows stored records.
+    """A lab that needs no kernel: a translator runs in the page, or the page shows stored records.
 
     Notebooks display it, and `to_html` saves it as one file:
 
@@ -25,14 +25,14 @@ class LabPage:
     def __init__(
         self, title: str, host: str, data: dict[str, Any], record: AttentionRecord, kind: Kind
     ):
-        """Make a page from its data.
+        """Create a page from its data.
 
         Args:
-            title: What the page is about: its first sentence.
-            host: "lab" if the model runs in the page, "record" if it shows records.
-            data: What the host's script reads.
-            record: What the still picture shows.
-            kind: The kind of heads in that picture.
+            title: The page's title: its first sentence.
+            host: "lab" if the model runs in the page, "record" if the page shows records.
+            data: The data that the host's script reads.
+            record: The record that the still picture shows.
+            kind: The kind of attention in that picture.
         """
         self.title = f"Lab: {title}"
         self.host = host
@@ -46,7 +46,7 @@ class LabPage:
         return data | {"text/html": html}
 
     def picture(self) -> dict[str, str]:
-        """Return a still picture for places without scripts: all heads of one kind.
+        """Return a still picture of all heads of one kind, for places where no script runs.
 
         The result maps MIME types to the picture as HTML and to its alt text.
         """
@@ -57,13 +57,13 @@ class LabPage:
         return picture(overview(self.record, self.kind), alt, coarse=True)
 
     def to_html(self, path: str | Path, *, title: str = "", overwrite: bool = False) -> Path:
-        """Write one file that opens in any browser, offline, and return its path.
+        """Write one HTML file that opens offline in any browser, and return its path.
 
         Args:
             path: The file.
-            title: A heading for whoever opens it, such as what the model has learnt from; without
-                it, the page begins with the sentence.
-            overwrite: Whether a file that is already there may be replaced.
+            title: A visible heading, for example about the data that the model was trained on;
+                without it, the page begins with the sentence.
+            overwrite: Whether to replace a file that already exists.
 
         Raises:
             ValueError: If the file exists and `overwrite` is not set.
@@ -78,8 +78,8 @@ class LabPage:
 def fragment(host: str, still: str, data: str) -> str:
     """Return the HTML of a lab: a still picture, and a script that replaces it.
 
-    The script reads `data`, and data from an older version get the current script. The table of
-    head scores is part of the script, because the engine in the page computes them.
+    The script reads `data`. Data saved by an older version get the current script. The engine in
+    the page computes the head scores, so their table is part of the script.
     """
     looks = style(*STYLES)
     if host == "record":

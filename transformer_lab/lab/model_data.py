@@ -1,4 +1,4 @@
-"""A translator in the form that the lab's script reads: configuration, tokenizers, weights, languages."""
+"""A translator as data for the lab's script: configuration, tokenizers, weights and languages."""
 
 import base64
 import gzip
@@ -16,9 +16,9 @@ from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer
 from transformer_lab.figures.style import weight_colours
 
 MOST_PARAMETERS = 20_000_000
-"""A page with a larger model takes more than 48 MB, so it opens and translates slowly."""
+"""The maximum model size; a larger one makes a slow page of more than 48 MB."""
 BYTES_A_PARAMETER = 2.4
-"""Two bytes in half precision, of which gzip saves a tenth before base64 adds a third."""
+"""Two bytes in half precision; gzip saves a tenth of them, and base64 then adds a third."""
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
 """The kinds of positions that `page/engine/positions.js` and `attention.js` can compute."""
 OTHERWISE = (
@@ -54,18 +54,21 @@ class Runnable(Protocol):
         alignment: Alignment | None = None,
         referent: Referent | None = None,
     ) -> AttentionRecord:
-        """Return the record of all heads for one sentence, for the still picture and the heads' names."""
+        """Return the record of all heads for one sentence.
+
+        The lab uses it for the still picture and the heads' names.
+        """
 
     def save(self, folder: str | Path, *, dtype: torch.dtype) -> None:
-        """Write configuration, tokenizers and weights, in this precision."""
+        """Write the configuration, the tokenizers, and the weights in this precision."""
 
 
 def model_data(translator: Runnable) -> dict[str, Any]:
-    """Return the data that the page's script reads: configuration, tokenizers, packed weights.
+    """Return the data that the page's script reads: configuration, tokenizers and packed weights.
 
     Raises:
-        ValueError: If the model is too large, or if the page cannot handle its tokenizer, positions
-            or recurrence.
+        ValueError: If the model is too large, or if the page does not support its tokenizers,
+            positions or recurrence.
     """
     count = sum(parameter.numel() for parameter in translator.model.parameters())
     megabytes = MOST_PARAMETERS * BYTES_A_PARAMETER / 1e6
@@ -105,12 +108,12 @@ def model_data(translator: Runnable) -> dict[str, Any]:
 
 
 def pack_gzip(data: bytes) -> str:
-    """Compress bytes with gzip, and return them in base64; equal bytes always give equal text."""
+    """Compress bytes deterministically with gzip, and return them in base64."""
     return base64.b64encode(gzip.compress(data, mtime=0)).decode()
 
 
 def check_tokenizer(side: str, state: dict[str, Any]) -> None:
-    """Raise a ValueError if the page's script does not know this kind of tokenizer."""
+    """Raise a ValueError if the page's script does not support this tokenizer."""
     kind = state.get("kind")
     name = f"kind of {side} tokenizer"
     check(name, kind, f"'word' or 'bpe' in a page; {OTHERWISE}", kind in ("word", "bpe"))
@@ -125,7 +128,7 @@ def check_tokenizer(side: str, state: dict[str, Any]) -> None:
 
 
 def tokenizer_settings(tokenizer: dict[str, Any]) -> dict[str, Any]:
-    """Return a `tokenizers` tokenizer's description without its vocabulary and merges."""
+    """Return a `tokenizers` tokenizer's description without the vocabulary and the merges."""
     model = {k: v for k, v in tokenizer["model"].items() if k not in ("vocab", "merges")}
     return {**tokenizer, "model": model}
 

@@ -38,7 +38,7 @@ class PlaygroundPage:
     """
 
     def __init__(self, start: str):
-        """Make a page that opens at the address `start`, such as "task=sort&heads=1"."""
+        """Create a page that opens at the address `start`, such as "task=sort&heads=1"."""
         self.start = start
         self.alt = (
             "The playground: if scripts may run, a small Transformer learns here while you watch."
@@ -48,7 +48,7 @@ class PlaygroundPage:
         return {"text/html": self.fragment(is_alone=False), "text/plain": self.alt}
 
     def to_html(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write one file that opens in any browser, offline, and return its path.
+        """Write one HTML file that opens offline in any browser, and return its path.
 
         Raises:
             ValueError: If the file exists and `overwrite` is not set.
@@ -57,15 +57,15 @@ class PlaygroundPage:
         return saved.write_page(path, TITLE, body, overwrite=overwrite)
 
     def fragment(self, *, is_alone: bool) -> str:
-        """Return the playground's HTML; with `is_alone`, the page keeps its choices in its address."""
+        """Return the playground's HTML; with `is_alone`, the page keeps the settings in its URL."""
         data = {"start": f"#{self.start}", "isAlone": is_alone}
         return fragment(words_alone(self.alt, step=-1), saved.dump_json(data))
 
 
 def fragment(still: str, data: str) -> str:
-    """Return the HTML of a playground: a still picture or words, and the script that replaces them.
+    """Return the HTML of a playground: a still picture or text, and the script that replaces it.
 
-    `data` says how the playground opens. Data from an older version get the current script.
+    `data` holds the initial settings. Data saved by an older version get the current script.
     """
     return saved.fragment(
         "playground",
@@ -80,7 +80,7 @@ def fragment(still: str, data: str) -> str:
 def program() -> str:
     """Return a playground's script, whose `mount(name)` puts the playground into the page.
 
-    The script contains, as text, the worker that trains the model.
+    The script contains the source code of the worker that trains the model.
     """
     today = {"colours": weight_colours(), "script": script("playground/worker.js")}
     mount = f"const mount = (name) => mountPlaygrounds(name, {saved.dump_json(today)});\n"
@@ -94,13 +94,13 @@ def playground(task: str = "reverse", *, start: str = "") -> PlaygroundPage:
         playground("reverse", start="but=mask:false")   # and next to it one without a causal mask
 
     Args:
-        task: One of `TASKS`: letters to copy, reverse or sort, dates, numbers in words, the bilingual
-            world, or the reader's own pairs.
-        start: The other settings, written as in the page's address: "heads=1&seed=3". A second run
-            with one change goes into "but", such as "but=positions:none".
+        task: One of `TASKS`, such as "reverse" (letters), "numbers_en" (numbers in words), "world"
+            (the bilingual world), or "own" (the reader's own pairs).
+        start: The other settings, written as in the page's URL, such as "heads=1&seed=3". The field
+            "but" adds a second run with one change, as in "but=positions:none".
 
     Raises:
-        ValueError: If there is no such task.
+        ValueError: If the task is not one of `TASKS`.
     """
     check("task", task, f"one of {', '.join(TASKS)}", task in TASKS)
     return PlaygroundPage("&".join(filter(None, [urlencode({"task": task}), start])))

@@ -1,6 +1,6 @@
-"""A record as the data that the lab's script draws: small, and accurate to within 0.0006.
+"""A record as compact data for the lab's script, with weights accurate to within 0.0006.
 
-When the page joins pieces into words, it adds up their weights, so the errors add up, too.
+When the page joins subwords into words, it adds up their weights, so the errors add up too.
 """
 
 import base64
@@ -18,14 +18,14 @@ from transformer_lab.config import check
 from transformer_lab.figures.style import weight_colours
 
 FINE_FROM = 36
-"""An upper byte of this value or more (a weight of 0.02 or more) is stored with its lower byte."""
+"""An upper byte of at least this value (a weight of 0.02) is stored with its lower byte."""
 MOST_VALUES = 8_000_000
 """If a record has more weights than this, only the strongest in each row are kept."""
 KEPT_KEYS = 32
 
 
 def record_data(record: AttentionRecord, *, packed: bool = True) -> dict[str, Any]:
-    """Return one record as a dict for JSON; with `packed=False`, the weights stay bytes."""
+    """Return a record as a dict for JSON; with `packed=False`, the weights remain bytes."""
     maps = {kind: list(getattr(record, kind)) for kind in drawn_kinds(record)}
     left_out = None
     if sum(w.size for kind in maps for w in maps[kind]) > MOST_VALUES:
@@ -45,7 +45,7 @@ def record_data(record: AttentionRecord, *, packed: bool = True) -> dict[str, An
 
 
 def words_data(record: AttentionRecord) -> dict[str, Any]:
-    """Return what a record says about its words, for JSON: everything except weights and their scores."""
+    """Return everything in a record except the weights and their scores, in a form for JSON."""
     words = by_words(record)
     return {
         "label": record.label,
@@ -67,7 +67,7 @@ def words_data(record: AttentionRecord) -> dict[str, Any]:
 
 
 def all_head_scores(record: AttentionRecord) -> dict[str, list[dict[str, Any]]]:
-    """Return what `head_scores` returns, for each kind of attention in the record."""
+    """Return the result of `head_scores` for each kind of attention in the record."""
     return {kind: head_scores(record, kind) for kind in drawn_kinds(record)}
 
 
@@ -75,7 +75,7 @@ def drawn_kinds(record: AttentionRecord) -> list[Kind]:
     """Return the kinds of attention in the record.
 
     Raises:
-        ValueError: If it has none, or has one without tokens.
+        ValueError: If the record has none, or has one without tokens.
     """
     kinds = [kind for kind in KINDS if len(getattr(record, kind))]
     expected = "at least one layer with a token on each side"
@@ -88,7 +88,7 @@ def drawn_kinds(record: AttentionRecord) -> list[Kind]:
 def page_data(records: Sequence[AttentionRecord], *, packed: bool = True) -> dict[str, Any]:
     """Return the data that the lab's script reads: "records", "fine_from" and "colours".
 
-    The last two tell the script how to unpack and how to colour the weights.
+    The last two tell the script how to unpack the weights and how to colour them.
     """
     return {
         "records": [record_data(record, packed=packed) for record in records],
@@ -98,16 +98,16 @@ def page_data(records: Sequence[AttentionRecord], *, packed: bool = True) -> dic
 
 
 def encode(layers: Sequence[np.ndarray]) -> tuple[bytes, list[int]]:
-    """Pack all maps (heads, query, key): first the upper bytes of 65535 · √weight, then the lower bytes.
+    """Pack all maps (heads, query, key) as 65535 · √weight: all upper bytes, then some lower bytes.
 
     The square root has finer steps for small weights, so the upper byte alone can tell 0.0001 from
-    0, and it is enough for a colour. But people read large weights as numbers, so those whose upper
-    byte is `FINE_FROM` or more have their lower byte, too. The largest weight in each row also has
-    it, so that the argmax is right. Where there is no lower byte, the script uses the middle value,
-    128. The error is below 0.0006 for every weight, and below 0.00002 for those with two bytes; 0
-    stays 0.
+    0, and it is enough for a colour. But people read large weights as numbers, so the lower byte is
+    stored too if the upper byte is `FINE_FROM` or more. It is also stored for the largest weight in
+    each row, so that the argmax is right. Where the lower byte is missing, the script uses the
+    middle value, 128. The error is below 0.0006 for every weight, and below 0.00002 for those with
+    two bytes; 0 stays 0.
 
-    The function also returns how many lower bytes each map has, so that the script can read a
+    The function also returns the number of lower bytes in each map, so that the script can read a
     single map.
     """
     upper, lower, counts = [], [], []
@@ -124,9 +124,9 @@ def encode(layers: Sequence[np.ndarray]) -> tuple[bytes, list[int]]:
 
 
 def has_lower_byte(high: UInt8[np.ndarray, "heads query key"]) -> np.ndarray:
-    """Return a mask of the weights that `encode` stores with a lower byte, judged by their upper bytes.
+    """Return a mask of the weights whose lower byte `encode` stores, given their upper bytes.
 
-    The script finds the same weights from the upper bytes.
+    The script computes the same mask from the upper bytes.
     """
     most = high.max(axis=-1, keepdims=True)
     return high >= np.maximum(1, np.minimum(most, FINE_FROM))
@@ -135,7 +135,7 @@ def has_lower_byte(high: UInt8[np.ndarray, "heads query key"]) -> np.ndarray:
 def strongest_of_each_row(
     maps: dict[Kind, list[np.ndarray]],
 ) -> tuple[dict[Kind, list[np.ndarray]], float]:
-    """Return the maps with only the largest weights of each row, and the mean sum that was left out."""
+    """Return maps with only each row's largest weights, and the mean weight that a row loses."""
     kept: dict[Kind, list[np.ndarray]] = {}
     lost, rows = 0.0, 0
     for kind, layers in maps.items():

@@ -1,4 +1,4 @@
-"""The lab for stored records: nothing runs in it, but you can look at everything."""
+"""The lab for stored records: no model runs, but you can look at everything."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +12,7 @@ from transformer_lab.lab.record_data import drawn_kinds, page_data
 from transformer_lab.lab.translator_page import names_by_code
 
 PLACES = {"head", "row", "key", "view", "step", "also"}
-"""The fields allowed in a stored record's address; they say what is being looked at."""
+"""The fields allowed in a stored record's address; they say what the page shows."""
 
 
 def record_page(
@@ -23,7 +23,7 @@ def record_page(
     languages: tuple[str, str] | None = None,
     names: Mapping[Head, str] | None = None,
 ) -> LabPage:
-    """Build a page with all heads of a record; for arguments and errors see `lab`."""
+    """Build a page with all heads of a record; for arguments and errors, see `lab`."""
     address, head = place_of(record, start, PLACES, names)
     data = page_data([*snapshots, record]) | {
         "start": address,
@@ -38,9 +38,10 @@ def record_page(
 def place_of(
     record: AttentionRecord, start: str, fields: set[str], names: Mapping[Head, str] | None = None
 ) -> tuple[str, Head]:
-    """Return an address that names a head, and the head, by default the sharpest of the last kind.
+    """Return an address that names a head, and that head.
 
-    If any of these heads has a telling name, the sharpest of those is taken.
+    If `start` names no head, the sharpest head of the last kind is added. If any heads of this kind
+    have a telling name, it is the sharpest of those.
 
     Raises:
         ValueError: If the address has other fields, or names a head or cell that the record lacks.

@@ -1,4 +1,4 @@
-"""A picture with a control, which the kernel redraws; without a kernel, stored pictures are shown."""
+"""A picture with a control, redrawn by the kernel or, without one, taken from stored pictures."""
 
 import os
 from collections.abc import Callable
@@ -16,24 +16,24 @@ from transformer_lab.lab.page import saved
 from transformer_lab.lab.page.drawing import fragment
 
 STORE_FRAMES = "TRANSFORMER_LAB_FRAMES"
-"""The environment variable that the builder of the course sets so that controls work without a kernel."""
+"""The course builder sets this environment variable, so that controls work without a kernel."""
 MOST_FRAMES = 16
-"""If there are more values than this, only this many of them are stored, evenly spread."""
+"""The maximum number of values to store; if there are more, evenly spaced ones are chosen."""
 MOST_BYTES = 210_000
-"""The most bytes that one slider's stored pictures may take.
+"""The maximum number of bytes for one slider's stored pictures.
 
-If they take more, they are stored at half the resolution; if that is not enough, fewer are stored.
+If they need more, they are stored at half the resolution; if that is not enough, fewer are stored.
 """
 
 Draw = Callable[[Any], Figure | tuple[Figure, str]]
-"""A function that draws one value of the control, and returns a figure, or a figure and its alt text."""
+"""A function that draws one value of the control; it returns a figure, with or without alt text."""
 
 
 def show_live(draw: Draw, control: Any) -> None:
-    """Show `draw(value of the control)`, and draw it again whenever the ipywidgets control changes.
+    """Show `draw(control.value)`, and draw it again whenever the ipywidgets control changes.
 
     Without a kernel, the page shows the first picture instead of the control. If the environment
-    variable `TRANSFORMER_LAB_FRAMES` was set, it shows a slider that goes through stored pictures.
+    variable `TRANSFORMER_LAB_FRAMES` was set, the page shows a slider through stored pictures.
     """
     import ipywidgets
 
@@ -64,9 +64,9 @@ def draw_frames(draw: Draw, control: Any) -> dict[str, Any]:
     """Draw a picture for each of a control's values, up to `MOST_FRAMES` of them.
 
     Returns:
-        A dict with "label", the control's description; "pictures", what `encode_picture` returns
-        for each; and "start", the index of the picture for the control's current value, which is
-        always included.
+        A dict with "label", the control's description; "pictures", the results of
+        `encode_picture`; and "start", the index of the picture for the control's current value,
+        which is always included.
     """
     values, names = list_values(control)
     own = values.index(control.value)
@@ -89,7 +89,7 @@ def draw_frames(draw: Draw, control: Any) -> dict[str, Any]:
 def encode_picture(name: str, figure: Figure, alt: str, *, coarse: bool = False) -> dict[str, Any]:
     """Return one picture: "name", "alt", "width" in CSS pixels, and "webp" in base64.
 
-    `coarse` makes it smaller, with fewer pixels and colours.
+    With `coarse`, the picture is smaller, because it has fewer pixels and colours.
     """
     image = draw_image(figure).convert("RGB")
     if coarse:
@@ -100,7 +100,7 @@ def encode_picture(name: str, figure: Figure, alt: str, *, coarse: bool = False)
 
 
 def list_values(control: Any) -> tuple[list[Any], list[str]]:
-    """Return all values of a slider or choice control, in order, with their names."""
+    """Return all values of a slider or selection control, and their names, in order."""
     if hasattr(control, "options"):
         pairs = [o if isinstance(o, tuple) else (str(o), o) for o in control.options]
         return [value for _, value in pairs], [name for name, _ in pairs]
@@ -112,9 +112,9 @@ def list_values(control: Any) -> tuple[list[Any], list[str]]:
 
 
 def spread_evenly(count: int, own: int, most: int) -> list[int]:
-    """Return at most `most` evenly spread indices for a list of length `count`, sorted.
+    """Return about `most` evenly spaced indices into a list of length `count`, sorted.
 
-    They include the first, the last and the index `own`.
+    They always include the first, the last and the index `own`.
     """
     even = np.linspace(0, count - 1, max(2, min(count, most))).round().astype(int).tolist()
     nearest = min(range(len(even)), key=lambda n: abs(even[n] - own))

@@ -15,15 +15,15 @@ GAP, NAME, TITLE, MARGIN = 0.12, 0.2, 0.36, 0.1  # inches
 FONT = 6.5
 LINE = 0.086  # inches: if cells are lower than this, their labels would overlap, so there are none
 LABEL: dict[str, Any] = {"fontsize": FONT, "parse_math": False}
-"""How to write a token, which may contain a dollar sign."""
+"""The text options for a token, which may contain a dollar sign."""
 MOST_CELLS = 60
-"""Maps with more tokens are pooled: with a hundred, the picture would be larger than the weights."""
+"""Maps with more tokens are pooled; with a hundred, the picture would be larger than the data."""
 
 
 def overview(record: AttentionRecord, kind: Kind) -> Figure:
     """Draw all heads of one kind: one row of attention maps per layer, with colours from 0 to 1.
 
-    Only the maps at the edges have labels.
+    Only the maps at the left and lower edges have labels.
     """
     layers = getattr(record, kind)
     across = max(len(layer) for layer in layers)
@@ -84,14 +84,15 @@ def overview(record: AttentionRecord, kind: Kind) -> Figure:
 def cell_side(queries: int, keys: int, across: int, beside: float) -> float:
     """Return the side length of a map's cells in inches.
 
-    A page must have room for `across` maps of (queries, keys) cells, and `beside` inches of labels.
+    The page must have room for `across` maps of (`queries`, `keys`) cells side by side, and for
+    `beside` inches of labels.
     """
     most = (PAGE - beside - MARGIN) / across - GAP
     return min(SIDE / max(queries, keys), most / keys)
 
 
 def shorten(token: str) -> str:
-    """Return a token cut to 16 letters, because a very long word would leave no room for the maps."""
+    """Shorten a token to 16 letters, because a very long word would leave no room for the maps."""
     return token if len(token) <= 16 else token[:15] + "…"
 
 
@@ -118,7 +119,7 @@ def mask_future(weights: np.ndarray, kind: Kind) -> np.ma.MaskedArray:
 
 
 def describe_overview(record: AttentionRecord, kind: Kind) -> str:
-    """Return a text that describes the picture of `overview`, for readers who cannot see it."""
+    """Describe the picture that `overview` draws, for readers who cannot see it."""
     layers = getattr(record, kind)
     heads = sum(len(layer) for layer in layers)
     queries, keys = record.tokens(kind)

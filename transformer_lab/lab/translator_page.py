@@ -1,4 +1,4 @@
-"""The lab with its engine in the page: a translator runs without Python, and all of it can be changed."""
+"""The lab with a translator that runs in the page, without Python, and can be changed."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -13,20 +13,23 @@ from transformer_lab.lab.lab_page import LabPage
 from transformer_lab.lab.model_data import Runnable, model_data
 
 UNTRAINED = "an untrained model"
-"""What `page/lab/answerers/other_models.js` calls the untrained model, which is always included."""
+"""The name of the untrained model, which every page includes.
+
+`page/lab/answerers/other_models.js` has the same name.
+"""
 NAMED_FROM = 20
-"""How many examples are used to name the heads; more would only take longer."""
+"""The number of examples used to name the heads; more would only take longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """Something for the reader of the lab to try.
 
-    `ask` says what to do. Readers who arrive through “Next” or “Back” find the page as the address
-    `start` describes it; if there is none, the page stays as it is. The task is done when the
-    page's address has the fields of `goal`, such as "head=e2.3&mute=e2.3". Then the page shows
-    `then`, which says what there was to see. If the goal has "tested=" and the names of muted
-    heads, it waits for the test on many sentences.
+    `ask` says what to do. When the reader presses “Next” or “Back”, the page opens the address
+    `start`; if that is empty, the page stays as it is. The task is done when the page's address has
+    the fields of `goal`, such as "head=e2.3&mute=e2.3". Then the page shows `then`, which explains
+    what there was to see. If the goal has "tested=" and the codes of muted heads, the page waits
+    for the test on many sentences.
     """
 
     ask: str
@@ -43,7 +46,7 @@ class Example(NamedTuple):
     alignment: Alignment | None = None
     """Links (source token, target token), counted from 0; None if they are unknown."""
     referent: Referent | None = None
-    """What the sentence's pronoun refers to; None if there is no pronoun, or it is unknown."""
+    """What the sentence's pronoun refers to; None if there is no pronoun or this is unknown."""
 
 
 def translator_page(
@@ -57,7 +60,7 @@ def translator_page(
     others: Mapping[str, Runnable] | None = None,
     names: Mapping[Head, str] | None = None,
 ) -> LabPage:
-    """Build a page in which this translator runs; for arguments and errors see `lab`."""
+    """Build a page in which this translator runs; for arguments and errors, see `lab`."""
     asked = [sentences] if isinstance(sentences, str) else list(sentences)
     check("sentences", asked, "at least one", len(asked) > 0)
     known = [Example(*example) for example in examples]
@@ -93,7 +96,11 @@ def translator_page(
 
 
 def weights_of_the_same_shape(name: str, data: dict[str, Any], other: dict[str, Any]) -> str:
-    """Return another model's packed weights; raise a ValueError if they do not fit the page's model."""
+    """Return another model's packed weights.
+
+    Raises:
+        ValueError: If its configuration or its tokenizers differ from the page's.
+    """
     for part, ours, its in (
         ("configuration", data["config"]["model"], other["config"]["model"]),
         ("pair of tokenizers", data["tokenizers"], other["tokenizers"]),
@@ -105,15 +112,15 @@ def weights_of_the_same_shape(name: str, data: dict[str, Any], other: dict[str, 
 
 
 ALIKE = 100.0
-"""How strongly a token prefers one that is spelled like it: enough for a year that moves to the front."""
+"""How strongly tokens spelled alike are aligned: enough for a year that moves to the front."""
 
 
 def measure_names(
     translator: Runnable, sentences: Sequence[str], examples: Sequence[Example]
 ) -> dict[Head, str]:
-    """Return a name for each head, judged by what it does in examples, or else in sentences.
+    """Return a name for each head, based on what it does in the examples, or else in the sentences.
 
-    If no example has gold links, the links are those that a statistical aligner finds in all examples.
+    If no example has gold links, a statistical aligner finds the links in all examples.
     """
     known = list(examples[:NAMED_FROM])
     if examples and all(example.alignment is None for example in examples):
@@ -129,7 +136,7 @@ def measure_names(
 
 
 def align_examples(translator: Runnable, examples: Sequence[Example]) -> list[Alignment]:
-    """Return, for each example, the links between its tokens that a statistical aligner finds."""
+    """Return the links that a statistical aligner finds between the tokens of each example."""
     source, target = translator.source_tokenizer, translator.target_tokenizer
     pairs = [
         (
@@ -142,14 +149,14 @@ def align_examples(translator: Runnable, examples: Sequence[Example]) -> list[Al
 
 
 def names_by_code(names: Mapping[Head, str] | None, heads: Collection[Head]) -> dict[str, str]:
-    """Return the heads' names by their codes; raise a ValueError if one is not in `heads`."""
+    """Return the names by head code; raise a ValueError if a named head is not in `heads`."""
     if strange := [head for head in names or () if head not in heads]:
         raise ValueError(f"names has {strange}; expected heads of the model, each a Head")
     return {head.code: name for head, name in (names or {}).items()}
 
 
 def check_alignment(translator: Runnable, example: Example) -> None:
-    """Raise a ValueError if gold links point to tokens that the sentence or its translation lacks."""
+    """Raise a ValueError if gold links are empty or point to tokens that the example lacks."""
     sizes = (
         len(translator.encode(example.source)) - 1,  # without eos
         len(translator.target_tokenizer.encode(example.target)),

@@ -22,7 +22,7 @@ from transformer_lab.lab.translator_page import names_by_code
 
 @runtime_checkable
 class Attends(Protocol):
-    """What `LabWidget` needs; a `Translator` has it."""
+    """What `LabWidget` needs from a translator. `Translator` has it."""
 
     def attend(
         self,
@@ -33,46 +33,48 @@ class Attends(Protocol):
     ) -> AttentionRecord:
         """Return the record of this sentence, with these heads muted or patched.
 
-        A patch is a function that gets a head's own weights and returns those to use instead.
+        A patch is a function that gets a head's own weights and returns the weights to use instead.
         """
 
 
 class LabWidget(anywidget.AnyWidget):
-    """A lab that asks Python, either about a new sentence or about the same one with changed heads.
+    """A lab that asks Python about a new sentence, or about the same one with changed heads.
 
     `lab(translator, "the cat sleeps", kernel=True)` creates one. `kind`, `layer`, `head` and
     `pinned` are traits: you can set them, observe them, and link them to those of another widget.
-    Python answers what the page asks. If an answer fails, the page says so and keeps the last one.
+    Python answers what the page asks. If this fails, the page says so and keeps the last answer.
     `record` is the latest answer.
 
     Args:
-        translator: Anything with `.attend(source, mute=…, patch=…)` that returns an `AttentionRecord`.
+        translator: Anything with `.attend(source, mute=…, patch=…)` returning an `AttentionRecord`.
         sentence: The sentence to start with.
-        start: What is open and changed at first, written like an address; see `lab`.
-        snapshots: Earlier records of the same sentence; a slider runs through them. They disappear
-            when another sentence is entered.
-        languages: What the page calls the two languages, the one that is read and the one that is
-            written; by default those of the translator's corpus, if it names them.
+        start: The initial view and changes, written like an address; see `lab`.
+        snapshots: Earlier records of the same sentence, which a slider goes through. They disappear
+            when a different sentence is entered.
+        languages: The names of the source and target languages; by default, those of the
+            translator's corpus, if it names them.
+        names: The names of the heads; by default, the page shows their codes.
 
     Raises:
-        ValueError: If there is no such head or cell, or if `attend` refuses the sentence.
+        ValueError: If `start` names a head or cell that does not exist, or if `attend` rejects the
+            sentence.
     """
 
     _esm = script("lab/widget.js")
     _css = style(*STYLES)
 
     kind = traitlets.Unicode().tag(sync=True)
-    """Which attention is shown: "encoder", "decoder" or "cross"."""
+    """The kind of the open head: "encoder", "decoder" or "cross"."""
     layer = traitlets.Int().tag(sync=True)
     """The layer of the open head, counted from 0."""
     head = traitlets.Int().tag(sync=True)
     """The index of the open head in its layer, counted from 0."""
     pinned = traitlets.List(trait=traitlets.Int(allow_none=True)).tag(sync=True)
-    """The chosen row and word as [query, key]; [query, None] for a row alone, or [] for none."""
+    """The pinned cell as [query, key]; [query, None] pins a whole row, and [] pins nothing."""
     data = traitlets.Dict().tag(sync=True)
     """What the page draws; Python writes it and the page reads it."""
     stills = traitlets.List(trait=traitlets.Unicode()).tag(sync=True)
-    """The names of still pictures next to the widget, which a live widget hides."""
+    """The names of the still pictures that the live widget hides."""
 
     def __init__(
         self,
@@ -140,17 +142,17 @@ class LabWidget(anywidget.AnyWidget):
     def answer(
         self, sentence: str, kept: Changes, changes: Changes
     ) -> tuple[tuple[AttentionRecord, ...], dict[str, Any]]:
-        """Compute the records, and the page's data, for a sentence.
+        """Compute the records and the page's data for a sentence.
 
         Args:
             sentence: The sentence to translate.
-            kept: The changes in the model that the reader compares with.
-            changes: The changes in the model that the reader is looking at.
+            kept: The changes in the model to compare with.
+            changes: The changes in the model that the page shows.
 
         Returns:
             The records (any snapshots of the same sentence, then the new record), and the data that
-            the page draws. If the reader is comparing, these include the words and probabilities of
-            the model that the reader compares with.
+            the page draws. If `kept` and `changes` differ, the data include the words and
+            probabilities of the model to compare with.
         """
         if self.plain[0] != sentence:
             self.plain = sentence, self.translator.attend(sentence)
@@ -174,9 +176,9 @@ class LabWidget(anywidget.AnyWidget):
         return self.translator.attend(sentence, mute=changes.mute, patch=changes.patch(plain))
 
     def settle(self) -> None:
-        """Choose another open head or pinned cell if no record has the current one.
+        """Open the nearest head in the latest record if no record has the current head and cell.
 
-        It opens the nearest one in the latest record.
+        If the pinned cell lies outside that head's map, it is unpinned.
         """
         if any(self.lacks(record) is None for record in self.records):
             return
@@ -198,9 +200,9 @@ class LabWidget(anywidget.AnyWidget):
                 self.set_trait(name, value)
 
     def lacks(self, record: AttentionRecord, **changes: Any) -> ValueError | None:
-        """Return an error if a record lacks the open head or the pinned cell, or None if it has both.
+        """Return an error if a record lacks the open head or the pinned cell, and None otherwise.
 
-        `changes` replaces some of the current kind, layer, head and pinned cell.
+        `changes` overrides some of the current kind, layer, head and pinned cell.
         """
         now = {n: getattr(self, n) for n in ("kind", "layer", "head", "pinned")} | changes
         try:
@@ -212,10 +214,10 @@ class LabWidget(anywidget.AnyWidget):
 
     @traitlets.validate("kind", "layer", "head", "pinned")
     def _check(self, proposal: Any) -> Any:
-        """Refuse a value that fits no record in view; values set together are checked only together.
+        """Reject a value that fits no record; values set together are only checked together.
 
-        The page may show a snapshot whose translation is longer than the record's. If another kind
-        or layer has fewer heads, `settle` opens one that exists.
+        The page may show a snapshot whose translation is longer than that of the latest record. If
+        a new kind or layer has fewer heads, `settle` opens one that exists.
         """
         name, value = proposal["trait"].name, proposal["value"]
         changes: dict[str, Any] = {name: value}
@@ -248,8 +250,8 @@ class LabWidget(anywidget.AnyWidget):
     def _ipython_display_(self) -> None:
         """Show the widget, and then a picture for places where no kernel answers.
 
-        These are two outputs, because JupyterLab and nbconvert would show only the widget's view
-        of a single one, and say "model not found" if that view is gone.
+        The two are separate outputs. In a combined output, JupyterLab and nbconvert would show only
+        the widget, or "model not found" if the widget is gone.
         """
         still = self.still()
         live = super()._repr_mimebundle_()
@@ -258,7 +260,7 @@ class LabWidget(anywidget.AnyWidget):
         display(still, raw=True)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the widget and the picture in one bundle, for hosts that know no other way."""
+        """Return the widget and the picture in one bundle, for hosts that need a single output."""
         still = self.still()
         live = super()._repr_mimebundle_(**kwargs)
         return (live[0] if live else {}) | still, {}
@@ -279,7 +281,7 @@ class LabWidget(anywidget.AnyWidget):
 
 
 def check_pinned(pinned: Sequence[int | None], shape: tuple[int, ...]) -> None:
-    """Raise a ValueError unless a pinned cell is empty, or lies inside a map of this shape."""
+    """Raise a ValueError unless `pinned` is empty or lies inside a map of this shape."""
     rows, columns = shape
     expected = f"[] or [query, key], below ({rows}, {columns}); key None stands for a whole row"
     check("pinned", pinned, expected, len(pinned) in (0, 2))

@@ -1,4 +1,4 @@
-"""The box "Add & Norm" of Figure 1: a residual connection around each sub-layer."""
+"""The "Add & Norm" box of Figure 1: a residual connection and layer normalisation."""
 
 from collections.abc import Callable
 
@@ -9,9 +9,9 @@ from transformer_lab.config import Norm
 
 
 class AddNorm(nn.Module):
-    """LayerNorm(x + Dropout(Sublayer(x))), as in the paper (§3.1, §5.4).
+    """Compute LayerNorm(x + Dropout(Sublayer(x))), as in the paper (§3.1, §5.4).
 
-    With `norm="pre"` it is x + Dropout(Sublayer(LayerNorm(x))) instead. The sum itself is never
+    With `norm="pre"`, compute x + Dropout(Sublayer(LayerNorm(x))) instead. The sum is then never
     normalised, so x passes unchanged from layer to layer.
     """
 
@@ -24,10 +24,10 @@ class AddNorm(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch length d_model"], sublayer: Callable[[Tensor], Tensor]
     ) -> Float[Tensor, "batch length d_model"]:
-        """Return x plus the sub-layer's output, normalised as described in the class.
+        """Return x plus the sub-layer's output, normalised as the class describes.
 
-        `sublayer` is a function from one tensor to another of the same shape. Its input is x, or
-        LayerNorm(x) with pre-norm.
+        `sublayer` maps a tensor to another one of the same shape. Its input is x, or LayerNorm(x)
+        with pre-norm.
         """
         if self.norm == "pre":
             return x + self.dropout(sublayer(self.layer_norm(x)))

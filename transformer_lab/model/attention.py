@@ -16,8 +16,8 @@ from transformer_lab.model.kv_cache import KVCache
 GPU_KERNELS = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 """PyTorch's GPU kernels for attention, except cuDNN's.
 
-cuDNN's kernel does not return 0 for a query that may attend to nothing. Besides, it is set up again
-for each new shape, and nearly every batch of sentences has a new shape.
+cuDNN's kernel does not return 0 for a query that may not attend to any key. It also has to be set
+up again for each new shape, and nearly every batch of sentences has a new shape.
 """
 
 
@@ -27,10 +27,10 @@ def attention_weights(
     mask: Bool[Tensor, "..."] | None = None,
     bias: Float[Tensor, "..."] | None = None,
 ) -> Float[Tensor, "*batch query key"]:
-    """softmax(Q Kᵀ / √d_k) over the keys that `mask` allows (§3.2.1, equation 1).
+    """Return softmax(Q Kᵀ / √d_k) over the keys that `mask` allows (§3.2.1, equation 1).
 
     `mask` and `bias` broadcast to (*batch, query, key); `bias` is added to the scaled scores. A
-    query that may attend to nothing gets weights of 0.
+    query that may not attend to any key gets weights of 0.
     """
     scores = attention_scores(query, key, mask, bias)
     blind = None if mask is None else ~mask.any(dim=-1, keepdim=True)
@@ -58,8 +58,8 @@ def softmax_over_keys(
 ) -> Float[Tensor, "*batch query key"]:
     """Return the attention weights: the softmax of the scores over the last axis, the keys.
 
-    Each row sums to 1. `blind` (*batch, query, 1) is True for queries that may attend to no key;
-    their rows are 0.
+    Each row sums to 1, except for queries that may not attend to any key. `blind`, of shape
+    (*batch, query, 1), is True for these queries, and their rows are 0.
     """
     weights = scores.softmax(dim=-1)
     # A row of nothing but -inf has no softmax; it gets zeros instead of NaN.
@@ -74,9 +74,9 @@ def fused_attention(
     bias: Float[Tensor, "..."] | None = None,
     dropout: float = 0.0,
 ) -> Float[Tensor, "batch heads query d_v"]:
-    """Return `attention_weights` times the values, without storing the weights.
+    """Return `attention_weights(…) @ value`, in most cases without storing the weights.
 
-    Where it is faster, this calls PyTorch's `scaled_dot_product_attention`.
+    This calls PyTorch's `scaled_dot_product_attention` where that is faster.
     """
     if mask is not None:
         check_mask(mask, (*query.shape[:-1], key.size(-2)))
@@ -109,11 +109,11 @@ def shared_attention(
     value: Float[Tensor, "memories heads key d_v"],
     mask: Bool[Tensor, "..."] | None = None,
 ) -> Float[Tensor, "batch heads 1 d_v"]:
-    """Return attention for one query per row, where neighbouring rows share the same keys.
+    """Return the attention output for one query per row, where neighbouring rows share a memory.
 
-    Row i reads memory i // (batch / memories), because the hypotheses of a beam all translate the
-    same sentence. The queries that share a memory become the rows of one matrix product, so its
-    keys and values are neither copied nor read twice.
+    Row i reads memory i // (batch / memories), as in beam search, where all hypotheses of a beam
+    translate the same sentence. The queries that share a memory become the rows of one matrix, so
+    the keys and values of the memory are neither copied nor read twice.
     """
     group = query.size(0) // key.size(0)
     # (memories, heads, group, d_k)
@@ -147,17 +147,17 @@ class AttentionCore(nn.Module):
 
         `mask` broadcasts to (batch, heads, query, key). If there are fewer key heads than query
         heads, each key head serves a group of neighbouring query heads. If the keys have fewer
-        batch rows, because the hypotheses of a beam share one sentence's memory, each row serves a
-        group of neighbouring query rows.
+        batch rows than the queries, because the hypotheses of a beam share a memory, each key row
+        serves a group of neighbouring query rows.
 
         `cache` holds the keys and values of earlier positions; those passed here are appended to
         it. The queries then belong to the last positions, and the last axis of the mask covers all
         positions.
 
         Raises:
-            ValueError: If the mask does not broadcast, could broadcast in two ways, or is not
-                boolean (the fused kernel would add its numbers to the scores, and the step-by-step
-                path would refuse them); or if the queries' batch size is not a multiple of the keys'.
+            ValueError: If the mask is not boolean, does not broadcast, or could broadcast in two
+                ways; or if the batch size of the queries is not a multiple of that of the keys. A
+                mask of numbers is refused because the fused kernel would add it to the scores.
         """
         shape = scores_shape(query, key, cache)
         fits = shape[0] > 0 and query.size(0) % shape[0] == 0
@@ -195,11 +195,10 @@ class AttentionCore(nn.Module):
 
 
 def scores_shape(query: Tensor, key: Tensor, cache: KVCache | None) -> tuple[int, int, int, int]:
-    """Return the shape (memories, heads, query, key) that the scores will have before any mask.
+    """Return the shape (memories, heads, query, key) of the scores, without computing them.
 
     "memories" is the batch size of the keys, which is smaller than that of the queries when the
-    hypotheses of a beam share a memory. "key" counts the keys in `cache` as well as the new ones in
-    `key`.
+    hypotheses of a beam share a memory. "key" is the number of keys in `cache` and `key` together.
     """
     kept = None if cache is None or cache.key is None else cache.key.tensor
     memories, before = (key.size(0), 0) if kept is None else (kept.size(0), kept.size(2))
@@ -207,9 +206,9 @@ def scores_shape(query: Tensor, key: Tensor, cache: KVCache | None) -> tuple[int
 
 
 class MultiHeadAttention(nn.Module):
-    """MultiHead(Q, K, V) = Concat(head_1, …, head_h) W_O (§3.2.2).
+    """Compute MultiHead(Q, K, V) = Concat(head_1, …, head_h) W_O (§3.2.2).
 
-    Each head has its own projections W_Q and W_K (to width d_k) and W_V (to width d_v). Both widths
+    Each head has its own projections: W_Q and W_K to width d_k, and W_V to width d_v. Both widths
     are d_model / num_heads by default.
     """
 
@@ -240,8 +239,9 @@ class MultiHeadAttention(nn.Module):
     ) -> Float[Tensor, "batch query d_model"]:
         """Return the attention output at each query position, projected by W_O.
 
-        `mask` broadcasts to (batch, heads, query, key). With a `cache`, pass new positions only:
-        their keys and values are appended to it, and the queries attend to everything in it.
+        `mask` broadcasts to (batch, heads, query, key). With a `cache`, pass only new positions.
+        Their keys and values are appended to the cache, and the queries attend to all of the cached
+        positions.
         """
         q = self.split(self.w_q(query))
         k, v = self.keys_and_values(key, value)
@@ -252,14 +252,14 @@ class MultiHeadAttention(nn.Module):
         key: Float[Tensor, "batch key d_model"],
         value: Float[Tensor, "batch key d_model"],
     ) -> tuple[Tensor, Tensor]:
-        """Return projected keys (batch, heads, key, d_k) and values (batch, heads, key, d_v)."""
+        """Return the projected keys (batch, heads, key, d_k) and values (…, d_v)."""
         return self.split(self.w_k(key)), self.split(self.w_v(value))
 
     def split(self, x: Float[Tensor, "batch length features"]) -> Tensor:
         """Split the features into heads: (batch, length, heads · d) to (batch, heads, length, d).
 
-        The features are unflattened first, and then the axes are transposed. A single `view` would
-        mix the positions.
+        The features are unflattened first, and then the axes are transposed. A single `view` to the
+        final shape would mix up the positions.
         """
         return x.unflatten(-1, (self.num_heads, -1)).transpose(1, 2)  # (batch, heads, length, d_k)
 

@@ -1,7 +1,7 @@
-"""Build the model that a configuration describes: the paper's, or one that uses a later idea.
+"""Build the model that a configuration describes: the paper's, or a variant from a later paper.
 
-Loaders use it, because a file may describe either. Nothing else in `model/` imports from
-`model/later/`.
+Loaders use it, because a file may hold either kind of model. No other file directly in `model/`
+imports from `model/later/`.
 """
 
 from transformer_lab.config import TransformerConfig
@@ -10,9 +10,9 @@ from transformer_lab.model.transformer import Transformer
 
 
 def model_class(config: TransformerConfig) -> type[Transformer]:
-    """Return the class that `build_model` builds for a configuration.
+    """Return the class of the model that `build_model` builds for a configuration.
 
-    It is `RecurrentTransformer` if `recurrent_decoder` is set, else `Transformer`.
+    It is `RecurrentTransformer` if `recurrent_decoder` is set, and `Transformer` otherwise.
     """
     return RecurrentTransformer if config.recurrent_decoder else Transformer
 

@@ -1,4 +1,4 @@
-"""The right half of Figure 1: masked self-attention, cross-attention, feed-forward (§3.1)."""
+"""The decoder, the right half of Figure 1: layers that read the target and the memory (§3.1)."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ from transformer_lab.model.positions import score_positions
 
 
 class DecoderLayer(nn.Module):
-    """Masked self-attention, cross-attention to the memory, feed-forward, each inside Add & Norm."""
+    """Masked self-attention, cross-attention and feed-forward, each inside Add & Norm."""
 
     def __init__(self, config: TransformerConfig):
         super().__init__()
@@ -43,8 +43,8 @@ class DecoderLayer(nn.Module):
         """Return the layer's output for each target position.
 
         `mask`, usually causal, says which target positions each position may see; `memory_mask`
-        hides the padding of the source. With a `cache`, pass only new positions in x and memory:
-        they follow those in the cache and are appended to it.
+        hides the padding of the source. With a `cache`, pass only the new positions of x and
+        memory; they follow the cached positions and are appended to the cache.
         """
         words, known = cache or (None, None)
         # Each line is x = LayerNorm(x + Dropout(Sublayer(x))), §5.4. With pre-norm the sub-layer gets a
@@ -72,10 +72,10 @@ class Decoder(nn.Module):
         memory_mask: Bool[Tensor, "..."] | None = None,
         cache: Sequence[LayerCache] | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """Return the decoder's final vector at each target position, given embedded target words.
+        """Return the decoder's output vector at each target position.
 
-        `memory` is the encoder's output. For `mask`, `memory_mask` and `cache` (one per layer) see
-        `DecoderLayer.forward`.
+        x holds the embedded target words, and `memory` is the encoder's output. For `mask`,
+        `memory_mask` and `cache` (one per layer), see `DecoderLayer.forward`.
         """
         x = hook_residual(self, x)
         for number, layer in enumerate(self.layers):

@@ -1,4 +1,4 @@
-"""Decoding with a KV cache: `prefill` encodes the source, and `decode_step` writes one more word.
+"""Decoding with a KV cache: `prefill` encodes the source, and `decode_step` predicts one word.
 
 Greedy decoding, beam search, sampling and lesson 10b use it.
 """
@@ -16,11 +16,11 @@ from transformer_lab.model.transformer import Transformer
 
 @dataclass(frozen=True)
 class DecoderCache:
-    """Everything a decoder needs to write the next word: each layer's cache, and the source's mask.
+    """What a decoder needs to predict the next word: each layer's cache, and the source mask.
 
-    It is immutable: `decode_step` returns a new cache and leaves the old one as it was. Each batch
-    row is one partial translation. Neighbouring rows that are hypotheses of the same beam may share
-    one sentence's memory (the keys and values of cross-attention).
+    `decode_step` returns a new cache and leaves the old one unchanged. Each batch row is one
+    partial translation. If neighbouring rows are hypotheses in the same beam, they may share one
+    memory (the keys and values of cross-attention).
     """
 
     layers: tuple[LayerCache, ...]
@@ -35,10 +35,10 @@ class DecoderCache:
     def select(
         self, rows: Int[Tensor, " rows"], sentences: Int[Tensor, " sentences"] | None = None
     ) -> "DecoderCache":
-        """Return a cache of these batch rows in this order; a row may appear twice or not at all.
+        """Return a cache with these batch rows, in this order; a row may appear more than once.
 
         `sentences` lists the memories to keep, in the order of the rows that read them. By default
-        it equals `rows`, so that each row has a memory of its own.
+        it equals `rows`, so each row has a memory of its own.
         """
         memories = rows if sentences is None else sentences
         layers = (
@@ -49,9 +49,9 @@ class DecoderCache:
 
     @torch.no_grad()
     def reorder(self, rows: Int[Tensor, " rows"]) -> "DecoderCache":
-        """Return a cache with the words of these rows, in this order, and with the same memories.
+        """Return a cache with the words of these rows, in this order, and the same memories.
 
-        The memories are not copied. Each of them must then serve the same number of neighbouring
+        The memories are not copied. Each memory must still serve an equal number of neighbouring
         rows.
         """
         layers = (LayerCache(layer.words.select(rows), layer.memory) for layer in self.layers)
@@ -61,10 +61,10 @@ class DecoderCache:
     def copy_rows_(
         self, rows: Int[Tensor, " copied"], places: Int[Tensor, " copied"]
     ) -> "DecoderCache":
-        """Overwrite the words in the rows `places` with those of `rows`, in place, and return the cache.
+        """Copy the words of the rows `rows` into the rows `places`, in place; return this cache.
 
         When most rows stay where they are, this copies much less than `select`. But it also changes
-        every cache that shares the buffers, including the ones that this cache grew out of.
+        every cache that shares the buffers, including earlier caches that this one extends.
         """
         for layer in self.layers:
             layer.words.copy_rows_(rows, places)
@@ -77,13 +77,13 @@ def prefill(
     source: Int[Tensor, "batch source"],
     source_mask: Bool[Tensor, "#batch 1 1 source"],
 ) -> DecoderCache:
-    """Encode the source, and return the decoder's cache before the first word.
+    """Encode the source and return a decoder cache that contains no target words yet.
 
-    It holds the keys and values of each layer's cross-attention, but no target position yet.
+    It holds the keys and values of each layer's cross-attention.
 
     Raises:
-        ValueError: If the decoder has no layers, because its cache could not tell how many words it
-            holds.
+        ValueError: If the decoder has no layers, because the cache could not tell how many words it
+            contains.
     """
     count = len(model.decoder.layers)
     check("num_decoder_layers", count, "at least 1, to write word by word", count >= 1)
@@ -100,7 +100,7 @@ def prefill(
 def decode_step(
     model: Transformer, last: Int[Tensor, " batch"], cache: DecoderCache
 ) -> tuple[Float[Tensor, "batch vocabulary"], DecoderCache]:
-    """Read the latest word of each row, and return the logits of the next word and the grown cache.
+    """Return the logits of each row's next word, and a cache that includes the words in `last`.
 
     The logits equal those from a pass over all words so far. No gradients are computed.
     """

@@ -1,4 +1,4 @@
-"""The left half of Figure 1: a stack of self-attention and feed-forward (§3.1)."""
+"""The encoder, the left half of Figure 1: layers of self-attention and feed-forward (§3.1)."""
 
 from collections.abc import Sequence
 
@@ -36,7 +36,8 @@ class EncoderLayer(nn.Module):
         """Return the layer's output for each position.
 
         `mask` hides the padding and broadcasts to (batch, heads, source, source). With a `cache`,
-        pass only new positions in x: they follow those in the cache and are appended to it.
+        pass only the new positions of x; they follow the cached positions and are appended to the
+        cache.
         """
         # Each line is x = LayerNorm(x + Dropout(Sublayer(x))), §5.4. With pre-norm the sub-layer gets a
         # normalised x instead; y is what it gets.
@@ -60,7 +61,7 @@ class Encoder(nn.Module):
     ) -> Float[Tensor, "batch source d_model"]:
         """Return the memory that the decoder reads: one vector for each source position.
 
-        x holds the embedded source words. For `mask` and `cache` (one per layer) see
+        x holds the embedded source words. For `mask` and `cache` (one per layer), see
         `EncoderLayer.forward`.
         """
         x = hook_residual(self, x)

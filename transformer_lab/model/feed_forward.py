@@ -7,9 +7,9 @@ from transformer_lab.config import Activation
 
 
 class FeedForward(nn.Module):
-    """FFN(x) = max(0, x W1 + b1) W2 + b2, the same at every position (§3.3, equation 2).
+    """Compute FFN(x) = max(0, x W1 + b1) W2 + b2 at every position (§3.3, equation 2).
 
-    max(0, ·) is `activation="relu"`; later models use a smooth function instead.
+    The paper's activation max(0, ·) is "relu"; later models use a smooth function instead.
     """
 
     def __init__(

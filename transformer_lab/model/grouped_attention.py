@@ -40,7 +40,7 @@ class GroupedQueryAttention(MultiHeadAttention):
     ) -> tuple[Tensor, Tensor]:
         """Return the projected keys (batch, num_key_value_heads, key, d_k) and values (…, d_v).
 
-        `AttentionCore` repeats each one for the query heads of its group.
+        `AttentionCore` repeats each of these heads for the query heads in its group.
         """
         heads = (self.num_key_value_heads, -1)
         k, v = self.w_k(key).unflatten(-1, heads), self.w_v(value).unflatten(-1, heads)

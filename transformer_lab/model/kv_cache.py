@@ -1,8 +1,8 @@
-"""The KV cache: it keeps the keys and values of earlier positions, so they are projected only once.
+"""The KV cache, which keeps the keys and values of earlier positions so they can be reused.
 
 Attention layers append to it, and decoding keeps one per layer. A decoder writes one word at a
-time, and the keys and values of earlier words never change, so each pass needs to compute only
-those of the new word. Queries are not kept, because those of earlier words are never needed again.
+time, and the keys and values of earlier words never change. Each pass therefore needs to compute
+only those of the new word. Queries are not cached, because earlier ones are never needed again.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 INITIAL_CAPACITY = 64
-"""How many words a new buffer has room for; whenever it fills up, its capacity doubles."""
+"""The minimum capacity of a growing buffer, in words; a full buffer doubles its capacity."""
 
 
 @dataclass
@@ -32,9 +32,9 @@ class Buffer:
 class CachedTensor:
     """A tensor of cached keys or values: the first `length` positions of a buffer.
 
-    It is immutable, even though the buffer is shared: `append` writes after position `length`,
-    which this object never reads, and returns a longer object. The buffer is copied only if it is
-    full, or if another object has already written after that position.
+    `append` does not change it, even though the buffer is shared: it writes beyond the first
+    `length` positions and returns a longer object. The buffer is copied only if it is full, or if
+    another object has already written there.
     """
 
     buffer: Buffer
@@ -60,7 +60,7 @@ class CachedTensor:
         return CachedTensor(buffer, length)
 
     def select(self, rows: Int[Tensor, " rows"]) -> "CachedTensor":
-        """Return a cached tensor of these batch rows, in this order, with its own buffer."""
+        """Return a cached tensor with these batch rows, in this order, and a buffer of its own."""
         _, heads, capacity, width = self.buffer.tensor.shape
         chosen = self.buffer.tensor.new_empty(len(rows), heads, capacity, width)
         # The same as tensor[rows], but much faster on a CPU.
@@ -68,7 +68,7 @@ class CachedTensor:
         return CachedTensor(Buffer(chosen, self.length), self.length)
 
     def copy_rows_(self, rows: Int[Tensor, " copied"], places: Int[Tensor, " copied"]) -> None:
-        """Overwrite the batch rows `places` with the contents of the batch rows `rows`, in place."""
+        """Copy the batch rows `rows` into the batch rows `places`, in place."""
         self.tensor.index_copy_(0, places, self.tensor.index_select(0, rows))
 
 
@@ -93,7 +93,7 @@ class KVCache:
         key: Float[Tensor, "batch heads new d_k"],
         value: Float[Tensor, "batch heads new d_v"],
     ) -> tuple[Tensor, Tensor]:
-        """Append the keys and values of new positions in place, and return those of all positions."""
+        """Append keys and values of new positions in place; return those of all positions."""
         if self.key is not None and self.value is not None and key.size(2) == 0:
             return self.key.tensor, self.value.tensor  # a memory is only read: nothing is new
         self.key, self.value = extend(self.key, key), extend(self.value, value)
@@ -107,13 +107,13 @@ class KVCache:
         return replace(self)
 
     def select(self, rows: Int[Tensor, " rows"]) -> "KVCache":
-        """Return a cache of these batch rows, in this order."""
+        """Return a cache with these batch rows, in this order."""
         if self.key is None or self.value is None:
             return KVCache()
         return KVCache(self.key.select(rows), self.value.select(rows))
 
     def copy_rows_(self, rows: Int[Tensor, " copied"], places: Int[Tensor, " copied"]) -> None:
-        """Overwrite the batch rows `places` with the contents of the batch rows `rows`, in place."""
+        """Copy the batch rows `rows` into the batch rows `places`, in place."""
         if self.key is not None and self.value is not None:
             self.key.copy_rows_(rows, places)
             self.value.copy_rows_(rows, places)
@@ -122,7 +122,7 @@ class KVCache:
 def extend(
     cached: CachedTensor | None, new: Float[Tensor, "batch heads new width"]
 ) -> CachedTensor:
-    """Append new vectors to the cached ones, if there are any, and return them all."""
+    """Append new vectors to the cached ones, if any, and return all of them."""
     if cached is None:  # no spare capacity yet: a memory, for one, never grows
         return CachedTensor(Buffer(new.contiguous(), new.size(2)), new.size(2))
     return cached.append(new)
@@ -131,8 +131,8 @@ def extend(
 class LayerCache(NamedTuple):
     """The two caches of a decoder layer.
 
-    `words` belongs to self-attention, over the words written so far; `memory` belongs to
-    cross-attention, over the source.
+    `words` is for self-attention over the words written so far, and `memory` is for cross-attention
+    over the source.
     """
 
     words: KVCache
@@ -140,5 +140,5 @@ class LayerCache(NamedTuple):
 
 
 def cached_length(cache: Sequence[LayerCache] | None) -> int:
-    """Return how many target positions a decoder's cache holds, or 0 without a cache."""
+    """Return the number of target positions in a decoder's cache, or 0 if there is no cache."""
     return cache[0].words.length if cache else 0

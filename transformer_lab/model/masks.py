@@ -1,4 +1,4 @@
-"""Which query may see which key: boolean masks in which True means "may attend" (§3.2.3)."""
+"""Boolean attention masks, in which True means that a query may attend to a key (§3.2.3)."""
 
 from typing import Any
 
@@ -10,10 +10,10 @@ from transformer_lab.config import check, check_boolean
 
 
 def padding_mask(ids: Int[Tensor, "batch key"], pad_id: int) -> Bool[Tensor, "batch 1 1 key"]:
-    """Return a mask that is True for every key that is a word, and False for padding.
+    """Return a mask that is True for words and False for padding.
 
-    It hides padding as *keys* only. Padding positions still act as queries, but nothing reads the
-    vectors they compute.
+    It hides padding as *keys* only. Padding positions still act as queries, but nothing reads their
+    output vectors.
     """
     return (ids != pad_id)[:, None, None, :]
 
@@ -21,8 +21,8 @@ def padding_mask(ids: Int[Tensor, "batch key"], pad_id: int) -> Bool[Tensor, "ba
 def length_mask(lengths: Int[Tensor, " batch"], key: int) -> Bool[Tensor, "batch 1 1 key"]:
     """Return a mask that is True for the first `lengths[b]` keys of sentence b.
 
-    Use it if ids alone do not show what is padding: some models start their decoder with the
-    padding token itself.
+    Use it if the ids alone do not show what is padding. Some models, for example, start their
+    decoder with the padding token itself.
     """
     steps = torch.arange(key, device=lengths.device)
     return (steps < lengths[:, None])[:, None, None, :]
@@ -33,7 +33,7 @@ def causal_mask(
 ) -> Bool[Tensor, "query key"]:
     """Return a lower-triangular mask, diagonal included: position i sees positions 0 to i (§3.2.3).
 
-    With more keys than queries, the queries count as the last positions, as in decoding with a
+    If there are more keys than queries, the queries are the last positions, as in decoding with a
     cache.
     """
     key = query if key is None else key
@@ -44,7 +44,7 @@ def causal_mask(
 def mask_of_source(
     source: Int[Tensor, "batch source"], mask: Tensor | None, pad_id: int
 ) -> Bool[Tensor, "batch 1 1 source"]:
-    """Return a source's mask: `mask` expanded to the batch, or the padding mask if there is none.
+    """Return the mask of a source: `mask` expanded to the batch, or the padding mask if it is None.
 
     Raises:
         ValueError: If `source` or `mask` has the wrong shape or dtype (see `check_source_mask`).
@@ -57,18 +57,18 @@ def mask_of_source(
 
 
 def check_ids(name: str, ids: Any) -> None:
-    """Raise a ValueError unless `ids` is a tensor (batch, length) of int64 or int32."""
+    """Raise a ValueError unless `ids` is an int64 or int32 tensor of shape (batch, length)."""
     fits = isinstance(ids, Tensor) and ids.ndim == 2 and ids.dtype in (torch.int64, torch.int32)
     found = f"{ids.dtype} {tuple(ids.shape)}" if isinstance(ids, Tensor) else type(ids).__name__
     check(name, found, "a tensor of integers, (batch, length): the ids of each sentence", fits)
 
 
 def check_source_mask(mask: Tensor | None, source: Int[Tensor, "batch source"]) -> None:
-    """Raise a ValueError unless `mask` is None, or is boolean and has a fitting shape.
+    """Raise a ValueError unless `mask` is None, or boolean and of the right shape.
 
-    The shape is (batch, 1, 1, source) or (1, 1, 1, source). `check_ids` checks `source`. A mask
-    (batch, source) is refused, because attention would treat it as (query, key) whenever the sizes
-    happen to agree.
+    The right shapes are (batch, 1, 1, source) and (1, 1, 1, source). A mask of shape (batch,
+    source) is refused, because attention would treat it as (query, key) whenever the sizes happen
+    to agree. `source` is checked as well, by `check_ids`.
     """
     check_ids("source", source)
     if mask is None:
@@ -84,7 +84,7 @@ def padding_in_front(
 ) -> Int[Tensor, " batch"]:
     """Return the number of padding tokens before the first word of each sentence.
 
-    A position counts if its id is `pad_id` and the mask, if there is one, hides it.
+    A position counts as padding if its id is `pad_id` and the mask, if given, hides it.
     """
     padding = ids == pad_id
     if mask is not None:
@@ -95,7 +95,7 @@ def padding_in_front(
 def roll_rows(
     x: Shaped[Tensor, "batch length ..."], steps: Int[Tensor, " batch"]
 ) -> Shaped[Tensor, "batch length ..."]:
-    """Rotate row i to the left by `steps[i]` places; what leaves on the left returns on the right."""
+    """Roll row i to the left by `steps[i]` positions, so that its start wraps around to its end."""
     batch, length = x.shape[:2]
     row, place = (torch.arange(n, device=x.device) for n in (batch, length))
     places = row[:, None] * length + (place + steps[:, None]) % max(length, 1)

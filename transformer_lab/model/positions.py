@@ -1,4 +1,4 @@
-"""Five ways to tell a model the order of its words, one small class each (§3.5).
+"""Five ways to tell a model the order of its words, each in a small class (§3.5).
 
 Two of them are *added* to the embeddings: `SinusoidalPositions` and
 `LearnedPositions`. Two act on the *scores* of self-attention:
@@ -18,10 +18,10 @@ from transformer_lab.config import TransformerConfig, check
 def sinusoids(
     length: int, d_model: int, start: int = 0, device: torch.device | str | None = None
 ) -> Float[Tensor, "length d_model"]:
-    """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos of the same (§3.5).
+    """Return PE(pos, 2i) = sin(pos / 10000^(2i/d_model)) and PE(pos, 2i+1) = cos(…) (§3.5).
 
-    The first row belongs to position `start`. Angles are computed in float64, so that even a long
-    sentence gets the values of the paper's formula.
+    The first row belongs to position `start`. Angles are computed in float64, so the values follow
+    the paper's formula even at large positions.
     """
     position = torch.arange(start, start + length, dtype=torch.float64)
     even = torch.arange(0, d_model, 2, dtype=torch.float64)
@@ -57,7 +57,7 @@ class SinusoidTable(nn.Module):
 class SinusoidalPositions(nn.Module):
     """Position encoding that adds `sinusoids` to the embeddings (§3.5); it has no parameters.
 
-    Sentences may have any length; rows beyond `max_length` are computed when needed.
+    Sentences may have any length, because rows beyond `max_length` are computed when needed.
     """
 
     def __init__(self, d_model: int, max_length: int = 512):
@@ -116,8 +116,9 @@ class NoPositions(nn.Module):
 class RotaryPositions(nn.Module):
     """Rotary position encoding (Su et al. 2021), applied to queries and keys before their product.
 
-    Each pair of features is rotated by an angle that grows with the position, so the product of a
-    query and a key depends only on the distance between them. The frequencies are those of §3.5.
+    Each pair of features is rotated by an angle that grows with the position. The product of a
+    query and a key therefore depends on the distance between them, but not on where they are in the
+    sentence. The frequencies are those of §3.5.
     """
 
     def __init__(self, d_k: int, max_length: int = 512):
@@ -131,13 +132,16 @@ class RotaryPositions(nn.Module):
     ) -> tuple[Tensor, Tensor, None]:
         """Return the rotated queries and keys, and None for the bias.
 
-        Keys have the positions 0, 1, 2 and so on; the queries have the last of these positions.
+        The keys are at positions 0, 1, 2 and so on, and the queries are at the last of these.
         """
         start = key.size(-2) - query.size(-2)
         return self.turn(query, start), self.turn(key, 0), None
 
     def turn(self, x: Float[Tensor, "batch heads length d_k"], start: int) -> Tensor:
-        """Rotate pair i at position p by the angle p · 10000^(-2i/d_k); positions count from `start`."""
+        """Rotate feature pair i at position p by the angle p · 10000^(-2i/d_k).
+
+        The first vector of x is at position `start`.
+        """
         table = self.table(start, x.size(-2))
         sin, cos = table[:, 0::2], table[:, 1::2]  # (length, pairs)
         even, odd = x[..., 0::2], x[..., 1::2]  # (batch, heads, length, pairs)
@@ -148,8 +152,7 @@ class RotaryPositions(nn.Module):
 class AlibiPositions(nn.Module):
     """ALiBi (Press et al. 2022): a bias that lowers each score in proportion to the distance.
 
-    The slope of head n of h is 2^(-8n/h). In the encoder the distance is counted in both
-    directions.
+    The slope of head n of h is 2^(-8n/h). In the encoder, the bias applies in both directions.
     """
 
     slopes: Tensor
@@ -172,7 +175,7 @@ class AlibiPositions(nn.Module):
 
 
 def added_positions(config: TransformerConfig) -> nn.Module:
-    """Build the module that adds positions to the embeddings of one side.
+    """Build the module that adds positions to the embeddings of the source or the target.
 
     This is `NoPositions` if the configuration has no positions, or has positions that act on scores
     (see `score_positions`).
@@ -190,7 +193,7 @@ def added_positions(config: TransformerConfig) -> nn.Module:
 
 
 def score_positions(config: TransformerConfig) -> nn.Module | None:
-    """Build the module for rotary or ALiBi positions, which act on scores; return None for others."""
+    """Build the module for rotary or ALiBi positions, which act on scores; else return None."""
     if config.positions == "rotary":
         return RotaryPositions(config.key_size, config.max_length)
     if config.positions == "alibi":
@@ -201,6 +204,6 @@ def score_positions(config: TransformerConfig) -> nn.Module | None:
 def longest(model: nn.Module) -> float | int:
     """Return the maximum number of words in a sentence, or infinity if there is no limit.
 
-    It is the smallest `longest` among the modules; only tables of learned positions have one.
+    It is the smallest `longest` among the model's modules; only `LearnedPositions` has one.
     """
     return min(getattr(part, "longest", math.inf) for part in model.modules())

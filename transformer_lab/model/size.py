@@ -1,7 +1,6 @@
-"""How large a model is, and whether it fits into memory, worked out before it is built.
+"""Compute the size of a model and check that it fits into memory, before the model is built.
 
-Models check this when they are built; loaders, presets and commands check before they read or fetch
-anything.
+Models check this when they are constructed, and loaders check it before they read any weights.
 """
 
 from collections.abc import Callable
@@ -21,15 +20,15 @@ STACKS = {
     "decoder": "num_decoder_layers",
     "stack": "num_encoder_layers",
 }
-"""The names of a model's stacks, with the field that says how many layers each one has."""
+"""For each stack that a model may have, the configuration field with its number of layers."""
 COMPUTED = 24
-"""Bytes per number while a table of sinusoids is computed, in float64."""
+"""Temporary memory, in bytes per entry, for computing a table of sinusoids in float64."""
 
 
 def count_parameters(model: nn.Module) -> dict[str, int]:
-    """Return the number of parameters of each direct child by name, and their sum as "total".
+    """Return the parameter count of each direct child module by name, and their sum as "total".
 
-    A matrix that several children share counts once, for the first of them.
+    A matrix that several children share is counted only for the first of them.
     """
     seen: set[int] = set()
     counts = {}
@@ -41,11 +40,11 @@ def count_parameters(model: nn.Module) -> dict[str, int]:
 
 
 def num_parameters(kind: Callable[[TransformerConfig], Any], config: TransformerConfig) -> int:
-    """Return how many parameters a model of this class has; a tied matrix counts once.
+    """Return the parameter count of a model of class `kind`; a tied matrix is counted once.
 
-    They are counted on PyTorch's meta device, where tensors have a shape but no memory. Since all
-    layers of a stack are alike, the model built for counting has at most one per stack. Among the
-    position tables, only learned ones have parameters, so the others are not computed.
+    The model is built on PyTorch's meta device, where tensors have a shape but take no memory. All
+    layers of a stack have the same size, so at most one layer per stack is built. Only learned
+    position tables have parameters, so other position tables are not built.
     """
     layers = {name: getattr(config, field) for name, field in STACKS.items()}
     few: dict[str, Any] = {
@@ -68,14 +67,14 @@ def check_memory(
     config: TransformerConfig,
     most_parameters: int | None = None,
 ) -> None:
-    """Raise a ValueError if the weights and position tables of a model exceed this machine's memory.
+    """Raise a ValueError if a model's weights and position tables would not fit into memory.
 
-    Sizes are in float32.
+    Sizes are computed for float32.
 
     Args:
         kind: The class of the model.
-        config: Its configuration.
-        most_parameters: The largest number of parameters to accept, if the caller knows a limit: a
+        config: The configuration of the model.
+        most_parameters: The maximum number of parameters to accept, if the caller knows a limit. A
             weight file, for example, cannot hold more parameters than it has bytes.
 
     Raises:
@@ -95,10 +94,10 @@ def check_memory(
 
 
 def bytes_of_tables(config: TransformerConfig) -> int:
-    """Return how many bytes the sinusoid tables need, including the memory for computing one.
+    """Return the size of the sinusoid tables in bytes, plus the memory for computing one of them.
 
-    Sinusoidal positions have two tables, one per side; rotary positions have one per layer; other
-    kinds have none.
+    Sinusoidal positions have two tables, one each for source and target. Rotary positions have one
+    table per layer, and other kinds have none.
     """
     rows = min(config.max_length, KEPT)
     layers = config.num_encoder_layers + config.num_decoder_layers
@@ -108,7 +107,7 @@ def bytes_of_tables(config: TransformerConfig) -> int:
 
 
 def check_memory_first(build: Callable[[Any, TransformerConfig], None]) -> Callable[..., None]:
-    """Wrap a model's `__init__`, so that `check_memory` runs before anything is allocated.
+    """Wrap a model's `__init__` so that `check_memory` runs before anything is allocated.
 
     The check runs only for models built on the CPU: the meta device allocates nothing, and a full
     GPU raises its own error.

@@ -1,8 +1,8 @@
-"""Build a model without drawing random weights, because the real ones are loaded right afterwards.
+"""Build a model without sampling random weights, because saved ones are loaded right afterwards.
 
-Loaders use it. The random weights would be overwritten anyway. Besides, PyTorch has one stream of
-random numbers for all threads, so drawing them would change the dropout of a model that another
-thread is training.
+Loaders use it. The random weights would be overwritten anyway. Also, all threads share PyTorch's
+random number generator, so sampling weights would change the dropout of a model that another thread
+is training.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ DRAWS = {"uniform_", "normal_", "xavier_uniform_", "kaiming_uniform_"}
 
 
 class SkipInit(TorchFunctionMode):
-    """A context in which this thread leaves new weights uninitialised."""
+    """A context manager inside which this thread leaves new weights uninitialised."""
 
     def __torch_function__(
         self,
@@ -23,7 +23,7 @@ class SkipInit(TorchFunctionMode):
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Call a PyTorch function, but leave a tensor as it is instead of drawing its numbers."""
+        """Call a PyTorch function, or return its tensor unchanged if it would fill it at random."""
         if getattr(func, "__name__", "") in DRAWS:
             return args[0] if args else (kwargs or {})["tensor"]
         return func(*args, **(kwargs or {}))

@@ -1,4 +1,4 @@
-"""The whole of Figure 1: embeddings, encoder, decoder, output projection."""
+"""The whole Transformer of Figure 1: embeddings, encoder, decoder and output projection."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ from transformer_lab.model.size import check_memory_first
 
 
 class TransformerParts(nn.Module):
-    """The submodules of a Transformer (the boxes of Figure 1), with their initial values.
+    """The submodules of a Transformer (the boxes of Figure 1), with initialised weights.
 
     `Transformer` adds the forward pass.
     """
@@ -57,8 +57,8 @@ TransformerParts.__init__ = check_memory_first(TransformerParts.__init__)  # typ
 class Transformer(TransformerParts):
     """The encoder-decoder of *Attention Is All You Need* (§3, Figure 1).
 
-    Source and target are ids, batch first, padded with `pad_id`: the target on the right, the
-    source on either side.
+    Source and target are batch-first token ids, padded with `pad_id`. The target is padded on the
+    right, the source on either side.
     """
 
     def forward(
@@ -67,10 +67,10 @@ class Transformer(TransformerParts):
         target: Int[Tensor, "batch target"],
         source_mask: Bool[Tensor, "#batch 1 1 source"] | None = None,
     ) -> Float[Tensor, "batch target vocabulary"]:
-        """Return the logits of the word after each target position, for all positions in one pass.
+        """Return the logits of the next word at each target position, computed in one pass.
 
-        `target` starts with `bos_id` and stays one word behind the prediction (teacher forcing). By
-        default `source_mask` hides each `pad_id`.
+        `target` starts with `bos_id`, so it is one word behind the predictions (teacher forcing).
+        By default, `source_mask` hides every `pad_id`.
         """
         return self.output(self.features(source, target, source_mask))
 
@@ -80,7 +80,7 @@ class Transformer(TransformerParts):
         target: Int[Tensor, "batch target"],
         source_mask: Bool[Tensor, "#batch 1 1 source"] | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """Return the decoder's final vectors, which `forward` passes to the output projection."""
+        """Return the decoder's output vectors, which `forward` passes to the output projection."""
         check_ids("source", source)
         if source_mask is None:
             source_mask = padding_mask(source, self.config.pad_id)
@@ -91,7 +91,7 @@ class Transformer(TransformerParts):
     ) -> Float[Tensor, "batch source d_model"]:
         """Return the memory: one vector for each source position.
 
-        Positions count from the first word, so padding before a sentence changes nothing.
+        Positions are counted from the first word, so padding before a sentence has no effect.
         """
         check_source_mask(source_mask, source)
         start = padding_in_front(source, source_mask, self.config.pad_id)
@@ -106,11 +106,11 @@ class Transformer(TransformerParts):
         source_mask: Bool[Tensor, "sentences 1 1 source"],
         cache: Sequence[LayerCache] | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """Return the decoder's final vector at each target position.
+        """Return the decoder's output vector at each target position.
 
-        Padding comes at the end of the target, where the causal mask hides it from every word, so
-        it needs no mask of its own. With a `cache` (lesson 10b), pass only new positions in target
-        and memory; they follow those in the cache.
+        The target needs no padding mask: its padding comes last, where the causal mask hides it
+        from every word. With a `cache` (lesson 10b), pass only the new positions of target and
+        memory; they follow the cached positions.
         """
         start, new = cached_length(cache), target.size(1)
         x = self.target_positions(self.embed(self.target_embedding, target), start)
@@ -126,11 +126,11 @@ class Transformer(TransformerParts):
 
 
 def refuse_left_padding(decode: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Wrap `decode`, so that padding before a target's first word raises a ValueError.
+    """Wrap `decode` so that padding before a target's first word raises a ValueError.
 
-    Otherwise its words would be at the wrong positions and attend to the padding, and the loss
-    would count the prediction of bos. The check runs only on a CPU, because on a GPU it would have
-    to wait for the result, and only if `pad_id` differs from `bos_id`.
+    Without the check, the words of such a target would be at the wrong positions and attend to the
+    padding, and the loss would count the prediction of bos. The check runs only if `pad_id` differs
+    from `bos_id`, and only on a CPU, because on a GPU it would have to wait for the result.
     """
 
     @wraps(decode)
@@ -155,7 +155,7 @@ def refuse_left_padding(decode: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def check_right_padded(target: Int[Tensor, "batch target"], pad_id: int) -> None:
-    """Raise a ValueError for the first sentence with padding before a word."""
+    """Raise a ValueError if a sentence has padding before its first word; name the first one."""
     wrong = (target[:, 0] == pad_id) & (target != pad_id).any(dim=1)
     if wrong.any():
         row = int(wrong.nonzero()[0])
@@ -190,7 +190,7 @@ def embed_ids(
 
 
 def initialise(model: Any) -> None:
-    """Draw the initial weights: projections Xavier-uniform, biases 0, embeddings N(0, 1/d_model)."""
+    """Initialise the weights: projections Xavier-uniform, biases 0, embeddings N(0, 1/d_model)."""
     for module in model.modules():
         if isinstance(module, nn.Linear):
             nn.init.xavier_uniform_(module.weight)

@@ -1,4 +1,4 @@
-"""A model's weights as the bytes of a file, after checking that they can be loaded again.
+"""Serialise a model's weights, after checking that they can be loaded again.
 
 `Translator.save` and the trainer's snapshots use it.
 """
@@ -20,7 +20,7 @@ from transformer_lab.storage.tensors import has_usable_numbers, tensors_as_bytes
 
 
 def check_plain(model: Transformer) -> None:
-    """Raise a ValueError unless a model has exactly the parameters that its configuration describes.
+    """Raise a ValueError unless a model has exactly the parameters that its configuration implies.
 
     The message names the first parameter that differs in name or shape. A loader builds the model
     from its configuration alone, so the weights of adapters or of a quantised model would not fit.
@@ -40,9 +40,9 @@ def shapes_of(model: Transformer) -> dict[str, tuple[int, ...]]:
 
 @lru_cache(maxsize=1)
 def described_shapes(config: TransformerConfig) -> dict[str, tuple[int, ...]]:
-    """Return the name and shape of each parameter that a configuration describes.
+    """Return the shape of each parameter, by name, of the model that a configuration describes.
 
-    The model is built with uninitialised weights, because drawing random numbers takes time.
+    The model is built with uninitialised weights, because sampling random ones takes time.
     """
     with SkipInit():
         return shapes_of(build_model(config))
@@ -51,13 +51,13 @@ def described_shapes(config: TransformerConfig) -> dict[str, tuple[int, ...]]:
 def weights_as_bytes(
     model: Transformer, dtype: torch.dtype, description: Mapping[str, Any] | None = None
 ) -> bytes:
-    """Return a model's weights in this precision, as the bytes of a safetensors file.
+    """Return the bytes of a safetensors file that holds a model's weights in the given dtype.
 
-    `description` holds extra fields to store in the file, along with its format.
+    `description` holds further fields to store in the file, in addition to its format.
 
     Raises:
         ValueError: If the model differs from its configuration (see `check_plain`), or a weight is
-            not finite in this precision.
+            not finite in this dtype.
     """
     check_plain(model)
     tensors = {name: tensor.to(dtype) for name, tensor in weights_of(model).items()}
@@ -69,7 +69,7 @@ def weights_as_bytes(
 
 
 def save_weights(model: Transformer, path: Path, dtype: torch.dtype = torch.float32) -> None:
-    """Write a snapshot: a model's weights in a file, without configuration or tokenizers.
+    """Write a snapshot: a file of a model's weights, without configuration or tokenizers.
 
     Raises:
         ValueError: If `weights_as_bytes` refuses the weights.

@@ -38,7 +38,7 @@ def build_translator(
 ) -> Translator:
     """Build an untrained translator for a corpus: its tokenizers, and a model with random weights.
 
-    The vocabularies come from the training pairs, except those that are too long to train on.
+    The vocabularies are learnt from the training pairs that are not too long to train on.
 
     Args:
         splits: The splits of the corpus.
@@ -79,22 +79,23 @@ def make_trainer(
 ) -> Trainer:
     """Build a translator's trainer, for a single process or for all processes of a `process_group`.
 
-    Pairs that are too long for the model or for a batch are left out; a line on standard error
-    counts them.
+    Pairs that are too long for the model or for a batch are left out; their number is printed on
+    standard error.
 
     Args:
         translator: The translator; its model is trained in place.
         splits: Training and validation pairs.
-        training: Steps, rates, seeds, device.
-        state_path: Where the state is saved to and resumed from; with None, nothing is saved.
-        on_step: Called after each step.
+        training: The configuration of the training run.
+        state_path: The file for saving and resuming the state; with None, nothing is saved.
+        on_step: A function that is called after each step.
         show_progress: Whether to show a progress bar.
-        watch_exact_match: How many validation sentences to translate for exact match at each
-            validation.
+        watch_exact_match: The number of validation sentences to translate at each validation, to
+            measure exact match.
 
     Raises:
-        ValueError: If the model's special ids are not the package's own. Its tokenizers would use
-            the package's ids for words, and one of these words would be left out as padding.
+        ValueError: If the model's special ids are not the package's own. The model's tokenizers
+            would use the package's ids for words, and one of these words would be left out as
+            padding.
     """
     config = translator.model.config
     special, own = (config.pad_id, config.bos_id, config.eos_id), (PAD_ID, BOS_ID, EOS_ID)
@@ -125,7 +126,7 @@ def encode_fitting(
 ) -> Sequence[Example]:
     """Encode the pairs as ids, leaving out those with more than `longest` tokens on a side.
 
-    A line on standard error counts the pairs left out.
+    The number of pairs left out is printed on standard error.
     """
     config, tokenizers = translator.model.config, translator.tokenizers
     special = config.bos_id, config.eos_id

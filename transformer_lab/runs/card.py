@@ -1,4 +1,4 @@
-"""A saved model's card, in Markdown: its data, training, sizes, scores and versions.
+"""The model card of a saved model, in Markdown: its data, training, sizes, scores and versions.
 
 Runs and the command line write it. The form follows Mitchell et al. (2019), *Model Cards for Model
 Reporting*, as far as a program can fill it in.
@@ -35,7 +35,7 @@ def model_card(
 ) -> str:
     """Return the model card, in Markdown, of a translator that was trained on these splits.
 
-    Without an evaluation, it says that there are no scores yet. Anything missing from
+    Without an evaluation, the card says that there are no scores yet. Anything missing from
     `translator.about` is left out.
     """
     about = translator.about
@@ -73,12 +73,12 @@ the training pairs, and nobody has checked the translations one by one."""
 
 
 def export_card(folder: Path, use: str) -> str | None:
-    """Return a saved model's card, adapted for export to another library; None if it has no card.
+    """Return a saved model's card adapted for export to another library, or None if it has none.
 
     Args:
         folder: The folder of the saved model.
-        use: Lines of code that use the exported model. They replace this package's lines, unless
-            the card was written by another author.
+        use: Code that uses the exported model. It replaces the code for this package in the card,
+            unless somebody else wrote the card.
     """
     path = folder / CARD
     if not path.is_file():
@@ -126,7 +126,7 @@ def reading_rows(splits: Splits[Any]) -> list[tuple[str, object]]:
 
 
 EXAMPLES, EXAMPLE_SIGNS = 3, 100
-"""How many pairs are shown before training, and how many characters of each side are shown."""
+"""The number of pairs shown before training, and the number of characters shown of each side."""
 
 
 def describe_corpus(corpus: str | None, splits: Splits[Any]) -> str:
@@ -149,7 +149,7 @@ def training_rows(about: dict[str, Any]) -> list[tuple[str, object]]:
 
 
 def size_rows(translator: Translator) -> list[tuple[str, object]]:
-    """Return the rows about the model: the number of parameters in each part, and the configuration."""
+    """Return the rows about the model: the parameter counts of its parts, and its configuration."""
     counts = count_parameters(translator.model)
     rows: list[tuple[str, object]] = [
         (f"parameters, {name}", f"{count:,}") for name, count in counts.items() if count

@@ -58,7 +58,7 @@ def evaluate(
     """Translate the sources, compare the results with the targets, and return the scores.
 
     A source that the translator refuses, for example because it is too long, gets an empty
-    translation. A line on standard error counts such sources.
+    translation. The number of such sources is printed on standard error.
     """
     references = [p.target for p in pairs]
     texts = [""] * len(pairs)

@@ -1,4 +1,4 @@
-"""The presets: model sizes from tiny to big, and how each one is trained.
+"""Presets: model sizes from tiny to big, each with a training configuration.
 
 Runs, studies and benchmarks start from them.
 """
@@ -11,9 +11,9 @@ from transformer_lab.config import TrainingConfig, TransformerConfig
 
 @dataclass(frozen=True)
 class Preset:
-    """A model size, with the configuration to train it with.
+    """A model size, with the configuration for training it.
 
-    `vocab_size` is for corpora with subword tokenizers.
+    `vocab_size` applies to corpora with subword tokenizers.
     """
 
     model: Callable[..., TransformerConfig]
@@ -29,9 +29,9 @@ PAPER = TrainingConfig(
     validate_every=1_000,
     save_every=1_000,
 )
-"""The configuration with which the paper trains its base model (§5).
+"""The training configuration of the paper's base model (§5).
 
-When to validate and save is our choice.
+The intervals for validating and saving are our choice.
 """
 PRESETS = {
     "tiny": Preset(

@@ -36,12 +36,12 @@ STATE = "training_state.safetensors"
 
 @dataclass(frozen=True)
 class About:
-    """The description of a run: "about" in the config.json of its folder.
+    """The description of a run, stored as "about" in the config.json of its folder.
 
-    A translator that did not come from a run has fewer fields, or none. `training` has no
+    A translator that does not come from a run has fewer fields, or none. `training` has no
     `max_minutes`, because each call sets its own. `data` is the fingerprint of the training pairs,
-    and `example` a sentence with which a page can begin. `steps`, `tokens` and `stop` come from the
-    latest call to `Run.train`.
+    and `example` is a sentence that a page can show first. `steps`, `tokens` and `stop` come from
+    the latest call to `Run.train`.
     """
 
     corpus: str | None = None
@@ -110,7 +110,8 @@ class Run:
         saves.
 
         Raises:
-            ValueError: If another process holds the folder, or has changed it since the last call.
+            ValueError: If another process holds the folder's lock, or has changed the folder since
+                the last call.
             LossIsNaNError: If the loss is not finite.
         """
         if distributed.rank() > 0:
@@ -120,7 +121,7 @@ class Run:
         try:
             if self.released not in (None, hash_file(self.folder / "config.json")):
                 raise ValueError(
-                    f"{self.folder} has changed since this run released it; resume from the folder"
+                    f"{self.folder} has changed since this run stopped using it; resume from the folder"
                 )
             stop = self.trainer.train()
             done = self.trainer.progress
@@ -142,9 +143,9 @@ class Run:
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[FolderLock]:
-    """Yield a folder's lock, not yet held; if it is acquired inside the block, it stays held.
+    """Yield a folder's lock, not yet acquired; if the block acquires it, it stays held afterwards.
 
-    If the block fails, the lock is released, and a folder that did not exist before is removed.
+    If the block fails, the lock is released, and the folder is removed if the block created it.
     """
     lock, made = FolderLock(folder), not folder.exists()
     try:
@@ -158,10 +159,10 @@ def folder_lock(folder: Path) -> Iterator[FolderLock]:
 
 
 def clear_unstarted_run(folder: Path) -> None:
-    """Remove what is left of a run that stopped before it saved a state; hidden files are kept.
+    """Clean up after a run that stopped before it saved a state; hidden files are kept.
 
     Raises:
-        ValueError: If the folder contains anything else.
+        ValueError: If the folder contains anything that is not left over from such a run.
     """
     if holds_translator(folder):
         recover_folder(folder)
@@ -193,28 +194,28 @@ def begin_run(
     on_step: Callable[[StepReport], None] | None = None,
     show_progress: bool = True,
 ) -> Run:
-    """Prepare a new run and describe it in its folder; afterwards, call `run.train()`.
+    """Prepare a new run and describe it in its folder; to start training, call `run.train()`.
 
     Args:
-        folder: Where to save the translator and the state; it must be empty, or not exist yet.
-        corpus: "world", "debian:LANGUAGE", "hf:NAME", a file of pairs, the part that two files'
-            names share, or a folder. "@SOURCE,TARGET" at the end names its columns or languages,
-            and "csv:" in front is for tables with commas and quotes.
-        preset: A key of `runs.presets.PRESETS`; by default whatever suits the corpus.
+        folder: The folder for the translator and the state; it must be empty or not exist yet.
+        corpus: "world", "debian:LANGUAGE", "hf:NAME", a file of pairs, the common part of two
+            files' names, or a folder. A suffix "@SOURCE,TARGET" names the columns or languages, and
+            a prefix "csv:" is for tables with commas and quotes.
+        preset: A key of `runs.presets.PRESETS`; by default, the one that suits the corpus.
         seed: The seed for the splits, the weights and the batches.
-        skip_bad: Whether to leave out bad lines in a file.
-        vocab_size: How many word pieces to learn; with 260, every byte is a piece of its own.
-        max_steps: This and the next three arguments are as in `TrainingConfig`; by default they
+        skip_bad: Whether to skip invalid lines in a file.
+        vocab_size: The number of tokens in a subword vocabulary; with 260, each byte is a token.
+        max_steps: This and the next three arguments are as in `TrainingConfig`; by default, they
             come from the preset.
         max_minutes: The longest that one call of `train` may take, in minutes.
         device: The device to train on.
         precision: The precision of the matrix products.
-        on_step: Called after each step.
+        on_step: A function that is called after each step.
         show_progress: Whether to show a progress bar.
 
     Raises:
         ValueError: If the folder is not empty, or an argument is not allowed.
-        CorpusUnavailable: If apt or the network is missing.
+        CorpusUnavailable: If the corpus needs apt or a network connection that is not available.
     """
     folder, known = expand_path(folder), find_corpus(corpus)
     preset = preset or known.preset
@@ -258,7 +259,7 @@ def begin_run(
 
 
 def pick_example(splits: Splits[Any]) -> str | None:
-    """Return the first validation source of six to twelve words or, failing that, the first source."""
+    """Return the first validation source with 6 to 12 words, or else the first source of all."""
     sources = [pair.source for pair in splits.validation]
     handy = [source for source in sources if 6 <= len(source.split()) <= 12]
     return next(iter(handy or sources), None)
@@ -277,18 +278,18 @@ def resume_run(
     on_step: Callable[[StepReport], None] | None = None,
     show_progress: bool = True,
 ) -> Run:
-    """Load a folder's run as it was when it stopped; afterwards, call `run.train()`.
+    """Load a run from its folder, as it was when it stopped; to continue it, call `run.train()`.
 
-    Until then, `run.translator` has the weights that are being trained. `Translator.load(folder)`
-    loads their average, which translates better.
+    Until then, `run.translator` has the latest weights. `Translator.load(folder)` loads their
+    average instead, which translates better.
 
     Arguments that are None keep the run's own values, except `max_minutes`, where None means no
-    limit. The corpus may have another name, for example because its file has moved, but its
+    limit. The corpus may have a different name, for example because its file has moved, but its
     training pairs must be the same. See `begin_run` for the arguments.
 
     Raises:
         ValueError: If the folder does not hold a run, or an argument differs from the run's value.
-        CheckpointError: If its files are missing or damaged.
+        CheckpointError: If the run's files are missing or damaged.
     """
     folder = expand_path(folder)
     if not folder.is_dir():

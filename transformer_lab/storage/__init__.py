@@ -1,5 +1,5 @@
-"""Files on disk: written atomically, locked, and with checksums.
+"""Files on disk, with atomic writes, locks and checksums.
 
-Models, corpora, runs and studies are stored with it; it imports nothing from the package except
-`config`.
+Models, corpora, runs and studies are stored with it. It imports nothing else from the package
+except `config`.
 """

@@ -1,9 +1,9 @@
-"""Atomic writes: one file, or several together, are written completely or not at all.
+"""Atomic writes: a file, or a group of files, is written completely or not at all.
 
-Everything that is saved to disk goes through here. A single file is written under a temporary name
-and moved into place in one step. Several files are written into a temporary folder, which is then
-renamed in one step. From that moment on, readers get the new files. If the process crashes before
-they are moved into place, the next writer moves the remaining ones.
+Models, training states, pages and results are saved this way. A single file is written under a
+temporary name and moved into place in one step. Several files are written into a temporary folder,
+which is then renamed in one step. From then on, readers get the new files. If the process is killed
+before all of them have been moved into place, the next writer moves the rest.
 """
 
 import contextlib
@@ -19,13 +19,13 @@ from typing import TypeVar
 T = TypeVar("T")
 
 STAGING_FOLDER, COMMITTED_FOLDER = ".transformer_lab.new", ".transformer_lab.ready"
-"""The name of the folder that holds new files before they take effect, and its name afterwards."""
+"""The name of the folder of new files while they are written, and its name when it is complete."""
 REMOVALS_FILE = ".gone"
-"""A file in that folder that lists, one per line, the files to remove when the new ones are moved."""
+"""The file in that folder that lists, one per line, the old files to remove."""
 NAME = re.compile(r"\w[\w.-]*")
 """The pattern for the name of a file in the same folder; paths that lead elsewhere do not match."""
 TEMPORARY_NAME = re.compile(r"\.\w+\.(?:json|md|safetensors)\.[0-9a-f]{8}\.part")
-"""The pattern for names of temporary files, which a killed process leaves behind."""
+"""The pattern for the names of temporary files, which a killed process may leave behind."""
 
 
 def expand_path(name: str | Path) -> Path:
@@ -37,11 +37,11 @@ def expand_path(name: str | Path) -> Path:
     try:
         return Path(name).expanduser()
     except RuntimeError as error:  # the user does not exist
-        raise ValueError(f"path is {str(name)!r}; expected one that exists: {error}") from error
+        raise ValueError(f"path is {str(name)!r}, which cannot be resolved: {error}") from error
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Write a whole file, or nothing.
+    """Write a file completely or not at all.
 
     The file gets the permissions that the user's umask allows. A symbolic link is kept, and the
     file it points to is replaced.
@@ -69,15 +69,15 @@ def write_atomically(path: Path, content: bytes) -> None:
 def write_files_atomically(
     folder: Path, files: Mapping[str, bytes], removed: Iterable[str] = ()
 ) -> None:
-    """Write all these files to a folder and remove others, or change nothing.
+    """Write files to a folder and remove others, either completely or not at all.
 
     The caller must hold the folder's lock (`storage.lock`). Readers find the files with
     `locate_file`, even before they are moved into place.
 
     Args:
         folder: The folder, which must exist.
-        files: Their contents, by name.
-        removed: The names of files to remove.
+        files: The contents of the files to write, by name.
+        removed: The names of the files to remove.
     """
     recover_folder(folder)
     new = folder / STAGING_FOLDER
@@ -112,7 +112,7 @@ def recover_folder(folder: Path) -> None:
 
 
 def read_consistently(folder: Path, read: Callable[[], T]) -> T:
-    """Return `read()`; if it fails while another process is writing to the folder, call it again.
+    """Call `read` and return its result; retry if it fails while another process is writing.
 
     After one second, the last error is raised.
     """
@@ -127,7 +127,7 @@ def read_consistently(folder: Path, read: Callable[[], T]) -> T:
 
 
 def list_file_states(folder: Path) -> set[tuple[str, int, int]]:
-    """Return each file's name, inode and modification time; empty if the folder does not exist."""
+    """Return each file's name, inode and modification time; an empty set if there is no folder."""
     found = set()
     for path in folder.iterdir() if folder.is_dir() else ():
         with contextlib.suppress(OSError):  # it was removed after it was listed
@@ -144,7 +144,7 @@ def find_leftovers(folder: Path) -> Iterator[Path]:
 
 
 def locate_file(folder: Path, name: str) -> Path:
-    """Return a file's path in a folder, even if its writer was killed before moving it into place."""
+    """Return the path of a file in a folder, even if it has not been moved into place yet."""
     waiting = folder / COMMITTED_FOLDER / name
     return waiting if waiting.exists() else folder / name
 
@@ -163,7 +163,7 @@ def write_new_file(path: Path, content: bytes) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until a folder's list of names is on the disk, if the operating system supports it."""
+    """Wait until a folder's directory entries are on the disk, if the system supports it."""
     if os.name == "posix":
         handle = os.open(folder, os.O_RDONLY)
         try:

@@ -22,8 +22,8 @@ def read_description(folder: Path) -> dict[str, Any]:
     """Return the content of a folder's config.json.
 
     Raises:
-        CheckpointError: If it is missing, damaged, or in a format other than `FORMAT`, such as that
-            of Transformers.
+        CheckpointError: If the file is missing or damaged, or has a format other than `FORMAT`,
+            such as that of Transformers.
     """
     path = locate_file(folder, "config.json")
     if not path.is_file():
@@ -48,7 +48,7 @@ def read_description(folder: Path) -> dict[str, Any]:
 
 
 def check_description(description: Any) -> dict[str, Any]:
-    """Return a translator's description if it is a dict in the format `FORMAT`.
+    """Return a translator's description unchanged if it is a dict in the format `FORMAT`.
 
     Raises:
         ValueError: If it is anything else.
@@ -86,9 +86,9 @@ def holds_translator(folder: Path) -> bool:
             try:
                 read_description(folder)
             except CheckpointError as error:
-                expected = "a folder without one, or a file that this package wrote"
                 raise ValueError(
-                    f"{folder} holds a {name} of another kind; expected {expected}"
+                    f"{folder} holds a {name} that this package did not write; expected a folder "
+                    "without one"
                 ) from error
             return True
     return False

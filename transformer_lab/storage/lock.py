@@ -21,7 +21,7 @@ LOCK = ".transformer_lab.lock"
 
 
 class FolderLock:
-    """A folder's lock, which starts unlocked: `acquire` takes it, and `release` gives it back."""
+    """A lock on a folder, initially not held: `acquire` takes it, and `release` gives it back."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -43,7 +43,7 @@ class FolderLock:
         handle = open_and_lock(self.path)
         if handle is None:
             expected = (
-                "a folder in which nobody else trains or saves; choose another (--out), or wait"
+                "a folder that no other process is using. Choose another one (--out), or wait"
             )
             raise ValueError(f"{self.folder} is in use; expected {expected}")
         self.finalizer = weakref.finalize(self, unlock, handle, self.path)
@@ -70,7 +70,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
 
 
 def open_and_lock(path: Path) -> int | None:
-    """Open and lock the lock file; return its descriptor, or None if another process holds the lock."""
+    """Open and lock the lock file; return its descriptor, or None if another process holds it."""
     while True:
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         if not try_lock(handle):
@@ -96,7 +96,7 @@ def try_lock(handle: int) -> bool:
 
 
 def unlock(handle: int, path: Path) -> None:
-    """Remove the lock file and close it; Windows cannot remove a file that is still open."""
+    """Remove and close the lock file; Windows can remove it only after it has been closed."""
     if sys.platform != "win32":
         path.unlink(missing_ok=True)
     os.close(handle)

@@ -1,4 +1,4 @@
-"""A translator as one file: safetensors that also hold its configuration and tokenizers.
+"""A translator in a single safetensors file that also holds its configuration and tokenizers.
 
 The page that trains a model in the browser reads and writes such files too.
 """
@@ -12,16 +12,16 @@ from transformer_lab.storage.folder import check_description
 from transformer_lab.storage.tensors import CheckpointError, load_tensors
 
 PARTS = ("model", "source_tokenizer", "target_tokenizer")
-"""What a single file's description holds in addition to its format: the contents of JSON files."""
+"""The fields that the description in a single file must have, in addition to its format."""
 
 
 def is_single_file(path: Path) -> bool:
-    """Return whether a path stands for a translator in one file rather than in a folder."""
+    """Return whether a path stands for a translator in a single file rather than in a folder."""
     return path.is_file() or (path.suffix == ".safetensors" and not path.is_dir())
 
 
 def read_single_file(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Return the weights of a translator in one file, and its description.
+    """Return the weights and the description of a translator in a single file.
 
     Raises:
         CheckpointError: If the file is missing or damaged, or holds nothing but weights.
@@ -39,7 +39,7 @@ def read_single_file(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 def check_replaceable(path: Path, overwrite: bool) -> None:
-    """Raise a ValueError if a file exists that is not a translator, or may not be overwritten."""
+    """Raise a ValueError if the file exists and is not a translator, or must not be overwritten."""
     if not path.exists():
         return
     if not overwrite:
@@ -47,5 +47,5 @@ def check_replaceable(path: Path, overwrite: bool) -> None:
     try:
         read_single_file(path)
     except CheckpointError as error:
-        expected = "another name, or a translator that this package wrote"
-        raise ValueError(f"{path} is a file of another kind; expected {expected}") from error
+        expected = "another name, or the file of a translator"
+        raise ValueError(f"{path} was not written by this package; expected {expected}") from error

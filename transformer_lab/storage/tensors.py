@@ -1,7 +1,7 @@
 """Weights and training states on disk: safetensors with a JSON header, never a pickle.
 
 Translators, trainers and studies save and load with it. Each file contains a checksum of its
-content, so that a flipped bit is noticed when the file is read.
+content, so a flipped bit is noticed when the file is read.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 
 
 GIT_LFS_POINTER = b"version https://git-lfs"
-"""The first bytes of the small text file that Git leaves in a clone in place of a large one."""
+"""The first bytes of a Git LFS pointer, a small text file that stands for a large file."""
 
 
 class CheckpointError(ValueError):
@@ -43,12 +43,12 @@ def tensors_as_bytes(tensors: Mapping[str, Tensor], meta: Mapping[str, Any]) -> 
 
 
 def load_tensors(path: Path, sha256: str | None = None) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read what `save_tensors` wrote, onto the CPU: the tensors and the JSON value.
+    """Read a file that `save_tensors` wrote; return the tensors, on the CPU, and the JSON value.
 
     Args:
         path: The path of the file.
-        sha256: The expected SHA-256 of the file. If it is not given, the file's own checksum is
-            compared with its content; older files have none.
+        sha256: The expected SHA-256 of the file. If it is not given, the content is compared with
+            the file's own checksum, which older files do not have.
 
     Raises:
         CheckpointError: If the file is missing or damaged; the message names it.
@@ -87,7 +87,7 @@ def check_not_git_lfs_pointer(path: Path) -> None:
 
 
 def is_checkpoint(path: Path) -> bool:
-    """Return whether a file begins like one that `save_tensors` wrote."""
+    """Return whether a file has the header of one that `save_tensors` wrote."""
     try:
         with safetensors.safe_open(path, framework="pt") as file:
             return "meta" in (file.metadata() or {})
@@ -123,14 +123,14 @@ def check_tensors(
 ) -> None:
     """Raise a CheckpointError unless these are the expected tensors, with usable numbers.
 
-    The message names the first tensor that is missing, unexpected, of the wrong shape or dtype, or
-    that contains NaN or infinity (see `has_usable_numbers`).
+    The message names the first tensor that is missing or unexpected, has the wrong shape or dtype,
+    or contains NaN or infinity (see `has_usable_numbers`).
 
     Args:
         found: The tensors, by name.
         expected: Their shapes, by name.
         path: The path of the file, for the message.
-        dtypes: The dtypes that are allowed.
+        dtypes: The allowed dtypes.
     """
     for name in sorted(expected.keys() | found.keys()):
         have = tuple(found[name].shape) if name in found else "nothing"
@@ -148,10 +148,10 @@ def check_tensors(
 
 
 def has_usable_numbers(name: str, tensor: Tensor) -> bool:
-    """Return whether a weight's numbers are finite.
+    """Return whether all numbers of a weight are finite.
 
-    The output bias may contain −∞, for words that are never written, as long as not all of it is
-    −∞.
+    The output bias may contain −∞ for words that are never written, as long as some of its numbers
+    are finite.
     """
     usable = tensor.isfinite()
     if name.endswith("output.bias") and usable.any():

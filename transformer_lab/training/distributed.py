@@ -1,12 +1,12 @@
-"""Communication between several training processes, through PyTorch's own distributed package.
+"""Communication between several training processes, through PyTorch's distributed package.
 
 `DistributedTrainer`, runs and the command line use it. Start the processes with torchrun:
 
     torchrun --nproc-per-node 2 -m transformer_lab train
 
-Every process builds the same batches from the same seed, and computes its own share of each batch's
-sentences. The gradients are averaged, so all processes take the same step. Only the process of rank
-0 validates, saves and prints.
+Every process builds the same batches from the same seed, and computes its own share of the
+sentences in each batch. The gradients are averaged, so all processes take the same step. Only the
+process of rank 0 validates, saves and prints.
 """
 
 import contextlib
@@ -35,13 +35,13 @@ def rank() -> int:
 
 
 def world_size() -> int:
-    """Return how many processes train together; 1 without torchrun."""
+    """Return the number of processes that train together, which is 1 without torchrun."""
     return dist.get_world_size() if dist.is_initialized() else 1
 
 
 @contextmanager
 def process_group(device: str = "auto") -> Iterator[None]:
-    """Connect the processes that torchrun has started, for as long as the block runs.
+    """Connect the processes that torchrun has started, for the duration of the block.
 
     Only the process of rank 0 writes to standard output; the others are silenced. Without torchrun,
     or with a single process, nothing happens.
@@ -79,7 +79,7 @@ def process_group(device: str = "auto") -> Iterator[None]:
 
 @contextmanager
 def rank_zero_first() -> Iterator[None]:
-    """Run the block in the process of rank 0, then in the others, which may use files it has written.
+    """Run the block in rank 0 first, then in the other processes, which can use files it wrote.
 
     If rank 0 fails, it raises its error, and the others exit without a message. If another process
     fails, for example because its machine lacks a file, the remaining processes raise a ValueError
@@ -119,9 +119,9 @@ def print_on_rank_zero(
 
 
 def build_sharded_optimizer(groups: list[dict[str, Any]], **settings: Any) -> Optimizer:
-    """Return an AdamW whose state is split: each process stores it for its share of the parameters.
+    """Return an AdamW whose state is sharded: each process stores it for some of the parameters.
 
-    After each step, every process sends the parameters of its share to the others (PyTorch's
+    After each step, every process sends the parameters that it has updated to the others (PyTorch's
     `ZeroRedundancyOptimizer`; Rajbhandari et al. 2020, stage 1). The arguments are the same as for
     `AdamW`.
     """
@@ -133,7 +133,7 @@ def build_sharded_optimizer(groups: list[dict[str, Any]], **settings: Any) -> Op
 
 
 def local_optimizer(optimizer: Optimizer) -> Optimizer:
-    """Return this process's part of a sharded optimizer; any other optimizer is returned unchanged."""
+    """Return this process's part of a sharded optimizer; return any other optimizer unchanged."""
     own: Optimizer = getattr(optimizer, "optim", optimizer)
     return own
 
@@ -146,11 +146,11 @@ def is_sharded(optimizer: Optimizer) -> bool:
 def local_batch(
     batch: Batch, rank: int, world_size: int, pad_id: int = PAD_ID
 ) -> tuple[Batch, float]:
-    """Return the sentences of a batch that this process handles, and the factor for its mean loss.
+    """Return this process's share of a batch, and the factor by which to multiply its mean loss.
 
-    The factor is (its real tokens) · world_size / (all real tokens). With this factor, the mean of
-    the losses over the processes is the mean over all tokens of the whole batch. A plain mean of
-    the means would give more weight to the tokens of a process that has few of them.
+    The factor is (real tokens in the share) · world_size / (real tokens in the batch). With this
+    factor, the mean of the losses over the processes is the mean over all tokens in the batch. A
+    plain mean of the means would give more weight to the tokens of a process that has few of them.
     """
     if world_size == 1:
         return batch, 1.0
@@ -172,7 +172,7 @@ def all_reduce_mean(value: Tensor) -> Tensor:
 
 
 def all_gather(value: T) -> list[T]:
-    """Return the values of all processes, in the order of their ranks; all processes must call it."""
+    """Return the values of all processes, ordered by rank; all processes must call it."""
     if world_size() == 1:
         return [value]
     values: list[Any] = [None] * world_size()

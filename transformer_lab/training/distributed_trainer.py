@@ -1,7 +1,7 @@
-"""The trainer for several processes: each computes its share of every batch, and all stay in step.
+"""A trainer for several processes, each of which computes its share of every batch.
 
-`runs.building.make_trainer` builds it if torchrun has started several processes; a single process
-uses the plain `Trainer`, which never needs a rank.
+`runs.building.make_trainer` builds it if torchrun has started several processes. A single process
+uses the plain `Trainer`, which needs no ranks.
 """
 
 import threading
@@ -19,12 +19,12 @@ from transformer_lab.training.trainer import READ_EVERY, Stop, Trainer
 
 
 class DistributedTrainer(Trainer):
-    """A `Trainer` for use inside `distributed.process_group`, with the same arguments in all processes.
+    """A `Trainer` for several processes, to be used inside `distributed.process_group`.
 
-    It takes the same steps as a single process would. Only the process of rank 0 validates, calls
-    `on_step`, shows progress and decides when to stop. It is also the only one that saves, unless
-    the optimizer is sharded (`TrainingConfig.shard_optimizer`). In that case, each process saves
-    its own shard.
+    All processes must pass the same arguments. Together they take the same steps as a single
+    process would. Only the process of rank 0 validates, calls `on_step`, shows progress and decides
+    when to stop. It is also the only one that saves, unless the optimizer is sharded
+    (`TrainingConfig.shard_optimizer`). In that case, each process saves its own shard.
     """
 
     def build_loss(self) -> nn.Module:
@@ -32,7 +32,7 @@ class DistributedTrainer(Trainer):
         return DistributedDataParallel(super().build_loss())
 
     def build_optimizer(self) -> Optimizer:
-        """Return Adam, sharded if the configuration says so."""
+        """Return an Adam optimizer, which is sharded if the configuration says so."""
         if self.config.shard_optimizer:
             return build_adam(self.model, self.config, distributed.build_sharded_optimizer)
         return super().build_optimizer()
@@ -44,10 +44,10 @@ class DistributedTrainer(Trainer):
         return super().run(interrupted)
 
     def seed(self) -> None:
-        """Seed the random numbers, for example for dropout, by rank and step.
+        """Seed the random number generator, which dropout uses, from the rank and the step.
 
         The saved state holds the random state of rank 0 only. The other processes are seeded at
-        every step, so that they repeat their draws when a run is resumed.
+        every step, so a resumed run repeats their random numbers.
         """
         rank, step = distributed.rank(), self.progress.step
         if rank == 0:
@@ -59,7 +59,7 @@ class DistributedTrainer(Trainer):
         """Take one optimizer step.
 
         Returns:
-            The mean loss over all processes, which they all get, and the norm of the gradient.
+            The mean loss over all processes, and the norm of the gradient.
         """
         if distributed.rank() > 0:
             self.seed()
@@ -76,10 +76,10 @@ class DistributedTrainer(Trainer):
         return super().compute_loss(mine) * factor
 
     def stop_reason(self, interrupted: threading.Event) -> Stop | None:
-        """Return the limit that was reached, or None to continue; all processes get the same answer.
+        """Return the limit that was reached, or None to continue; all processes agree on it.
 
-        The maximum number of steps is checked after each step. Rank 0 checks the other limits after
-        every `READ_EVERY` steps.
+        The maximum number of steps is checked after each step. Rank 0 checks the other limits every
+        `READ_EVERY` steps.
         """
         step = self.progress.step
         if step >= self.config.max_steps:
@@ -91,8 +91,8 @@ class DistributedTrainer(Trainer):
     def is_save_due(self, saved_at: float) -> bool:
         """Return whether `config.save_minutes` have passed since `saved_at`.
 
-        With a sharded optimizer all processes save together, so rank 0 decides, every `READ_EVERY`
-        steps.
+        With a sharded optimizer, all processes save together, so rank 0 decides for all of them,
+        every `READ_EVERY` steps.
         """
         due = super().is_save_due(saved_at)
         if not distributed.is_sharded(self.optimizer):
@@ -101,14 +101,14 @@ class DistributedTrainer(Trainer):
         return self.progress.step % READ_EVERY == 0 and distributed.broadcast(due)
 
     def validate(self) -> dict[str, float]:
-        """Return the metrics of `Trainer.validate` in the process of rank 0, and {} in the others."""
+        """Return the metrics of `Trainer.validate` in rank 0, and {} in the other processes."""
         return super().validate() if distributed.rank() == 0 else {}
 
     def save(self) -> None:
         """Write the state of the run to `state_path`, if there is one.
 
-        Rank 0 writes it alone, unless the optimizer is sharded: then each process writes its shard
-        of Adam's state.
+        Only rank 0 writes it, unless the optimizer is sharded. In that case, each process writes
+        its shard of Adam's state.
         """
         sharded = distributed.is_sharded(self.optimizer)
         if self.state_path is not None and (sharded or distributed.rank() == 0):

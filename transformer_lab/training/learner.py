@@ -1,8 +1,8 @@
-"""A second set of modules around the same parameters, so that a model can be used while it learns.
+"""A second set of modules that share a model's parameters, to use the model while it is trained.
 
 The trainer uses it. Every module has a flag that turns dropout on. With only one set of modules, a
 thread that translates would switch dropout off for the thread that trains, and the training thread
-would switch it on for the other. With modules of its own, each thread has a flag of its own.
+would switch it on for the other. With two sets of modules, each thread has its own flag.
 """
 
 from typing import TypeVar, cast
@@ -15,7 +15,7 @@ Model = TypeVar("Model", bound=nn.Module)
 def clone_sharing_parameters(model: Model) -> Model:
     """Return new modules, in training mode, that share the model's parameters, buffers and hooks.
 
-    A change made in place in one of them shows up in the other. Only the mode (training or
+    A change made in place to either model shows up in the other. Only the mode (training or
     evaluation) is separate.
     """
     clones: dict[nn.Module, nn.Module] = {}

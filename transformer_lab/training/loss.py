@@ -19,7 +19,7 @@ def label_smoothed_loss(
     smoothing: float = 0.1,
     pad_id: int = 0,
 ) -> Float[Tensor, ""]:
-    """Return the mean cross-entropy in nats over the real tokens, against a smoothed target (§5.4).
+    """Return the mean label-smoothed cross-entropy over the real tokens, in nats (§5.4).
 
     The target puts 1 − ε on the right word and spreads ε over the whole vocabulary, the right word
     included. With log p = log softmax(logits), the loss is
@@ -66,7 +66,7 @@ def projected_loss(
 
 
 def is_plain_linear(output: nn.Module) -> bool:
-    """Return whether a module is an `nn.Linear` without hooks, adapters or its own forward method."""
+    """Return whether a module is an `nn.Linear` without hooks, adapters or its own `forward`."""
     hooks = [*output._forward_hooks, *output._forward_pre_hooks]
     return isinstance(output, nn.Linear) and type(output).forward is nn.Linear.forward and not hooks
 
@@ -76,10 +76,11 @@ _LOGITS_AT_ONCE_ELSEWHERE = 2**27  # 512 MB: a GPU wants few, large products
 
 
 class _ProjectedLoss(torch.autograd.Function):
-    """Output layer and loss in one, with the gradient derived by hand: softmax(logits) − smoothed target.
+    """Output layer and loss in one, with the gradient derived by hand.
 
-    This gradient with respect to the logits is known as soon as the logits are, so the forward pass
-    computes the gradients too, and the backward pass only scales them.
+    With respect to a token's logits, the gradient of its loss is softmax(logits) − smoothed target.
+    It is known as soon as the logits are, so the forward pass computes the gradients too, and the
+    backward pass only scales them.
     """
 
     @staticmethod

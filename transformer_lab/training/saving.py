@@ -1,8 +1,8 @@
 """A run's state on disk: one file, plus one per process if Adam's state is sharded.
 
 The trainers use it. The shards are written first, under new names. The file that lists them, with
-their checksums, is written last and in one step. Until then, the previous state is valid, along
-with its own shards.
+their checksums, is written last and atomically. Until then, the previous state and its shards stay
+valid.
 """
 
 import re
@@ -21,14 +21,14 @@ from transformer_lab.training.state import ADAM, State, Weights
 
 
 def get_adam_state(optimizer: Optimizer, model: nn.Module) -> dict[str, Weights]:
-    """Return this process's part of Adam's state: for each name in `ADAM`, one tensor per parameter."""
+    """Return this process's part of Adam's state, by name (see `ADAM`) and then by parameter."""
     state = distributed.local_optimizer(optimizer).state
     known = {name: state[p] for name, p in model.named_parameters() if state.get(p)}
     return {key: {name: part[key] for name, part in known.items()} for key in ADAM if known}
 
 
 def set_adam_state(adam: Mapping[str, Weights], optimizer: Optimizer, model: nn.Module) -> None:
-    """Copy Adam's state into this process's optimizer, apart from what other processes store."""
+    """Copy Adam's state into this process's optimizer, for the parameters whose state it keeps."""
     mine = distributed.local_optimizer(optimizer)
     stored = {id(p) for group in mine.param_groups for p in group["params"]}
     for name, parameter in model.named_parameters():
@@ -38,7 +38,7 @@ def set_adam_state(adam: Mapping[str, Weights], optimizer: Optimizer, model: nn.
 
 
 def save_state(path: Path, state: State, sharded: bool = False) -> None:
-    """Write a run's state between two steps; until all of it is written, the previous state stays valid.
+    """Write a run's state; the previous state stays valid until all of the new one is written.
 
     Args:
         path: The path of the file; any shards go into the same folder.
@@ -69,7 +69,7 @@ def save_state(path: Path, state: State, sharded: bool = False) -> None:
 def load_state(
     path: Path, shapes: Mapping[str, tuple[int, ...]], learning: Collection[str] | None = None
 ) -> State:
-    """Read what `save_state` wrote, including every shard, however many processes there were.
+    """Read a state that `save_state` wrote, with all its shards, from any number of processes.
 
     Args:
         path: The path of the file.
@@ -77,7 +77,7 @@ def load_state(
         learning: The names of the parameters that are not frozen; None means all of them.
 
     Raises:
-        CheckpointError: If something is missing, damaged or does not match these parameters; the
+        CheckpointError: If something is missing or damaged, or does not match these parameters; the
             message names it.
     """
     tensors, meta = load_tensors(path)
@@ -90,7 +90,7 @@ def load_state(
 
 
 def shard_path(path: Path, step: int) -> Path:
-    """Return the path of this process's shard; its name includes the step, so none is overwritten."""
+    """Return the path of this process's shard; its name has the step, so none is overwritten."""
     number = f"{distributed.rank() + 1}_of_{distributed.world_size()}"
     return path.with_name(f"{path.stem}_{step}_{number}{path.suffix}")
 
@@ -102,7 +102,7 @@ def is_shard(path: Path, name: str) -> bool:
 
 
 def check_shards_exist(folder: Path, shards: Iterable[str]) -> None:
-    """Raise a ValueError if a shard is missing, which happens if the machines do not share a folder."""
+    """Raise a ValueError if a shard is missing, as when the machines do not share a folder."""
     for name in shards:
         if not (folder / name).is_file():
             expected = "a folder that all machines share, because Adam's state is split"

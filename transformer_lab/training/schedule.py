@@ -1,6 +1,6 @@
 """The learning rate as a function of the step: it rises for `warmup_steps`, then falls (§5.3).
 
-The trainer uses it, and lesson 08 draws it. Steps are counted from 1.
+The trainer uses it, and lesson 08 plots it. Steps are counted from 1.
 """
 
 

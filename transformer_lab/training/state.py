@@ -1,6 +1,7 @@
-"""A run's state: everything it needs to continue, as named tensors that are checked when they are read.
+"""A run's state: everything that the run needs to continue, as named tensors.
 
-`training.saving` writes and reads it, and the trainer builds it.
+`training.saving` writes and reads it, and the trainer builds it. The tensors are checked when they
+are read.
 """
 
 import math
@@ -22,7 +23,7 @@ Weights = Mapping[str, Tensor]
 
 @dataclass
 class Progress:
-    """How far a run has got; all of this is saved, and restored when the run is resumed.
+    """The progress of a run; it is saved, and restored when the run is resumed.
 
     Attributes:
         step: Optimizer steps so far.
@@ -30,8 +31,7 @@ class Progress:
         index: Batches taken from the current epoch.
         tokens: Target tokens learnt from so far, without padding.
         seconds: Training time so far.
-        best: The best value of the monitored metric so far; if larger is better, its sign is
-            flipped.
+        best: The best value of the monitored metric so far, negated if larger is better.
         worse: The number of validations since that best value.
         history: The step and the metrics of each validation.
     """
@@ -82,7 +82,7 @@ class State:
         path: Path,
         learning: Collection[str] | None = None,
     ) -> "State":
-        """Build the state from `to_tensors` and the file's JSON header, and check every part.
+        """Build a state from the tensors and the JSON header of a file, and check every part.
 
         Args:
             tensors: The tensors by name, including all of Adam's state.
@@ -93,7 +93,7 @@ class State:
                 them.
 
         Raises:
-            CheckpointError: If something is missing or does not fit; the message names it.
+            CheckpointError: If something is missing or invalid; the message names it.
         """
 
         def group(prefix: str) -> dict[str, Tensor]:
@@ -134,7 +134,7 @@ class State:
 
 
 def is_progress(values: Any) -> bool:
-    """Return whether these are the fields of `Progress`, each with a value of the right type."""
+    """Return whether these are the fields of `Progress`, each with a valid value."""
     if not isinstance(values, Mapping) or {f.name for f in fields(Progress)} != values.keys():
         return False
     counts = ("step", "epoch", "index", "tokens", "worse")

@@ -21,8 +21,8 @@ AnyBatch = TypeVar("AnyBatch")
 class BatchLoss(nn.Module):
     """The label-smoothed loss of a model on a batch, in nats per real token (§5.4).
 
-    It is a module, because PyTorch's distributed package wraps modules. Matrix products are
-    computed in `dtype`, and everything else in float32.
+    It is a module because PyTorch's distributed package wraps modules. Matrix products are computed
+    in `dtype`, and everything else in float32.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class BatchLoss(nn.Module):
         self.dtype = dtype
 
     def forward(self, batch: Batch) -> Float[Tensor, ""]:
-        """Return the mean loss over the target's tokens, leaving out padding (the model's `pad_id`)."""
+        """Return the mean loss over the target tokens, without padding (the model's `pad_id`)."""
         with autocast(batch.source.device, self.dtype):
             features = self.model.features(batch.source, batch.target_input)
             return projected_loss(
@@ -54,11 +54,11 @@ def build_adam(
     config: TrainingConfig,
     kind: Callable[..., torch.optim.Optimizer] = torch.optim.AdamW,
 ) -> torch.optim.Optimizer:
-    """Return Adam (§5.3) with weight decay, for a model that is already on its device.
+    """Return an Adam optimizer (§5.3) with weight decay, for a model that is already on its device.
 
-    Matrices shrink by `config.weight_decay`. Vectors do not: nothing else in the model could make
-    up for a bias or a LayerNorm gain that shrinks. The learning rate is 0 until `training_step`
-    sets it.
+    `config.weight_decay` applies to matrices but not to vectors, because nothing else in the model
+    could make up for a bias or a LayerNorm gain that shrinks. The learning rate is 0 until
+    `training_step` sets it.
 
     Args:
         model: The model whose parameters are optimized.
@@ -91,11 +91,11 @@ def training_step(
     If the gradient's norm is above `clip_norm`, the gradient is scaled down to that norm.
 
     Args:
-        loss_of: Returns the loss of a batch, a scalar with a gradient.
+        loss_of: A function that returns the loss of a batch, a scalar with a gradient.
         optimizer: The optimizer, which changes its parameters in place.
-        batch: Whatever `loss_of` accepts.
+        batch: A batch that `loss_of` accepts.
         rate: The learning rate of this step.
-        clip_norm: The largest gradient norm that is allowed.
+        clip_norm: The maximum norm of the gradient.
 
     Returns:
         The loss before the step, and the gradient's norm before clipping. Both stay on the device,
@@ -113,5 +113,5 @@ def training_step(
 
 
 def autocast(device: torch.device, dtype: torch.dtype) -> torch.autocast:
-    """Return a context in which matrix products use `dtype` and everything else uses float32."""
+    """Return a context manager under which matrix products use `dtype`; the rest uses float32."""
     return torch.autocast(device.type, dtype, enabled=dtype != torch.float32)

@@ -1,7 +1,7 @@
 """The training loop, which can be stopped at any step and resumed (§5).
 
 Runs, studies and lesson 09 use it; for several processes, see `distributed_trainer`. On a CPU, a
-resumed run ends with exactly the same bits as an uninterrupted one, if the number of threads is the
+resumed run gives bit-identical results to an uninterrupted one, if the number of threads is the
 same. A GPU may add numbers in a different order.
 """
 
@@ -42,11 +42,14 @@ from transformer_lab.training.step import BatchLoss, autocast, build_adam, train
 
 Stop = Literal["max_steps", "max_minutes", "patience", "interrupted"]
 READ_EVERY = 20
-"""How many steps pass before the loss is read and the processes agree on whether to stop."""
+"""The interval, in steps, at which losses are read and processes agree on whether to stop."""
 
 
 def bar_seconds() -> float:
-    """Return the seconds between two drawings of the progress bar, each of which stays in a log file."""
+    """Return the seconds between two updates of the progress bar.
+
+    Where the bar cannot be redrawn in place, as in a log file, updates are rare.
+    """
     is_notebook = type(sys.stderr).__module__ == "ipykernel.iostream"
     is_redrawn = sys.stderr.isatty() or is_notebook
     return 0.1 if is_redrawn else 10.0
@@ -84,16 +87,16 @@ class Trainer:
 
     Args:
         model: The model; it is moved to the device and trained in place. It stays in evaluation
-            mode, so that another thread may translate with it in the meantime.
+            mode, so another thread may translate with it in the meantime.
         train: The examples to learn from.
         validation: The examples for the validation loss; the model never trains on them.
-        config: Steps, rates, seeds, device.
-        measure: Returns further metrics at each validation, for example exact match.
+        config: The configuration of the training run.
+        measure: A function that returns further metrics at each validation, such as exact match.
         monitor: The metric for early stopping: training ends after `config.patience` validations
             without improvement. If its name ends in "loss", smaller is better; otherwise larger is
             better.
-        on_step: Called after each step.
-        state_path: Where the state is saved to and resumed from; with None, nothing is saved.
+        on_step: A function that is called after each step.
+        state_path: The file for saving and resuming the state; with None, nothing is saved.
         show_progress: Whether to show a progress bar.
     """
 
@@ -132,13 +135,13 @@ class Trainer:
     def build_loss(self) -> nn.Module:
         """Return the module that computes the loss of a batch.
 
-        It holds a copy of the model in training mode, which shares the model's parameters.
+        It holds a copy of the model that is in training mode and shares the model's parameters.
         """
         learner = clone_sharing_parameters(self.model)
         return BatchLoss(learner, self.config.label_smoothing, self.dtype)
 
     def build_optimizer(self) -> torch.optim.Optimizer:
-        """Return Adam for the model's parameters."""
+        """Return an Adam optimizer for the model's parameters."""
         return build_adam(self.model, self.config)
 
     def train(self) -> Stop:
@@ -208,7 +211,7 @@ class Trainer:
         return stop
 
     def seed(self) -> None:
-        """Seed the random number generators, which dropout uses; a resumed run restores their state."""
+        """Seed the random number generators, or restore their state if the run was resumed."""
         # A state from elsewhere may hold a step so large that PyTorch would refuse the sum.
         torch.manual_seed((self.config.seed + 7_919 * self.progress.step) % 2**63)
         if self.random_state is not None:
@@ -254,7 +257,7 @@ class Trainer:
         return (every is not None and self.progress.step % every == 0) or self.is_save_due(saved_at)
 
     def is_save_due(self, saved_at: float) -> bool:
-        """Return whether `config.save_minutes` have passed since `saved_at` (see `is_time_to_save`)."""
+        """Return whether `save_minutes` have passed since `saved_at` (see `is_time_to_save`)."""
         minutes = self.config.save_minutes
         return minutes is not None and time.perf_counter() - saved_at >= 60 * minutes
 
@@ -272,7 +275,7 @@ class Trainer:
         """Move the exponential moving average of the weights towards the new weights.
 
         The decay is `config.average_decay`, but lower in the first steps, because the average would
-        otherwise remember the random start for too long.
+        otherwise retain the random initial weights for too long.
         """
         step = self.progress.step
         decay = min(self.config.average_decay, step / (step + 9))
@@ -280,7 +283,7 @@ class Trainer:
 
     @contextmanager
     def ema_weights(self) -> Iterator[None]:
-        """Inside the block, give the model the exponential moving average of its weights."""
+        """Replace the model's weights with their exponential moving average inside the block."""
         own = clone_weights(weights_of(self.model))
         set_weights(self.model, self.ema)
         try:
@@ -312,7 +315,7 @@ class Trainer:
     def validate(self) -> dict[str, float]:
         """Add the validation loss and the metrics of `measure` to the history, and return them.
 
-        Meanwhile, the model has its EMA weights.
+        While the metrics are computed, the model has its EMA weights.
         """
         with self.ema_weights():
             metrics = {"validation_loss": self.validation_loss()} if self.validation else {}
@@ -329,7 +332,7 @@ class Trainer:
     def update_best(self, metrics: dict[str, float]) -> None:
         """Keep a copy of the weights if the monitored metric is the best so far.
 
-        If it is not, add 1 to `progress.worse`. Without `config.patience` nothing happens.
+        Otherwise, add 1 to `progress.worse`. Without `config.patience`, do nothing.
         """
         if self.config.patience is None:
             return
@@ -365,10 +368,10 @@ class Trainer:
         )
 
     def resume(self) -> None:
-        """Continue from the state in `state_path`.
+        """Restore the state in `state_path`, so that `train` continues from there.
 
         Raises:
-            CheckpointError: If something is missing, damaged or does not match the model; the
+            CheckpointError: If something is missing or damaged, or does not match the model; the
                 message names it.
         """
         assert self.state_path is not None, "resume needs a state_path"
@@ -387,9 +390,9 @@ class Trainer:
 
 @torch.no_grad()
 def token_loss(model: Transformer, batches: Sequence[Batch], dtype: torch.dtype) -> float:
-    """Return the target tokens' mean cross-entropy in nats, without smoothing or padding.
+    """Return the mean cross-entropy of the target tokens in nats, without smoothing or padding.
 
-    It is NaN if there are no tokens. The model switches to evaluation mode.
+    It is NaN if there are no tokens. The model is switched to evaluation mode.
     """
     model.eval()
     device, pad_id = device_of(model), model.config.pad_id
@@ -427,7 +430,7 @@ def get_random_state(device: torch.device) -> dict[str, Tensor]:
 
 
 def set_random_state(state: dict[str, Tensor], device: torch.device) -> None:
-    """Restore what `get_random_state` returned, except for devices of another kind."""
+    """Restore the states that `get_random_state` returned, as far as they fit the device."""
     torch.set_rng_state(state["cpu"])
     if device.type == "cuda" and "cuda" in state:
         torch.cuda.set_rng_state(state["cuda"], device)
@@ -437,12 +440,12 @@ def set_random_state(state: dict[str, Tensor], device: torch.device) -> None:
 
 @contextmanager
 def interruptible() -> Iterator[threading.Event]:
-    """Set the event on Ctrl-C, SIGTERM or SIGHUP, instead of breaking off in the middle of a step.
+    """Yield an event that is set on Ctrl-C, SIGTERM or SIGHUP, so the current step can finish.
 
     A second Ctrl-C raises KeyboardInterrupt, for users who do not want to wait. SIGTERM and SIGHUP
-    may arrive several times, from a terminal and from the program that started this one. If a
-    signal was ignored before, as under `nohup`, it stays ignored. In threads other than the main
-    one, nothing happens.
+    may arrive repeatedly, because a terminal and a parent process may both send them. If a signal
+    was ignored before, as under `nohup`, it stays ignored. Outside the main thread, signals are
+    handled as before.
     """
     event = threading.Event()
     if threading.current_thread() is not threading.main_thread():

@@ -85,7 +85,7 @@ def norm_of_each_line(weights):
 TABLE = [
     ("score_variance", only_d_k, "only for numbers of variance 1"),
     ("score_variance", the_standard_deviation, "this is the standard deviation"),
-    ("score_variance", not_squared, "square both"),
+    ("score_variance", not_squared, "Square both"),
     ("score_variance", variances_added, "product of the variances"),
     ("score_variance", d_k_squared, "not d_k²-fold"),
     ("score_variance", one_product, "the variance of one product"),

@@ -205,7 +205,7 @@ TABLE = [
     ("tie", a_new_parameter, "the numbers were copied"),
     ("tie", shared_storage, "are two parameters"),
     ("tie", a_new_parameter_on_the_same_numbers, "are two parameters"),
-    ("tie", the_other_way_round, "has taken the output's numbers"),
+    ("tie", the_other_way_round, "now has the output's numbers"),
     ("tie", a_frozen_copy, "it does not learn"),
     ("tie", only_compared, "still two matrices"),
 ]

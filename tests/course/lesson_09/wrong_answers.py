@@ -285,7 +285,7 @@ TABLE = [
     ("training_step", steps_first, "after `backward` and before `zero_grad`"),
     ("training_step", its_own_rate, "still uses its old rate"),
     ("training_step", never_clips, "is not clipped"),
-    ("training_step", clips_each_number, "clipped by itself"),
+    ("training_step", clips_each_number, "clipped on its own"),
     ("training_step", norm_of_the_clipped, "warns of nothing"),
     ("training_step", loss_of_afterwards, "computed again after the step"),
     ("training_step", rate_for_the_next, "the previous step's rate"),

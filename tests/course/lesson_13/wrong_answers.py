@@ -236,7 +236,7 @@ TABLE = [
     ("full_turns", one_for_each_number, "each pair, not"),
     ("full_turns", not_yet_round, "*not* been all the way round"),
     ("full_turns", how_many, "which ones"),
-    ("full_turns", no_minus, "has a minus"),
+    ("full_turns", no_minus, "lacks its minus"),
     ("reached_rows", every_number_moved, "*any* of its numbers"),
     ("reached_rows", the_untouched, "no gradient reached"),
     ("reached_rows", a_mask, "truth value"),

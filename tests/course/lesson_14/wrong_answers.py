@@ -250,7 +250,7 @@ TABLE = [
     ("perplexity_and_accuracy", probability_as_accuracy, "is the mean probability"),
     ("perplexity_and_accuracy", smoothed, "this is the smoothed loss"),
     ("perplexity_and_accuracy", entropy_of_predictions, "entropy of the predictions"),
-    ("power_law", slope_as_it_is, "already has a minus sign"),
+    ("power_law", slope_as_it_is, "this is the slope itself"),
     ("power_law", log_of_the_factor, "still a logarithm"),
     ("power_law", slope_first, "the wrong way round"),
     ("power_law", plain_line, "a straight line through x and y"),

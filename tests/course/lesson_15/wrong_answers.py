@@ -197,7 +197,7 @@ TABLE = [
     ("merge", sign, "sign in the exponent"),
     ("merge", only_totals, "the mixes are not"),
     ("merge", divided_too_soon, "already divided by the total"),
-    ("merge", sum_of_largest, "this is their sum"),
+    ("merge", sum_of_largest, "you add the two numbers"),
     ("linear_mix", not_normalised, "do not sum to 1"),
     ("linear_mix", by_length, "number of keys"),
     ("linear_mix", softmax, "this is the softmax"),
@@ -210,5 +210,5 @@ TABLE = [
     ("cache_bytes", matrices, "n × n matrix"),
     ("cache_bytes", one_head, "every head"),
     ("cache_bytes", one_layer, "every layer"),
-    ("cache_bytes", twice_the_keys, "their own width"),
+    ("cache_bytes", twice_the_keys, "their width is d_v"),
 ]

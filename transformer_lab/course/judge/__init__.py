@@ -1,4 +1,4 @@
-"""The judge of the exercises: it runs an answer and says whether it is right, or what is wrong with it.
+"""The exercise judge, which runs an answer and says whether it is right or what is wrong with it.
 
-Every check of every lesson is a `Check` from here.
+Every check in the lessons is a `Check` from this package.
 """

@@ -1,6 +1,6 @@
-"""`Attempt`: the outcomes of an answer in all cases of a check, next to the expected ones.
+"""`Attempt`: the outcomes of an answer in all cases of a check, with the expected outcomes.
 
-`Check` makes one for each answer, and the modules that look for the fault read it.
+`Check` creates one for each answer, and the modules that look for the fault read it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -22,7 +22,7 @@ from transformer_lab.course.judge.outcome import Outcome
 
 @dataclass(frozen=True)
 class Attempt:
-    """The outcomes of an answer in all cases, next to those of the reference.
+    """The outcomes of an answer in all cases, together with those of the reference.
 
     Attributes:
         given: The outcomes of the answer, one for each case.
@@ -31,11 +31,11 @@ class Attempt:
         names: The names of the arguments.
         results: The names of the results.
         tolerance: The largest difference that counts as equal.
-        working: Works out a case step by step, if the exercise has a function for that
-            (`working.py`).
-        fresh: The outcomes in freshly drawn cases, to tell a cause from a coincidence.
-        run_more: Runs the answer in many freshly drawn cases, for findings that could easily be a
-            coincidence.
+        working: The function that works out a case step by step (see `working.py`), or None if the
+            exercise has none.
+        fresh: The outcomes in fresh random cases, which tell a cause from a coincidence.
+        run_more: A function that runs the answer on many more random cases, for findings that could
+            easily be a coincidence.
     """
 
     given: Sequence[Outcome]
@@ -50,7 +50,7 @@ class Attempt:
 
     @property
     def more(self) -> "Attempt | None":
-        """The outcomes in many freshly drawn cases; None if no case can be drawn or the time is up."""
+        """The outcomes in many more random cases; None if there are no such cases or no time."""
         return self.run_more() if self.run_more else None
 
     def right(self) -> list[bool]:
@@ -59,7 +59,7 @@ class Attempt:
         return [a.is_right(b, self.tolerance) for a, b in pairs]
 
     def has_coarse_results(self) -> bool:
-        """Return whether every expected result is a single whole number, word or boolean."""
+        """Return whether every expected result is boolean, or a single whole number or word."""
         return all(
             x.dtype.kind == "b" or (x.ndim == 0 and x.dtype.kind in "iuU")
             for outcome in self.expected
@@ -71,7 +71,11 @@ class Attempt:
         return self.right().index(False)
 
     def wrong_result(self) -> int | None:
-        """Return the index of the first wrong result in the first failing case; None after an error."""
+        """Return the index of the first wrong result in the first failing case.
+
+        Return None if the answer raised an error there, returned the wrong number of results, or
+        got every result right (then its side effects or gradients are wrong).
+        """
         got, want = self.given[self.first_wrong()], self.expected[self.first_wrong()]
         if got.error or len(got.results) != len(want.results):
             return None
@@ -85,7 +89,7 @@ class Attempt:
 def find_first_difference(got: np.ndarray, want: np.ndarray, tolerance: float) -> tuple[int, ...]:
     """Return the index of the first element where two arrays of the same shape differ.
 
-    It is () for single numbers, and the first index if no elements differ.
+    The index is () for single numbers. If no elements differ, it is the index of the first element.
     """
     both = is_numeric(got) and is_numeric(want)
     differs = ~close_elements(got, want, tolerance) if both else got != want
@@ -94,10 +98,10 @@ def find_first_difference(got: np.ndarray, want: np.ndarray, tolerance: float) -
 
 
 def format_tables(attempt: Attempt, room: int) -> list[str]:
-    """Return lines with tables for the first wrong case: inputs, expected result and given result.
+    """Return tables for the first failing case, as lines: inputs, expected result and given result.
 
-    There are at most `room` lines, which show the two results and as many inputs as fit. If even
-    the two results do not fit, there are no lines.
+    At most `room` lines show the two results and as many inputs as fit. If even the two results do
+    not fit, the list is empty.
     """
     at, place = attempt.first_wrong(), attempt.wrong_result()
     got, want = attempt.given[at], attempt.expected[at]

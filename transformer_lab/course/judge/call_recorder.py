@@ -1,4 +1,4 @@
-"""Recording the calls that an answer makes, and finding the first call with wrong arguments.
+"""Record the calls that an answer makes, and find the first call with wrong arguments.
 
 `outcome.run_case` records the calls, and `diagnosis` compares them with the reference's. If an
 answer has several steps, the arguments of the functions or modules that it calls show which step
@@ -25,19 +25,20 @@ from transformer_lab.course.judge.probes import (
 from transformer_lab.course.judge.returned_arrays import as_array
 
 MAX_CALLS = 200
-"""The maximum number of calls recorded; more than that means an endless loop."""
+"""The maximum number of recorded calls; an answer that makes more is in an endless loop."""
 TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)
 class Call:
-    """One call to a function, or to a part of a module.
+    """One call to a function or to a submodule.
 
     Attributes:
-        name: The name of what was called.
-        given: Its arguments as arrays, with None for any that cannot be converted.
-        returned: What it returned as an array, or None if that cannot be converted.
-        layer: The part's class if it is one of PyTorch's own, such as "LayerNorm"; otherwise "".
+        name: The name of the function or submodule.
+        given: The arguments as arrays, with None for any that cannot be converted.
+        returned: The result as an array, or None if it cannot be converted.
+        layer: The submodule's class if it is one of PyTorch's own, such as "LayerNorm"; otherwise
+            "".
     """
 
     name: str
@@ -47,13 +48,13 @@ class Call:
 
 
 class CallRecorder:
-    """A recorder of the calls to functions and to the parts of modules, with their arguments.
+    """A recorder of calls to functions and submodules, with their arguments.
 
     Attributes:
         calls: The calls, in the order in which they started.
-        is_answer_running: Whether the answer is running, so that a call made now is its own. Before
-            or after the answer, a check may call the same functions itself, and such calls say
-            nothing about the answer.
+        is_answer_running: Whether the answer is running; calls count as its own only while it is. A
+            check may call the same functions before or after the answer, but such calls say nothing
+            about the answer.
     """
 
     def __init__(self) -> None:
@@ -63,8 +64,8 @@ class CallRecorder:
     def watch(self, answer: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function that runs an answer and records the calls that it makes.
 
-        From now on, nothing else is recorded. If the answer returns a module, calls to its parts
-        count as the answer's.
+        From then on, only calls made by the answer are recorded. If the answer returns a module,
+        calls to its submodules count as the answer's own.
         """
         self.is_answer_running = False
 
@@ -86,8 +87,8 @@ class CallRecorder:
         """Record a call by the answer, unless there are already `MAX_CALLS`.
 
         Returns:
-            The number of the call. It is None if the call is not recorded, or if one of its
-            arguments cannot be compared, such as a function.
+            The index of the call, or None if the call was not recorded or one of its arguments
+            (such as a function) cannot be compared.
         """
         given = tuple(given)
         if not self.is_answer_running or len(self.calls) >= MAX_CALLS:
@@ -103,9 +104,9 @@ class CallRecorder:
             self.calls[number] = replace(self.calls[number], returned=copy_as_array(returned))
 
     def wrap(self, name: str, value: Any) -> Any:
-        """Return the value; if it is a function or a module, calls to it will be recorded.
+        """Return the value, with calls to it recorded if it is a function or a module.
 
-        A function is wrapped, while the parts of a module get hooks in place.
+        A function is wrapped. A module is returned as it is, with hooks on its submodules.
         """
         if isinstance(value, types.FunctionType):
             return self.wrap_function(name, value)
@@ -125,7 +126,7 @@ class CallRecorder:
         return record_call
 
     def hook_parts(self, module: Any, before: str = "") -> None:
-        """Put hooks that record the arguments on the parts of a module; ignore anything else."""
+        """Register hooks that record the calls to a module's submodules; ignore any other value."""
         if not isinstance(module, nn.Module):
             return
 
@@ -135,7 +136,7 @@ class CallRecorder:
             self.hook_part(before + name, part)
 
     def hook_part(self, name: str, part: nn.Module) -> None:
-        """Put hooks on one part of a module to record its arguments and what it returns."""
+        """Register hooks that record the arguments and the results of one submodule."""
         running: list[int | None] = []
         layer = type(part).__name__ if type(part).__module__.startswith("torch.nn.") else ""
 
@@ -161,9 +162,10 @@ def copy_as_array(value: Any) -> np.ndarray | None:
 def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | None:
     """Describe the first call that differs from the reference's, if there is one.
 
-    A call differs if its arguments differ, or if they are the same but the result differs. If all
-    calls are right, the sentence says that the mistake comes after them. The result is None if the
-    reference calls nothing, or if the answer calls something more often than the reference does.
+    A call differs if its arguments differ, or if the same arguments give a different result. If all
+    calls are right, the text says that the mistake comes after them. Return None if the reference
+    calls nothing, if there were too many calls to record them all, or if the answer makes all the
+    right calls and others besides.
     """
     if not want or len(got) == MAX_CALLS:
         return None
@@ -203,16 +205,15 @@ def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | No
 
 
 def _gives_something_else(one: Call, call: Call) -> bool:
-    """Return whether two calls give different arrays; False if either gives none."""
+    """Return whether two calls returned different arrays; False if either did not return one."""
     a, b = one.returned, call.returned
     return a is not None and b is not None and not is_close(a, b, TOLERANCE)
 
 
 def find_needless_calls(got: Sequence[Call], want: Sequence[Call]) -> str | None:
-    """Describe an extra call with arguments that no right call has, if there is one.
+    """Describe an extra call whose arguments match none of the reference's calls, if there is one.
 
-    This does not cover an answer that loops over the rows, and so calls something many times, each
-    time with just one row.
+    An answer that loops over the rows, and so makes many calls with one row each, is not reported.
     """
     for name in dict.fromkeys(call.name for call in want):
         mine = [call.given for call in got if call.name == name]
@@ -234,8 +235,8 @@ def describe_difference(
     """Describe how a call's arguments differ from the expected ones.
 
     Returns:
-        A phrase that begins with a colon; "" if they differ in a way that no probe can name; None
-        if they are equal.
+        A phrase to append to a sentence, such as ": 3 arguments instead of 2". It may be "" if no
+        probe can name the difference, and is None if the arguments are equal.
     """
     got, want = _leave_out_defaults(got), _leave_out_defaults(want)
     if len(got) != len(want):
@@ -260,7 +261,7 @@ def describe_difference(
 
 
 def _leave_out_defaults(arguments: Sequence[np.ndarray | None]) -> Sequence[np.ndarray | None]:
-    """Return the arguments without any None at the end, because omitting one makes no difference."""
+    """Return the arguments without trailing Nones, because omitting those makes no difference."""
     kept = len(arguments)
     while kept and arguments[kept - 1] is None:
         kept -= 1

@@ -1,6 +1,6 @@
-"""Finding out what the cases that an answer gets right have in common, such as a batch size of 1.
+"""Find what the cases that an answer gets right have in common, such as a batch size of 1.
 
-`diagnosis` puts the finding in front of the hint.
+`diagnosis` adds the finding to its explanation.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,14 +16,14 @@ from transformer_lab.course.judge.formatting import format_number
 from transformer_lab.course.judge.size_factors import collect_sizes
 
 CONFIRMED = 2
-"""The minimum number of freshly drawn cases in which a pattern must show up."""
+"""The minimum number of fresh random cases in which a pattern must reappear."""
 
 
 def find_case_pattern(attempt: Attempt) -> str | None:
-    """Return a sentence on how many cases are right and what sets them apart, or None if none is right.
+    """Describe how many cases are right and what sets them apart; return None if none is right.
 
-    The same feature must set them apart among freshly drawn cases too, and at least two of these
-    must have it. Otherwise the feature may fit by accident.
+    A feature is named only if it also separates right from wrong in fresh random cases, at least
+    two of which must have it. Otherwise it may fit by coincidence.
     """
     right = attempt.right()
     if not any(right):
@@ -58,7 +58,7 @@ def find_dividing_value(
 
     Returns:
         A phrase, the value, and whether the cases that have it are the right ones; None if no
-        value does.
+        value separates them.
     """
     good = [v for v, is_right in zip(values, right, strict=True) if is_right]
     bad = [v for v, is_right in zip(values, right, strict=True) if not is_right]
@@ -77,7 +77,7 @@ NEGATIONS = {
     " has length 1": " does not have length 1",
     " has entries": " has no entries",
 }
-"""What `case_kinds` says of a case, and the opposite."""
+"""Phrases from `case_kinds`, each with its negation."""
 
 
 def describe_feature(name: str, value: Any) -> str:
@@ -91,7 +91,7 @@ def describe_feature(name: str, value: Any) -> str:
 
 
 def case_kinds(attempt: Attempt) -> Iterator[tuple[str, list[Any]]]:
-    """Yield features of the cases: number of axes, emptiness, infinities, a first axis of length 1."""
+    """Yield features such as the number of axes or emptiness, each with its value in every case."""
     columns = list(zip(*attempt.cases, strict=False))  # some cases leave the last arguments out
     for name, column in zip(attempt.names, columns, strict=False):
         if all(isinstance(x, np.ndarray | Tensor) for x in column):
@@ -107,7 +107,7 @@ def case_kinds(attempt: Attempt) -> Iterator[tuple[str, list[Any]]]:
 
 
 def case_sizes(attempt: Attempt) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the numbers and lengths that all cases have, each with its value in every case."""
+    """Yield the numbers and lengths that occur in all cases, each with its value in every case."""
     every = [collect_sizes(attempt.names, case) for case in attempt.cases]
     for name in every[0]:
         if all(name in one for one in every):

@@ -1,6 +1,6 @@
 """Arguments for the cases of checks: arrays, modules and models that are the same on every call.
 
-The checks of several lessons share them.
+Several lessons share them.
 """
 
 import itertools
@@ -20,25 +20,25 @@ from transformer_lab.numpy_reference import softmax
 
 
 def random_array(*shape: int, seed: int = 0, scale: float = 1.0) -> np.ndarray:
-    """Return normally distributed numbers of this shape, the same on every call.
+    """Return an array of normally distributed numbers, the same on every call.
 
-    They are rounded to two decimals before they are scaled, so that a table of them can be checked
-    by eye.
+    The numbers are rounded to two decimals before scaling, so a table of them can be checked by
+    eye.
     """
     return scale * np.random.default_rng(seed).standard_normal(shape).round(2)
 
 
 def random_weights(*shape: int, seed: int) -> np.ndarray:
-    """Return attention weights of this shape, whose rows sum to 1, the same on every call."""
+    """Return an array of attention weights whose rows sum to 1, the same on every call."""
     return softmax(2 * random_array(*shape, seed=seed))
 
 
 ATTENTION_SHAPES = [((), 2, 3, 5, 7), ((3,), 5, 2, 7, 11), ((5, 3), 7, 2, 11, 4)]
-"""Shapes (batch, queries, keys, d_k, d_v): none is square, and each has up to two batch dimensions."""
+"""Shapes (batch, queries, keys, d_k, d_v) without square matrices; batch has 0 to 2 dimensions."""
 
 
 def attention_cases() -> list[tuple]:
-    """Return cases (query, key, value), one for each shape; the first has whole numbers."""
+    """Return a case (query, key, value) for each of `ATTENTION_SHAPES`; the first has integers."""
     query = np.array([[1.0, 0, 2, -1, 1], [0, 3, -1, 1, 2]])
     key = np.array([[1.0, 2, 0, 1, -1], [0, 1, 1, -2, 1], [2, -1, 1, 0, 0]])
     value = np.array([[3.0, -1, 4, 1, -5, 9, 2], [6, 5, -3, -4, 8, 0, 7], [-2, 10, 8, 3, -6, 2, 1]])
@@ -74,7 +74,8 @@ def build_module(
     """Build an instance of the answer's class, in float64 and with known weights.
 
     Raises:
-        UnusableError: If its parameters do not have the reference's names and shapes.
+        UnusableError: If the answer does not build an `nn.Module`, or if the module's parameters do
+            not have the reference's names and shapes.
     """
     module = answer(*sizes)
     if not isinstance(module, nn.Module):
@@ -121,7 +122,7 @@ def find_shared_parts(module: nn.Module) -> list[tuple[str, str]]:
 
 
 def require_gradients(*values: Any) -> tuple[Any, ...]:
-    """Return the case with `requires_grad` set on copies of its floating-point tensors."""
+    """Return the case with its floating-point tensors replaced by copies that require gradients."""
     return tuple(
         x.clone().requires_grad_() if isinstance(x, Tensor) and x.is_floating_point() else x
         for x in values
@@ -129,9 +130,9 @@ def require_gradients(*values: Any) -> tuple[Any, ...]:
 
 
 def build_small_model(seed: int, **changes: Any) -> Transformer:
-    """Build a small Transformer in float64 and evaluation mode, with weights drawn from `seed`.
+    """Build a small Transformer in float64 and evaluation mode, with random weights from `seed`.
 
-    `changes` are fields of its configuration. The global random state is left as it was.
+    `changes` are fields of its configuration. The global random state does not change.
     """
     sizes = {
         "source_vocab_size": 11,
@@ -153,9 +154,9 @@ def build_small_model(seed: int, **changes: Any) -> Transformer:
 
 
 def forward_cases() -> list[tuple]:
-    """Return cases (model, source, target) with padding after the words; the padding's id is 0, 3 or 5.
+    """Return cases (model, source, target) with padding (id 0, 3 or 5) after the words.
 
-    The last model is in training mode, without dropout, and has ids above 256.
+    The last model is in training mode but has no dropout, and its case has ids above 256.
     """
     longer = torch.tensor([[4, 9, 5], [306, 0, 129]])
     source = torch.tensor([[5, 7, 9, 4, 2], [6, 10, 2, 0, 0], [8, 2, 0, 0, 0]])
@@ -177,7 +178,7 @@ def forward_cases() -> list[tuple]:
 
 
 def random_forward_case(chance: RandomValues) -> tuple[Transformer, Tensor, Tensor]:
-    """Draw a random case (model, source, target), padded after the words with a random id."""
+    """Return a random case (model, source, target), padded after the words with a random id."""
     batch, length, width, d_ff = chance.sizes(4)
     heads, pad_id, seed = chance.between(1, 3), chance.between(0, 9), chance.between(0, 99)
     sizes = {"d_model": 2 * heads * width, "num_heads": heads, "d_ff": d_ff, "pad_id": pad_id}

@@ -1,6 +1,6 @@
 """`Check` compares a learner's answer with a reference, and prints a verdict or a hint.
 
-Each lesson builds its checks from it, and a notebook calls one of them with the learner's function.
+Each lesson defines its checks with it. A notebook calls one of them with the learner's function.
 """
 
 import functools
@@ -60,8 +60,8 @@ class Verdict:
         right: Whether the answer is right.
         text: The text to print.
         is_named: Whether the answer makes a known mistake; if so, the text is the hint for it.
-        printed: What the answer printed in the case that the text is about, unless that was the
-            first one, whose output has already appeared.
+        printed: What the answer printed in the case that the text describes. It is empty for the
+            first case, whose output has already appeared.
     """
 
     right: bool
@@ -71,15 +71,15 @@ class Verdict:
 
 
 RANDOM_CASES = 3
-"""The number of a check's random cases; an answer that memorises the written cases fails on them."""
+"""The number of random cases in a check; an answer that memorises the fixed cases fails on them."""
 FRESH_CASES = 10
-"""The largest number of cases drawn to test whether a sentence explains more than one case."""
+"""The maximum number of random cases that test whether an explanation holds in more than one."""
 MORE_CASES = 40
-"""The number of cases drawn to confirm what could easily be a coincidence."""
+"""The number of random cases that confirm a finding that could easily be a coincidence."""
 FEWEST_CASES = 3
-"""The smallest number of cases that can rule out a coincidence if `MORE_CASES` take too long."""
+"""The minimum number of cases that can rule out a coincidence if `MORE_CASES` take too long."""
 FRESH_SECONDS = 5.0
-"""How many seconds a wrong answer may take for all drawn cases together."""
+"""How many seconds a wrong answer may take for all of these extra random cases together."""
 MOST_PRINTED = 10_000
 """How many characters of an answer's output are kept."""
 SOLUTION_MARK = "### BEGIN SOLUTION"
@@ -88,7 +88,7 @@ NO_EXPLANATION = "the result is wrong, in a way that this check has no words for
 
 
 def is_page_solution(answer: Callable[..., Any]) -> bool:
-    """Return whether an answer comes from a notebook's solution cell, as happens after "Run all"."""
+    """Return whether an answer comes from a notebook's solution cell, as after "Run all"."""
     cells = {code.co_filename for code in find_code_objects(answer)}
     return any(linecache.getline(cell, 1).startswith(SOLUTION_MARK) for cell in cells)
 
@@ -106,24 +106,26 @@ def call_answer(answer: Callable[..., Any], *arguments: Any) -> Any:
 class Check:
     """A comparison of what an answer and a reference return, not of how they are written.
 
-    Call it with the answer. If the answer is right, it prints one line. If the answer gives the
-    same results as a known mistake in every case, it prints the hint for that mistake. Otherwise it
-    says what is wrong in the first case that fails.
+    Call it with the answer. If the answer is right, the check prints one line. If the answer gives
+    the same results as a known mistake in every case, the check prints the hint for that mistake.
+    Otherwise it says what is wrong in the first case that fails.
 
     Attributes:
         reference: The right answer.
-        cases: Returns the cases written by hand, each a tuple of arguments, smallest first.
+        cases: A function that returns the hand-written cases, each a tuple of arguments, smallest
+            first.
         mistakes: Known wrong answers; no two of them give the same results.
         verified: What the check has shown about a right answer, for the line "Right: …".
-        results: The names of what the answer returns.
-        run: Calls the answer with the arguments of a case; if the answer is a class, it first
-            creates an object.
+        results: The names of the values that the answer returns.
+        run: A function that calls the answer with the arguments of a case; if the answer is a
+            class, it first creates an instance.
         arguments: The names of a case's arguments; by default, those of the reference.
         tolerance: The largest difference that counts as equal.
-        own: The package's own functions or classes for this exercise, which an answer may not call.
+        own: The package's own functions or classes for this exercise; an answer must not call them.
         place: The lesson and the name of the exercise, under which the diary records it.
-        drawn: Returns one random case; three such cases follow those written by hand.
-        working: Works out a case step by step, for an answer whose mistake nobody foresaw.
+        drawn: A function that returns one random case; three of these follow the hand-written ones.
+        working: A function that works out a case step by step, for an answer whose mistake is
+            unknown.
         guide: How hard the exercise is, how long it takes, and its three hints.
     """
 
@@ -142,7 +144,7 @@ class Check:
     guide: Guide | None = None
 
     def __call__(self, answer: Callable[..., Any]) -> None:
-        """Print the verdict on the answer; the diary records it if it is right and the learner's own."""
+        """Print the verdict, and record the exercise in the diary if the learner solved it."""
         verdict = self.verdict(answer)
         print(verdict.text)
         if verdict.printed:
@@ -155,7 +157,7 @@ class Check:
         return "<a check: call it with your function, as in check.softmax(softmax)>"
 
     def hint(self, number: int = 1) -> None:
-        """Print one of the exercise's three hints: 1 is a nudge, 2 is the idea, 3 is nearly all of it.
+        """Print one of the three hints: 1 is a nudge, 2 the idea, and 3 nearly the whole solution.
 
         Raises:
             ValueError: If there is no hint with this number.
@@ -190,7 +192,8 @@ class Check:
     def judge(self, given: Sequence[Outcome], answer: Callable[..., Any] | None = None) -> Verdict:
         """Return the verdict on an answer's outcomes, one for each case.
 
-        If the answer itself is passed too, arguments that it does not read can also be found.
+        If the answer itself is passed as well, the verdict can also name arguments that the answer
+        does not read.
         """
         expected = self.known_outcomes(self.reference)
         if any(outcome.is_stub() for outcome in given):
@@ -229,7 +232,7 @@ class Check:
     def find_misread_argument(
         self, attempt: Attempt, answer: Callable[..., Any] | None
     ) -> str | None:
-        """Say which argument the answer swaps, changes or ignores, if there is one."""
+        """Describe an argument that the answer swaps, changes or ignores, if there is one."""
         at, names = attempt.first_wrong(), attempt.names
         if attempt.wrong_result() is None:
             return None
@@ -259,9 +262,10 @@ class Check:
         return said if all(other == said for other in others) else None
 
     def find_misreading(self, attempt: Attempt, reference: Callable[[Any], Outcome]) -> str | None:
-        """Return what `find_misread_argument` says.
+        """Describe the misread argument that explains all results, if there is one.
 
-        If results are coarse, the finding must hold in many more cases.
+        If the results are coarse, such as booleans, the argument must also explain the results in
+        many more cases.
         """
         found = find_misread_argument(
             reference, attempt.cases, attempt.names, attempt.given, attempt.expected
@@ -279,9 +283,9 @@ class Check:
         )
 
     def try_more_cases(self, attempt: Attempt, runs: "FreshRuns") -> Attempt | None:
-        """Return a wrong answer's outcomes in `MORE_CASES` fresh cases, or as many as there is time for.
+        """Return a wrong answer's outcomes in up to `MORE_CASES` random cases, as time allows.
 
-        Return None if there is not even time for `FEWEST_CASES`.
+        Return None if the check has no random cases, or if there is no time for `FEWEST_CASES`.
         """
         if self.drawn is None:
             return None
@@ -292,10 +296,10 @@ class Check:
         return replace(attempt, cases=cases, given=given, expected=expected)
 
     def try_fresh_cases(self, attempt: Attempt, runs: "FreshRuns") -> Attempt | None:
-        """Return a wrong answer's outcomes in cases that no verdict has used.
+        """Return a wrong answer's outcomes in random cases that no verdict has used.
 
-        Cases are drawn until the answer has failed in three. Return None if there are fewer than
-        two such cases, or if the answer has to be stopped.
+        Cases are added until the answer has failed in three of them, or a limit on their number or
+        on the time is reached. Return None if the answer failed in fewer than two.
         """
         if self.drawn is None or attempt.wrong_result() is None:
             return None
@@ -312,7 +316,7 @@ class Check:
         return fresh if fresh.right().count(False) > 1 else None
 
     def draw_fresh_case(self, number: int) -> tuple[tuple[Any, ...], Outcome]:
-        """Return a case that no verdict has used, with the reference's outcome, from a cache."""
+        """Return a cached random case that no verdict has used, with the reference's outcome."""
         for seed in range(RANDOM_CASES + len(self.fresh_cases), RANDOM_CASES + number + 1):
             assert self.drawn is not None
             case = self.drawn(RandomValues(seed))
@@ -325,9 +329,9 @@ class Check:
         return []
 
     def find_forbidden_means(self, answer: Callable[..., Any]) -> str | None:
-        """Say how an answer that is right in all cases cheats, if it does.
+        """Describe how an answer that is right in all cases breaks the rules, if it does.
 
-        It may keep state between calls, or call the package's own function.
+        It may keep state between calls, or call the package's own function for this exercise.
         """
         expected, again = self.known_outcomes(self.reference), self.run_cases(answer)
         pairs = zip(again, expected, strict=True)
@@ -341,7 +345,7 @@ class Check:
         return name and f"it calls the package's own {name}. Write it yourself, and then compare"
 
     def find_package_call(self, answer: Callable[..., Any]) -> str | None:
-        """Return the name of the package's own function for this exercise, if the answer calls it."""
+        """Return the name of the package's own function that the answer calls, if it calls one."""
         is_package = self.reference.__module__.startswith("transformer_lab.")
         is_check = self.reference.__module__.startswith("transformer_lab.course.")
         owned = [*self.own, *([self.reference] if is_package and not is_check else [])]
@@ -363,14 +367,14 @@ class Check:
         return called[0] if called else None
 
     def known_outcomes(self, answer: Callable[..., Any]) -> list[Outcome]:
-        """Return the outcomes of one of the check's own functions, one for each case, from a cache.
+        """Return the cached outcomes of one of the check's own functions, one for each case.
 
         `answer` is the reference or the function of a known `Mistake`.
         """
         return [self.known_outcome(answer, n) for n in range(len(self.all_cases))]
 
     def known_outcome(self, answer: Callable[..., Any], place: int) -> Outcome:
-        """Return the outcome of the reference or of a known `Mistake` in one case, from a cache."""
+        """Return the cached outcome of the reference or of a known `Mistake` in one case."""
         if (answer, place) not in self.known_results:
             with warnings.catch_warnings(action="ignore"):  # such warnings are not the learner's
                 self.known_results[answer, place] = self.run_case(answer, self.all_cases[place])
@@ -392,9 +396,10 @@ class Check:
     def run_cases(self, answer: Callable[..., Any], *, prints: bool = False) -> list[Outcome]:
         """Return the answer's outcomes, one for each case.
 
-        If the answer does not finish one case, it is not run on the later ones, so that nobody has
-        to wait for each of them. They count as endless, too. With `prints`, what the answer prints
-        in the first case appears at once; a dozen cases one after the other would only confuse.
+        If the answer does not finish one case, it is not run on the later ones, so nobody has to
+        wait for each of them. They count as endless too. With `prints`, the answer's output in the
+        first case is shown immediately. The output in the other cases is not shown, because a dozen
+        in a row would only confuse.
         """
         outcomes: list[Outcome] = []
         for case in self.all_cases:
@@ -412,9 +417,9 @@ class Check:
         *,
         prints: bool = False,
     ) -> Outcome:
-        """Return the outcome of the answer in one case; after a few seconds, the answer is stopped.
+        """Run the answer on one case with a time limit, and return the outcome.
 
-        With `prints`, what the answer prints appears at once; otherwise, the outcome keeps it.
+        With `prints`, the answer's output is shown immediately; otherwise the outcome stores it.
         """
         notes = Notes()
         with nullcontext() if prints else redirect_stdout(notes):
@@ -423,7 +428,7 @@ class Check:
 
     @functools.cached_property
     def counterfactuals(self) -> Sequence[Mistake]:
-        """Versions of the reference with one standard mistake each; none if it returns arrays."""
+        """Variants of the reference, each with one common mistake; none if it returns arrays."""
         results = [x for one in self.known_outcomes(self.reference) for x in one.results]
         if any(x.ndim for x in results):
             return ()  # an array tells more, and `number_faults` probes it
@@ -436,11 +441,11 @@ class Check:
         return [turned, *(Mistake(answer, f"{sentence}.") for answer, sentence in found)]
 
     def find_known_mistake(self, attempt: Attempt) -> str | None:
-        """Return the hint of the known mistake that has exactly these outcomes, if there is one.
+        """Return the hint for the known mistake that has exactly these outcomes, if there is one.
 
-        Mistakes written by hand come first, and then the counterfactual references. If results are
-        coarse, such as True and False, many mistakes agree in a few cases. The outcomes must then
-        agree in freshly drawn cases too.
+        Hand-written mistakes are tried first, and then the counterfactual references. If results
+        are coarse, such as True and False, many mistakes agree in a few cases. The outcomes must
+        then also agree in fresh random cases.
         """
         given, tolerance = attempt.given, attempt.tolerance
         if all(outcome.error is not None for outcome in given):
@@ -454,9 +459,10 @@ class Check:
         return None
 
     def is_confirmed(self, mistake: Mistake, attempt: Attempt) -> bool:
-        """Return whether an answer with coarse results makes a known mistake in fresh cases as well.
+        """Return whether an answer with coarse results also matches a known mistake in fresh cases.
 
-        If no cases can be drawn, the written ones have to be enough.
+        Other results need no confirmation. If the check has no random cases, the hand-written ones
+        have to be enough.
         """
         if not attempt.has_coarse_results() or self.drawn is None or attempt.run_more is None:
             return True
@@ -483,7 +489,7 @@ class Check:
         return self.tolerance if exact or floats else max(self.tolerance, 1e-6)
 
     def argument_names(self, case: tuple[Any, ...]) -> list[str]:
-        """Return the names of a case's arguments, one for each."""
+        """Return one name for each argument of a case."""
         known = self.arguments or list(inspect.signature(self.reference).parameters)
         return [known[n] if n < len(known) else f"argument {n + 1}" for n in range(len(case))]
 
@@ -494,15 +500,15 @@ class Check:
 
 
 class Notes(io.StringIO):
-    """The beginning of what an answer prints, as much of it as anybody might read."""
+    """A text buffer that keeps only the beginning of an answer's output."""
 
     def write(self, text: str) -> int:
-        """Keep the text unless there is too much already, because an answer may never stop printing."""
+        """Store the text unless the buffer is full, because an answer may never stop printing."""
         return super().write(text) if self.tell() < MOST_PRINTED else len(text)
 
 
 class FreshRuns:
-    """The outcomes of an answer in freshly drawn cases; the answer may take `FRESH_SECONDS` in total."""
+    """The outcomes of an answer in fresh random cases, limited to `FRESH_SECONDS` in total."""
 
     def __init__(self, judge: Check, answer: Callable[..., Any]):
         self.judge, self.answer = judge, answer
@@ -510,7 +516,7 @@ class FreshRuns:
         self.seconds_left = FRESH_SECONDS
 
     def take(self, count: int) -> Iterator[tuple[tuple[Any, ...], Outcome, Outcome]]:
-        """Yield `count` cases, or fewer if time is up, with the outcomes of answer and reference."""
+        """Yield up to `count` cases, as time allows, with the outcomes of answer and reference."""
         for number in range(count):
             if number == len(self.rows) and not self._run(number):
                 return

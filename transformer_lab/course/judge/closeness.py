@@ -1,13 +1,13 @@
 """Comparisons of two arrays: are they equal up to a tolerance, and of the same kind?
 
-Everything in the judge that compares results uses it.
+All comparisons of results in the judge use this module.
 """
 
 import numpy as np
 
 
 def is_close(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
-    """Return whether two arrays have the same shape, and all numbers agree up to the tolerance.
+    """Return whether two arrays have the same shape and all numbers agree up to the tolerance.
 
     NaN equals NaN, booleans never equal numbers, and strings must be identical.
     """
@@ -19,18 +19,18 @@ def is_close(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
 
 
 def is_equal(a: np.ndarray, b: np.ndarray) -> bool:
-    """Return whether two arrays of any kind are equal.
+    """Return whether two arrays of any dtype are equal.
 
-    It does not use `np.array_equal`, which fails for some kinds in NumPy 2.0.
+    This avoids `np.array_equal`, which fails for some dtypes in NumPy 2.0.
     """
     return a.shape == b.shape and bool(np.all(a == b))
 
 
 def close_elements(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray:
-    """Return booleans that say where two arrays of numbers are equal up to a relative tolerance.
+    """Return a boolean array that is True where two arrays agree up to a relative tolerance.
 
-    A difference may also be as large as the tolerance times the largest number in b. For float32
-    the tolerance is at least 5e-6, because single precision is no better than that.
+    A difference up to the tolerance times the largest absolute value in b is accepted as well. For
+    float32, the tolerance is at least 5e-6, because single precision is no better than that.
     """
     if np.float32 in (a.dtype, b.dtype) and tolerance > 0:
         tolerance = max(tolerance, 5e-6)
@@ -41,9 +41,10 @@ def close_elements(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray
 
 
 def is_same_kind(given: np.ndarray, wanted: np.ndarray) -> bool:
-    """Return whether the results are booleans where booleans are wanted, and likewise for integers.
+    """Return whether a result has the expected kind: boolean, integer or any number.
 
-    A single 4.0 counts as a 4, but in an array of ids or positions it does not.
+    Integers are accepted where floats are expected. A single 4.0 counts as an integer, but in an
+    array of ids or positions it does not.
     """
     if not given.ndim and given.dtype.kind == "f" and wanted.dtype.kind in "iu":
         return float(given).is_integer()

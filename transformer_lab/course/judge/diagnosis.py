@@ -34,10 +34,10 @@ MAX_LINES = 16
 
 
 def describe_failure(attempt: Attempt, misread: str | None = None) -> str:
-    """Describe what is wrong with a wrong answer, and say in how many cases it is right.
+    """Describe what is wrong with an answer, and in how many cases it is right.
 
-    If a pattern among the cases was found, it comes first. `misread` is a sentence about a misread
-    argument, if one was found. If nothing explains the answer, the case is worked out.
+    If there is a pattern among the cases, it comes first. `misread` is a sentence about a misread
+    argument, if one was found. If nothing explains the answer, the text includes the worked case.
     """
     text = describe_first_wrong_case(attempt, misread)
     where = find_case_pattern(attempt)
@@ -49,8 +49,8 @@ def describe_failure(attempt: Attempt, misread: str | None = None) -> str:
 def describe_first_wrong_case(attempt: Attempt, misread: str | None) -> str:
     """Describe what is wrong in the first case that fails.
 
-    It may be an error, an argument changed in place, the number of results, one of the results, or
-    a gradient.
+    The fault may be an error, an argument changed in place, the number of results, one of the
+    results, or a gradient.
     """
     at = attempt.first_wrong()
     got, want, names = attempt.given[at], attempt.expected[at], attempt.results
@@ -90,7 +90,7 @@ def describe_first_wrong_case(attempt: Attempt, misread: str | None) -> str:
 
 
 def describe_other_kind(error: NotComparableError, want: Outcome, names: Sequence[str]) -> str:
-    """Say what was returned instead of numbers or words, and what was wanted."""
+    """Describe what was returned instead of numbers or words, and what was expected."""
     n = len(want.results)
     if error.count != n:
         asked = names[0] if n == 1 else f"{n} values: {', '.join(names)}"
@@ -112,7 +112,7 @@ def describe_other_kind(error: NotComparableError, want: Outcome, names: Sequenc
 
 
 def find_unusable(value: Any) -> Iterator[Any]:
-    """Yield whatever is not a number, text, array or tensor, in a value or in the lists inside it."""
+    """Yield the items in a nested value that are not numbers, strings, arrays or tensors."""
     if isinstance(value, np.ndarray) and value.dtype.kind not in "biufUcS":
         value = value.tolist()
     if isinstance(value, list | tuple):
@@ -125,18 +125,18 @@ def find_unusable(value: Any) -> Iterator[Any]:
 
 
 def describe_asked(want: np.ndarray) -> str:
-    """Return the kind of an expected result, such as "a number" or "numbers in the shape (2, 3)"."""
+    """Describe an expected result, such as "a number" or "numbers in the shape (2, 3)"."""
     one, many = {
-        "b": ("True or False", "True and False"),
-        "i": ("a whole number", "whole numbers"),
-        "u": ("a whole number", "whole numbers"),
-        "U": ("a string", "strings"),
-    }.get(want.dtype.kind, ("a number", "numbers"))
-    return f"{many} in the shape {want.shape}" if want.ndim else one
+        "b": ("True or False", "a boolean array"),
+        "i": ("a whole number", "an integer array"),
+        "u": ("a whole number", "an integer array"),
+        "U": ("a string", "an array of strings"),
+    }.get(want.dtype.kind, ("a number", "an array"))
+    return f"{many} of shape {want.shape}" if want.ndim else one
 
 
 def find_order_in_all_cases(attempt: Attempt) -> str | None:
-    """Return the sentence of `find_result_order` if it is the same for every wrong case."""
+    """Return the hint of `find_result_order` if it is the same for every failing case, or None."""
     wrong = [n for n, right in enumerate(attempt.right()) if not right]
     said = {
         find_result_order(attempt.given[n], attempt.expected[n], attempt.results) for n in wrong
@@ -145,7 +145,7 @@ def find_order_in_all_cases(attempt: Attempt) -> str | None:
 
 
 def find_result_order(got: Outcome, want: Outcome, names: Sequence[str]) -> str | None:
-    """Return a sentence if all results are right but in another order."""
+    """Return a hint if all results are right but in the wrong order, and None otherwise."""
     n = len(names)
     if not 2 <= n <= 5 or len(got.results) != n:
         return None
@@ -165,8 +165,8 @@ def find_result_order(got: Outcome, want: Outcome, names: Sequence[str]) -> str 
 def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | None) -> str:
     """Describe what is wrong with one result: its type, its shape, its dtype or its numbers.
 
-    `at` is the index of the case, and `place` that of the result. If nothing says why the result is
-    wrong, the worked case follows.
+    `at` is the index of the case, and `place` the index of the result. If no cause is found, the
+    worked case follows.
     """
     name = attempt.results[place]
     got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
@@ -181,12 +181,13 @@ def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | 
     if got.dtype.kind in "US" and is_numeric(want):
         return f"{name} {verb} text, {describe_kind(got.tolist())}, but should be numeric{rest}"
     if is_numeric(got) and want.dtype.kind in "US":
-        asked = f"but should be a string such as {want.ravel()[0]!r}"
+        asked = f"but should be a string such as {str(want.ravel()[0])!r}"
         return f"{name} {verb} a number, {describe_kind(got.tolist())}, {asked}"
     if got.shape != want.shape:
         reason = choose_reason(SHAPE_FINDERS, attempt, at, place)
         has = "have" if _is_plural(name) else "has"
-        line = f"{name} {has} shape {got.shape}, but should have {want.shape}{rest}"
+        asked = f"have {want.shape}" if want.ndim else "be a single number"
+        line = f"{name} {has} shape {got.shape}, but should {asked}{rest}"
         more = "" if reason and not says_no_cause(reason, got, want) else work_out(attempt)
         return f"{line}: {reason}{more}" if reason else f"{line}{more}"
     if want.dtype.kind in "iu" and got.dtype.kind == "f" and not is_same_kind(got, want):
@@ -205,11 +206,13 @@ def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | 
     if not reason:
         return f"{line}{rest}{work_out(attempt)}"
     more = work_out(attempt) if says_no_cause(reason, got, want) else ""
+    if reason.startswith("it is ") and verb == "is":
+        return f"{name} {reason[3:]}{rest}\n{line}{more}"
     return f"{name}{rest}: {reason}\n{line}{more}"
 
 
 def _is_plural(name: str) -> bool:
-    """Return whether the name of a result is a plural: "the rows" is, "the list of words" is not."""
+    """Return whether a result's name is a plural: "the rows" is, "the list of words" is not."""
     noun = name.partition(" of ")[0]
     is_many = noun.endswith("s") and not noun.endswith(("ss", "as", "us", "is"))
     return is_many or " and " in name
@@ -239,8 +242,10 @@ FINDERS: Sequence[Finder] = (
 
 
 def describe_gradient_fault(got: Outcome, want: Outcome) -> str:
-    """Say which gradient is missing or wrong although all results are right."""
-    cut = "Is there a detach, no_grad, .data, .item(), a new torch.tensor(…) or NumPy on the way?"
+    """Describe which gradient is missing or wrong although all results are right."""
+    cut = (
+        "Is there a detach, no_grad, .data, .item(), a new torch.tensor(…) or NumPy along the way?"
+    )
     if not got.gradients:
         return f"the numbers are right, but no gradient flows through. {cut}"
     theirs = dict(got.gradients)

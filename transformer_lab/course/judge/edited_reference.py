@@ -1,4 +1,4 @@
-"""`edit_reference` makes known mistakes by changing a few words of the reference's source.
+"""`edit_reference` creates known mistakes by changing a few words of the reference's source code.
 
 A check uses it for mistakes that differ from its reference in one or two places.
 """
@@ -9,10 +9,10 @@ from typing import Any
 
 
 def edit_reference(reference: Callable[..., Any], *changes: tuple[str, str]) -> Callable[..., Any]:
-    """Return the reference's function or class with each change (old, new) made in its source.
+    """Return the reference with each change (old, new) applied to its source code.
 
-    The changes are made one after another. Each replaces the old text wherever it occurs. The
-    result uses the globals of the reference's module.
+    The changes are applied in order, and each replaces the old text wherever it occurs. The result
+    is a function or class that uses the globals of the reference's module.
 
     Raises:
         ValueError: If the source does not contain the old text of a change.
@@ -28,7 +28,7 @@ def edit_reference(reference: Callable[..., Any], *changes: tuple[str, str]) -> 
 
 
 def compile_like(reference: Callable[..., Any], source: str) -> Callable[..., Any]:
-    """Return the function or class from a source, with the globals of the reference's module."""
+    """Compile a function or class from source code, with the globals of the reference's module."""
     space: dict[str, Any] = {}
     file = inspect.getfile(reference)
     exec(compile(source, file, "exec"), inspect.getmodule(reference).__dict__, space)  # noqa: S102

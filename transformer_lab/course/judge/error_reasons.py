@@ -36,7 +36,7 @@ NONES: Sequence[tuple[str, str]] = [
         "append, sort and the like change the list before the dot, and return None",
     ),
 ]
-"""Sources of a None other than a missing `return`: a pattern for the code, and the explanation."""
+"""Causes of a None other than a missing `return`: a pattern for the code, and the explanation."""
 
 
 def explain_matrix_product(left: str, right: str) -> str:
@@ -48,12 +48,12 @@ def explain_matrix_product(left: str, right: str) -> str:
 
 
 def explain_unequal_axes(axis: str, a: str, b: str) -> str:
-    """Explain why two arrays cannot be combined element by element, from the axis and its two lengths."""
+    """Explain why two arrays cannot be combined elementwise, given the axis and its two lengths."""
     return f"{axis} is {a} long on one side and {b} on the other, but only an axis of length 1 stretches"
 
 
 def explain_linear_shapes(found: re.Match[str]) -> str:
-    """Explain PyTorch's message about the input of a Linear, which shows the flattened shapes."""
+    """Explain PyTorch's error for the input of a Linear; its message has the flattened shapes."""
     return (
         explain_matrix_product(found.group(2), found.group(3))
         + ". For a Linear, the left side is its input"
@@ -61,7 +61,7 @@ def explain_linear_shapes(found: re.Match[str]) -> str:
 
 
 def explain_broadcasting(found: re.Match[str]) -> str:
-    """Explain NumPy's broadcasting error by the last axis that does not fit."""
+    """Explain NumPy's broadcasting error by naming the last axis that does not fit."""
     a, b = ([int(n) for n in re.findall(r"\d+", found.group(k))] for k in (1, 2))
     for back, (m, n) in enumerate(zip(a[::-1], b[::-1], strict=False), 1):
         if m != n and 1 not in (m, n):
@@ -80,14 +80,14 @@ def explain_numpy_axis(found: re.Match[str]) -> str:
 
 
 def describe_axes(n: int) -> str:
-    """Say which axes an array of n dimensions has."""
+    """Describe the axes of an array with n dimensions."""
     if n < 2:
         return "there is only one axis, axis 0" if n else "a number has no axis"
     return f"there are {n} axes, 0 to {n - 1} or −{n} to −1"
 
 
 def explain_index(found: re.Match[str]) -> str:
-    """Explain an index beyond the end."""
+    """Explain an index that is out of range."""
     n = int(found.group(1))
     if n < 2:
         return "there is only one entry, number 0" if n else "there is nothing in it"
@@ -98,8 +98,8 @@ def explain_none(line: str, body: str = "") -> str:
     """Explain an error caused by a None that is not an argument.
 
     Args:
-        line: The learner's line that raised it.
-        body: The learner's whole function, if the None has a name there.
+        line: The learner's line that raised the error.
+        body: The learner's whole function if one of its variables is None, and "" otherwise.
     """
     for text in (line, body):
         for pattern, reason in NONES:
@@ -466,7 +466,8 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"does not require grad and does not have a grad_fn",
         lambda _: (
-            "no gradient can come from there. Is there a detach, a no_grad or a plain number on the way?"
+            "no gradient can come from there. Is there a detach, a no_grad or a plain number along "
+            "the way?"
         ),
     ),
     (
@@ -562,11 +563,11 @@ REASONS: Sequence[tuple[str, Reason]] = [
 
 
 def find_reason(text: str, line: str = "") -> str | None:
-    """Return the explanation for an error, or None if its text is not known.
+    """Return the explanation of an error, or None if there is none for its text.
 
     Args:
-        text: The error's text after its type, such as "KeyError: 'a'".
-        line: The learner's line that raised it, if it is known.
+        text: The error's type and text, such as "KeyError: 'a'".
+        line: The learner's line that raised the error, if known.
     """
     if re.search(r"\braise\b", line):
         return None  # the learner knows what their own errors mean
@@ -585,10 +586,10 @@ def find_reason(text: str, line: str = "") -> str | None:
 
 
 def find_turned_matrix(text: str, line: str) -> str | None:
-    """Explain a matrix product in which the rows of both sides have the same length, or return None.
+    """Explain an error caused by a matrix product whose right side should have been transposed.
 
-    Only a product written in the line itself counts, because PyTorch's Linear transposes its
-    weight.
+    The rows of both sides then have the same length. Only a product written in the line itself
+    counts, because PyTorch's Linear transposes its weight. Return None for any other error.
     """
     found = re.search(r"cannot be multiplied \(\d+x(\d+) and (?!\1x)\d+x\1\)", text)
     if not found or not re.search(r"@|\b(?:matmul|mm)\(", line):

@@ -1,6 +1,6 @@
-"""Explanations of an exception in a learner's answer: the line, its shapes, and what the error means.
+"""Explanations of exceptions in a learner's answer: the line, its shapes and what the error means.
 
-`outcome.run_case` asks for them when an answer raises one.
+`outcome.run_case` uses them when an answer raises an exception.
 """
 
 import dis
@@ -24,19 +24,19 @@ from transformer_lab.course.judge.formatting import describe_kind, short_repr
 PACKAGE = str(Path(__file__).parents[2])
 LIBRARIES = (sysconfig.get_path("stdlib"), "site-packages", "dist-packages", "<frozen", "<__array")
 MAX_NAMES = 5
-"""The maximum number of names in a line whose sizes are listed."""
+"""The maximum number of variables in a line whose sizes are listed."""
 
 
 class UnusableError(ValueError):
-    """The error for an answer that cannot be compared; the text says what was expected."""
+    """Raised if an answer cannot be compared; the message says why."""
 
 
 class NotComparableError(UnusableError):
-    """The error for an answer that returned something no exercise wants, such as a dict or a function.
+    """Raised if an answer returns something that no exercise wants, such as a dict or a function.
 
     Attributes:
         value: The result that no exercise wants.
-        place: Its index among the results.
+        place: The index of that result.
         count: The number of results.
         returned: Everything that was returned.
     """
@@ -49,7 +49,7 @@ class NotComparableError(UnusableError):
 
 
 class RecordedAnswer:
-    """A callable that wraps an answer, and records the arguments and the result of its last call."""
+    """A callable that wraps an answer and records the arguments and the result of its last call."""
 
     def __init__(self, answer: Callable[..., Any]):
         self.answer = answer
@@ -58,7 +58,7 @@ class RecordedAnswer:
         self.has_returned = False
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Call the answer, record what it returns, and return the same."""
+        """Call the answer, and record and return its result."""
         self.given, self.has_returned = arguments, False
         self.returned = self.answer(*arguments, **named)
         self.has_returned = True
@@ -68,7 +68,7 @@ class RecordedAnswer:
 def describe_error(error: BaseException, watched: RecordedAnswer) -> str:
     """Explain an exception in a few lines: the learner's line that raised it, and what it means.
 
-    If the answer returned, and only reading the result failed, the text says what was returned.
+    If the answer returned and only reading its result failed, the text says what was returned.
     """
     if isinstance(error, UnusableError):
         return str(error)
@@ -99,7 +99,7 @@ def read_line(frame: types.FrameType, line: int) -> str:
 
 
 def explain_made_none(frame: types.FrameType, line: int, watched: RecordedAnswer) -> str:
-    """Explain an error caused by a None that arose in this frame, or in what its line calls."""
+    """Explain an error caused by a None that was created in this frame or by a call in its line."""
     text = read_line(frame, line)
     has_name = any(frame.f_locals.get(name, 0) is None for name in find_names(text))
     return explain_none(text, read_source(watched.answer) if has_name else "")
@@ -114,9 +114,9 @@ def read_source(answer: Callable[..., Any]) -> str:
 
 
 def explain_given_none(frame: types.FrameType, line: int, watched: RecordedAnswer) -> str | None:
-    """Explain an error caused by a None that was passed to the function in this frame, or return None.
+    """Explain an error caused by an argument that is None, or return None if that is not the cause.
 
-    Only an argument that was None from the start counts; if the function itself set it to None, the
+    Only an argument that was None from the start counts. If the function itself set it to None, the
     cause is one of its own lines.
     """
     code = frame.f_code
@@ -141,7 +141,7 @@ def explain_given_none(frame: types.FrameType, line: int, watched: RecordedAnswe
 
 
 def find_stored_names(code: types.CodeType) -> Iterator[str]:
-    """Yield the names of the variables that a function sets, including shared ones."""
+    """Yield the names of the variables that a function assigns, including nonlocals and globals."""
     for step in dis.get_instructions(code):
         if step.opname.startswith("STORE_") and step.opname != "STORE_ATTR":
             names = step.argval if isinstance(step.argval, tuple) else (step.argval,)
@@ -151,7 +151,7 @@ def find_stored_names(code: types.CodeType) -> Iterator[str]:
 
 
 def find_names(text: str) -> Iterator[str]:
-    """Return the names of the variables in a line of code, without repetitions."""
+    """Return the names of the variables in a line of code, without duplicates."""
     return iter(dict.fromkeys(re.findall(r"(?<![\w.])[A-Za-z_]\w*", text)))
 
 
@@ -162,7 +162,7 @@ def error_headline(error: BaseException) -> str:
 
 
 def error_text(error: BaseException) -> str:
-    """Return the whole text of an exception, or a remark if `str` itself fails."""
+    """Return the whole text of an exception, or a placeholder if `str` itself fails."""
     try:
         return str(error)
     except Exception:
@@ -170,12 +170,12 @@ def error_text(error: BaseException) -> str:
 
 
 def find_learner_frame(error: BaseException) -> tuple[types.FrameType, int] | None:
-    """Return the last frame and line of the traceback that are in the learner's own code, or None."""
+    """Return the innermost frame in the learner's own code, with its line number, or None."""
     return next(reversed(list(iterate_learner_frames(error))), None)
 
 
 def iterate_learner_frames(error: BaseException) -> Iterator[tuple[types.FrameType, int]]:
-    """Iterate over the traceback's frames and lines in the learner's own code, outermost first."""
+    """Yield the frames in the learner's own code, each with its line number, outermost first."""
     for frame, line in traceback.walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
         ours = file.startswith((PACKAGE, *LIBRARIES[:1]))
@@ -184,7 +184,7 @@ def iterate_learner_frames(error: BaseException) -> Iterator[tuple[types.FrameTy
 
 
 def describe_line(frame: types.FrameType, line: int) -> str:
-    """Return a line of code as text: its number, its source if known, and its variables' shapes."""
+    """Describe a line of code: its number, its source if known, and the shapes of its variables."""
     text = read_line(frame, line)
     sizes = ", ".join(describe_sizes(text, frame.f_locals))
     where = f"\n  in your line {line}{': ' * bool(text)}{text}"
@@ -192,17 +192,17 @@ def describe_line(frame: types.FrameType, line: int) -> str:
 
 
 def describe_sizes(text: str, known: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the variables in a line of code, each with its shape, its length or its plain value.
+    """Yield a description of each variable in a line of code: its shape, its length or its value.
 
-    There are at most `MAX_NAMES`, and variables that have none of these are left out. `known` maps
-    names to values.
+    At most `MAX_NAMES` are described, and variables of other types are left out. `known` maps names
+    to values.
     """
     sizes = ((name, describe_size(known[name])) for name in find_names(text) if name in known)
     yield from islice((f"{name} {size}" for name, size in sizes if size), MAX_NAMES)
 
 
 def describe_size(value: Any) -> str:
-    """Return an array's shape, a list's length or a number's value as text, or else ""."""
+    """Return an array's shape, a list's length or a number's value as text; "" for other values."""
     if isinstance(value, np.ndarray | Tensor):
         return f"has shape {tuple(value.shape)}"
     if type(value) in (list, tuple):

@@ -1,4 +1,4 @@
-"""Values as short text and small tables, for what a check prints about arguments and results."""
+"""Format arguments and results as the short text and small tables that a check prints."""
 
 import reprlib
 from typing import Any
@@ -11,7 +11,7 @@ ROWS, COLUMNS = 3, 6
 
 
 def short_repr(value: Any) -> str:
-    """Return a value's repr, shortened, or its type if `repr` fails."""
+    """Return a shortened repr of a value, or its type if `repr` fails."""
     try:
         return reprlib.repr(value)
     except Exception:
@@ -19,7 +19,7 @@ def short_repr(value: Any) -> str:
 
 
 def describe_kind(value: Any) -> str:
-    """Return a value's kind with its size, such as "a tensor of shape (2, 3)" or "an empty list"."""
+    """Return a value's type and size, such as "a tensor of shape (2, 3)" or "an empty list"."""
     try:
         return _kind_of(value)
     except Exception:  # a value may even fail at len()
@@ -53,7 +53,7 @@ def describe_value(value: Any) -> str:
     """Return an argument as short text.
 
     An array is described by its shape, a module by its class, a function as "a function", and a
-    list with arrays by its kind. Anything else is shown as it is, or shortened if it is long.
+    list of arrays by its type and size. Anything else is shown by its repr, shortened if long.
     """
     if isinstance(value, np.ndarray | Tensor) and value.ndim:
         return f"of shape {tuple(value.shape)}"
@@ -75,14 +75,14 @@ def _holds_arrays(value: Any) -> bool:
 
 
 def format_number(value: Any) -> str:
-    """Return a number with at most five significant digits; other values stay as they are."""
+    """Return a value as text, with floats rounded to five significant digits."""
     if isinstance(value, bool | np.bool_ | int | np.integer | str | np.str_):
         return str(value)
     return f"{value + 0.0:.5g}"  # so that there is no −0
 
 
 def format_table(name: str, array: np.ndarray, place: tuple[int, ...]) -> list[str]:
-    """Return the lines of a small table: at most 3 rows and 6 columns of an array, around an index."""
+    """Return the lines of a table of at most 3 rows and 6 columns of an array, around an index."""
     lead = place[: max(0, array.ndim - 2)]
     fits = len(lead) == max(0, array.ndim - 2) and all(
         i < n for i, n in zip(lead, array.shape, strict=False)

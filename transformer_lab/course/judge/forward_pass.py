@@ -34,8 +34,8 @@ def drop_padding(
     """Call the answer and return its logits, with those at the target's padding set to 0.
 
     Raises:
-        UnusableError: If the answer changes the mode (training or evaluation) of the model or of a
-            part of it.
+        UnusableError: If the answer changes the mode (training or evaluation) of the model or of
+            one of its submodules.
     """
     modes = [module.training for module in model.modules()]
     logits = answer(model, source, target)

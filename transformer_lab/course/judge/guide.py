@@ -1,4 +1,4 @@
-"""How hard an exercise is, how long it takes, and its three hints, from a lesson's `hints.toml`."""
+"""The difficulty, duration and three hints of an exercise, read from a lesson's `hints.toml`."""
 
 import tomllib
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ class Guide:
     """What a learner is told about an exercise before and while working on it.
 
     Attributes:
-        difficulty: From 1, a line or two, to 3, which takes some thought.
-        minutes: How long it takes someone who has just read the page.
-        hints: Three hints: a nudge, the idea, and nearly all of it.
+        difficulty: A number from 1 (a line or two) to 3 (takes some thought).
+        minutes: How long the exercise takes someone who has just read the page.
+        hints: Three hints: a nudge, the idea, and nearly the whole solution.
     """
 
     difficulty: int
@@ -29,14 +29,14 @@ class Guide:
         check("hints", self.hints, "three sentences", fits)
 
     def describe(self, name: str) -> str:
-        """Return the line above the stub of the exercise with this name."""
+        """Return the line to show above the stub of the exercise with this name."""
         return (
             f"*Difficulty {self.difficulty} of 3, about {self.minutes} minutes. Stuck? "
             f"Try `check.{name}.hint(1)`, then 2 and 3.*"
         )
 
     def fold(self) -> str:
-        """Return the three hints as Markdown for the page, each one folded."""
+        """Return the three hints as Markdown, each in a collapsible block."""
         return "\n\n".join(
             f"<details><summary>Hint {number}</summary>\n\n{hint}\n\n</details>"
             for number, hint in enumerate(self.hints, start=1)
@@ -44,10 +44,10 @@ class Guide:
 
 
 def read_guides(text: str, name: str) -> dict[str, Guide]:
-    """Read a lesson's guides from the text of its `hints.toml`; the keys are the names of the checks.
+    """Parse a lesson's guides from the text of its `hints.toml`; the keys are the exercises' names.
 
     Raises:
-        ValueError: If the text is not TOML or a guide is incomplete; the message begins with
+        ValueError: If the text is not valid TOML or a guide is incomplete; the message begins with
             `name`.
     """
     try:

@@ -1,8 +1,8 @@
-"""Finding an argument that an answer misreads: swapped with another, ignored or transposed.
+"""Find an argument that an answer misreads, for example by swapping, ignoring or transposing it.
 
-`Check` uses it for a wrong answer. The reference is run on changed cases. If it then gives, in
-every case, what the answer gave for the unchanged case, the change says how the argument was
-misread.
+`Check` uses this for a wrong answer. It runs the reference on modified cases. If the reference then
+returns, in every case, what the answer returned for the original case, the modification says how
+the argument was misread.
 """
 
 import dis
@@ -31,9 +31,9 @@ def find_misread_argument(
     given: Sequence[Outcome],
     expected: Sequence[Outcome],
 ) -> str | None:
-    """Say which misread argument explains all results of an answer, if one does.
+    """Describe the misread argument that explains all results of an answer, if there is one.
 
-    A change that leaves the expected results as they are explains nothing.
+    A change that does not affect the expected results explains nothing.
     """
     if any(outcome.error is not None for outcome in given) or _is_one_value(given):
         return None
@@ -54,7 +54,7 @@ def find_misread_argument(
 
 
 def _is_one_value(given: Sequence[Outcome]) -> bool:
-    """Return whether all results in all cases are the same value, which any misreading might give."""
+    """Return whether all results hold a single common value, which any misreading might give."""
     flat = [x.ravel() for outcome in given for x in outcome.results if x.size]
     return bool(flat) and all((x == flat[0][0]).all() for x in flat)
 
@@ -67,7 +67,7 @@ def _has_same_results(a: Outcome, b: Outcome) -> bool:
 
 
 def _is_identical(a: Outcome, b: Outcome) -> bool:
-    """Return whether all results are equal to the last bit."""
+    """Return whether all results are exactly equal."""
     pairs = zip(a.results, b.results, strict=False)
     return len(a.results) == len(b.results) and all(is_equal(x, y) for x, y in pairs)
 
@@ -75,10 +75,10 @@ def _is_identical(a: Outcome, b: Outcome) -> bool:
 def find_unread_arguments(
     run_reference: Run, run_answer: Run, case: Case, names: Sequence[str], given: Outcome
 ) -> str | None:
-    """Say which arguments only the reference reads, if there are any.
+    """Describe the arguments that only the reference reads, if there are any.
 
-    Their values are changed. If that changes the reference's result but not the answer's, the
-    answer does not read them.
+    An argument counts as unread if changing its value changes the reference's result but not the
+    answer's.
     """
     before = run_reference(case)
     if any(np.issubdtype(x.dtype, np.floating) and np.isnan(x).any() for x in given.results):
@@ -104,9 +104,9 @@ def find_unread_arguments(
 
 
 def find_numbers_of_the_page(answer: Callable[..., Any]) -> str | None:
-    """Return a sentence if an answer reads the notebook's arrays instead of its arguments.
+    """Return a hint if an answer reads the notebook's arrays instead of its arguments.
 
-    That is what happens if `def attention(q, k, v)` continues with `Q @ K.T`.
+    For example, the body of `def attention(q, k, v)` may contain `Q @ K.T`.
     """
     if not isinstance(answer, FunctionType):
         return None
@@ -137,7 +137,7 @@ def find_numbers_of_the_page(answer: Callable[..., Any]) -> str | None:
 
 
 def list_changes(case: Case, names: Sequence[str]) -> Iterator[tuple[str, Callable[[Case], Case]]]:
-    """Yield each misreading to try: a sentence, and a change to a case that mimics it."""
+    """Yield the misreadings to try, each as a sentence and a change to a case that mimics it."""
     places = [n for n, value in enumerate(case) if _is_numbers(value)]
     for a, b in itertools.combinations(places, 2):
         words = f"`{names[a]}` and `{names[b]}` are swapped: this is right for the other order"

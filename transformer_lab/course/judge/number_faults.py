@@ -1,7 +1,7 @@
-"""Finding what is wrong with the numbers of a result, with probes on one case and on all of them.
+"""Find what is wrong with the numbers in a result, by probing one case or all cases together.
 
-`diagnosis` uses it for a result that has the right shape. A coincidence is not a cause, so
-`choose_reason` keeps only what is true in a second case as well.
+`diagnosis` uses this for a result that has the right shape. A coincidence is not a cause, so
+`choose_reason` keeps only explanations that also hold in other cases.
 """
 
 import re
@@ -28,16 +28,15 @@ from transformer_lab.course.judge.probes.wrong_part import (
 from transformer_lab.course.judge.size_factors import find_size_error
 
 Finder = Callable[[Attempt, int, int], str | None]
-"""A search for a fault in one result, given an attempt and the indices of the case and the result."""
+"""A search for a fault, given an attempt and the indices of the case and of the result."""
 
 
 def choose_reason(finders: Sequence[Finder], attempt: Attempt, at: int, place: int) -> str | None:
-    """Return the first sentence that also holds in freshly drawn cases, if there is one.
+    """Return the first explanation that also holds in fresh random cases, if there is one.
 
-    What is true in one case may be an accident. The sentence is returned only if the same search
-    finds the same, apart from numbers, in two cases with other seeds, or in the only such case. It
-    is also returned if no other case fails in a comparable way, because then nothing contradicts
-    it.
+    What is true in one case may be a coincidence. So the same finder must give the same
+    explanation, apart from numbers, in two more failing cases, or in the only one. If no other case
+    fails in a comparable way, nothing contradicts the explanation, and it is returned.
     """
     for find in finders:
         said = find(attempt, at, place)
@@ -80,10 +79,10 @@ def _omit_numbers(text: str | None) -> str | None:
 
 
 def make_finder(probe: probes.Probe, least: int = 0, is_strict: bool = False) -> Finder:
-    """Return a finder that runs a probe on one result with at least this many numbers.
+    """Return a finder that runs a probe on one result if it has at least `least` entries.
 
-    If it is strict, what the probe says about a list of whole numbers or words must be true in each
-    wrong case, and in at least one of them it must be unlikely to be an accident.
+    If the finder is strict, what the probe says about a list of whole numbers or words must be true
+    in every failing case. In at least one of them, the list must be too varied for a coincidence.
     """
 
     def find(attempt: Attempt, at: int, place: int) -> str | None:
@@ -97,13 +96,13 @@ def make_finder(probe: probes.Probe, least: int = 0, is_strict: bool = False) ->
 
 
 SOME, MANY_BOOLEANS = 4, 8
-"""With fewer different entries, or fewer True and False entries, two lists may agree by accident."""
+"""With fewer distinct entries, or fewer booleans, two lists may agree by coincidence."""
 
 
 def _is_true_of_all(said: str, probe: probes.Probe, attempt: Attempt, place: int) -> bool:
-    """Return whether a probe says the same about all wrong cases, apart from numbers.
+    """Return whether a probe says the same, apart from numbers, about all failing cases.
 
-    This includes the freshly drawn cases. In at least one case the lists must be long enough.
+    These include the fresh random cases. In at least one case, the lists must have enough entries.
     """
     pairs = [
         (given.results[place], expected.results[place])
@@ -123,7 +122,7 @@ def _is_true_of_all(said: str, probe: probes.Probe, attempt: Attempt, place: int
 
 
 def _is_one_value(got: np.ndarray, want: np.ndarray) -> bool:
-    """Return whether all entries of two arrays are equal."""
+    """Return whether all entries of both arrays have the same value."""
     return bool((got == want.flat[0]).all() and (want == want.flat[0]).all())
 
 
@@ -132,7 +131,7 @@ def _has_enough_entries(x: np.ndarray) -> bool:
 
 
 def _find_common_change(attempt: Attempt, at: int, place: int) -> str | None:
-    """Say what is true of the numbers of all cases together, if a probe finds anything."""
+    """Describe what is wrong with the numbers of all cases together, if a probe finds anything."""
     pairs = _list_pairs(attempt, place)
     if len(pairs) < 2 or not all(is_numeric(g) and is_numeric(w) for g, w in pairs):
         return None
@@ -150,7 +149,7 @@ def _list_pairs(attempt: Attempt, place: int) -> list[tuple[np.ndarray, np.ndarr
 
 
 def find_constant_result(attempt: Attempt, at: int, place: int) -> str | None:
-    """Return a sentence if the result is the same in every case although it should not be."""
+    """Return a hint if the result is the same in every case but should not be, else None."""
     pairs = _list_pairs(attempt, place)
     if len(pairs) < 3:
         return None
@@ -165,7 +164,7 @@ def find_constant_result(attempt: Attempt, at: int, place: int) -> str | None:
 
 
 def find_wrong_index(attempt: Attempt, at: int, place: int) -> str | None:
-    """Return a sentence if the result is an element of an argument, but at the wrong index."""
+    """Return a hint if the result is an element of an argument at the wrong index, else None."""
     got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
     if got.ndim or want.ndim or not _is_always_an_element(attempt, place):
         return None
@@ -183,7 +182,7 @@ def find_wrong_index(attempt: Attempt, at: int, place: int) -> str | None:
 
 
 def _is_always_an_element(attempt: Attempt, place: int) -> bool:
-    """Return whether a result that is one number is an element of some argument in each wrong case."""
+    """Return whether a single-number result is an element of an argument in each failing case."""
     wrong = [n for n, right in enumerate(attempt.right()) if not right]
     return all(
         any(
@@ -197,7 +196,10 @@ def _is_always_an_element(attempt: Attempt, place: int) -> bool:
 
 
 def find_argument_in_result(attempt: Attempt, at: int, place: int) -> str | None:
-    """Return a sentence if the result is an argument, or wrong by an added argument or a factor."""
+    """Return a hint if one argument explains the wrong result, and None otherwise.
+
+    The result may be the argument itself, or be off by the argument as a summand or a factor.
+    """
     got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
     if not is_numeric(got) or not is_numeric(want):
         return None
@@ -227,7 +229,7 @@ def find_argument_in_result(attempt: Attempt, at: int, place: int) -> str | None
 
 find_not_finite = make_finder(find_nan_or_infinity)
 ACCIDENTAL = (find_shift, find_reordering, find_equal_lines)
-"""Searches whose findings may easily be true of a short list by accident."""
+"""Probes whose findings may easily hold for a short list by coincidence."""
 NUMBER_FINDERS: Sequence[Finder] = (
     find_not_finite,
     _find_common_change,
@@ -238,26 +240,27 @@ NUMBER_FINDERS: Sequence[Finder] = (
     find_constant_result,
     find_wrong_index,
 )
-"""All searches through a result of the right shape, those that would explain every case first."""
+"""All finders for a result of the right shape; those that would explain every case come first."""
 
 
 def says_only_where(reason: str, got: np.ndarray, want: np.ndarray) -> bool:
-    """Return whether a reason says only where two arrays differ and not why."""
+    """Return whether a reason says only where two arrays differ, not why."""
     return reason in (find_wrong_part(got, want), find_one_sided_errors(got, want))
 
 
 def says_no_cause(reason: str, got: np.ndarray, want: np.ndarray) -> bool:
-    """Return whether a reason says what is wrong but not why; then it is better to work out the case."""
+    """Return whether a reason says what is wrong but not why, so the case should be worked out."""
     no_cause = (find_wrong_booleans, find_word_differences)
     return (
         says_only_where(reason, got, want)
         or any(reason == probe(got, want) for probe in no_cause)
-        or re.search(r"has length \d+, \d+ too (many|few)($|; the others?)", reason) is not None
+        or re.search(r"\d+ (too (many|few)|entr\w+ (too many|missing))($|; the others?)", reason)
+        is not None
     )
 
 
 def find_fault_in_other_results(attempt: Attempt, at: int, place: int) -> str | None:
-    """Say what is wrong with a result other than number `place`, if anything is."""
+    """Describe a fault in a result other than result `place`, if there is one."""
     for n, name in enumerate(attempt.results):
         got, want = attempt.given[at].results[n], attempt.expected[at].results[n]
         if n == place or is_close(got, want, attempt.tolerance) or got.shape != want.shape:

@@ -1,6 +1,6 @@
-"""`run_case` runs an answer on one case of a check; `Outcome` holds what it returned, changed or raised.
+"""`run_case` runs an answer on one case; `Outcome` holds what it returned, changed or raised.
 
-`Check` runs answers, the reference and the known mistakes with it.
+`Check` uses them for answers, the reference and the known mistakes.
 """
 
 import copy
@@ -43,8 +43,8 @@ class Outcome:
             name.
         are_tensors: For each result, whether it is a PyTorch tensor.
         came_as_sequence: Whether the results were in a tuple or a list.
-        calls: The calls to functions among the arguments, and to the parts of its module.
-        printed: What it printed, unless that was shown at once.
+        calls: The calls to functions passed as arguments, and to submodules.
+        printed: What it printed, unless that was shown immediately.
     """
 
     results: tuple[np.ndarray, ...] = ()
@@ -58,7 +58,7 @@ class Outcome:
     printed: str = ""
 
     def equals(self, other: "Outcome", tolerance: float) -> bool:
-        """Return whether two outcomes have equal results, changes and gradients, or the same error."""
+        """Return whether two outcomes agree in results, changes and gradients, or in the error."""
         if self.error is not None or other.error is not None:
             # Errors of one type may have many causes; errors with the same text rarely do.
             if self.error is None or other.error is None:
@@ -71,12 +71,12 @@ class Outcome:
         return all(is_close(a, b, tolerance) for a, b in same) and self.has_same_gradients(other)
 
     def is_stub(self) -> bool:
-        """Return whether NotImplementedError comes from the learner's own line, not from a library."""
+        """Return whether the learner's own code, not a library, raised NotImplementedError."""
         own = re.search(r"in your line \d+(?:\n|$|: .*\braise\b)", self.complaint)
         return isinstance(self.error, NotImplementedError) and own is not None
 
     def has_same_gradients(self, other: "Outcome") -> bool:
-        """Return whether all gradients are equal, up to 1e-5 relative to the largest."""
+        """Return whether all gradients agree up to 1e-5 of their value plus 1e-6 of the largest."""
         if [name for name, _ in self.gradients] != [name for name, _ in other.gradients]:
             return False
         # A gradient that is 0 in theory is not quite 0 in practice, so compare with the largest of
@@ -100,14 +100,14 @@ class Outcome:
         return any(array.ndim and wanted and not is_one for array, is_one, wanted in kinds)
 
     def is_wrapped(self, expected: "Outcome") -> bool:
-        """Return whether a single expected result came inside a tuple or a list."""
+        """Return whether a single expected result was returned inside a tuple or a list."""
         return len(self.results) == 1 and self.came_as_sequence and not expected.came_as_sequence
 
     def split_stacked(self, expected: "Outcome") -> "Outcome":
-        """Return this outcome with its results packed like the expected ones, if their shapes allow it.
+        """Return this outcome with its results stacked or split to match the expected ones.
 
-        If it has one array instead of a list, the array is split; if it has a list instead of one
-        array, the list is stacked.
+        An array that should be a list is split, and a list that should be one array is stacked. If
+        the shapes do not allow it, the outcome is returned unchanged.
         """
         n = len(expected.results)
         if self.came_as_sequence == expected.came_as_sequence:
@@ -141,13 +141,13 @@ def run_case(
 ) -> Outcome:
     """Run an answer on a copy of a case and return the outcome; exceptions become part of it.
 
-    An answer that does not end is stopped (see `time_limit`).
+    An answer that does not finish is stopped (see `time_limit`).
 
     Args:
         answer: The answer.
-        run: Calls the answer with the arguments of the case.
-        case: The arguments.
-        names: Their names.
+        run: A function that calls the answer with the arguments of the case.
+        case: The arguments of the case.
+        names: The names of the arguments.
         seconds: How long the answer may run; the default is the limit of `time_limit`.
     """
     recorder = CallRecorder()
@@ -182,8 +182,9 @@ def convert_results(returned: Any, parts: Sequence[Any]) -> tuple[np.ndarray, ..
     """Return the results as arrays.
 
     Raises:
-        UnusableError: If one of them cannot be an array.
-        NotComparableError: If one of them is of another kind; the error says which.
+        UnusableError: If a result cannot be converted to one array.
+        NotComparableError: If a result does not consist of numbers or strings; the error says which
+            one.
     """
     results: list[np.ndarray] = []
     for part in parts:
@@ -199,7 +200,7 @@ def convert_results(returned: Any, parts: Sequence[Any]) -> tuple[np.ndarray, ..
 
 
 def split_returned(returned: Any) -> tuple[list[Any], list[nn.Module]]:
-    """Split what was returned into its results and the modules whose gradients are compared.
+    """Split a returned value into the results and the modules whose gradients are compared.
 
     Raises:
         UnusableError: If there are more than 1,000 results.
@@ -216,9 +217,10 @@ def split_returned(returned: Any) -> tuple[list[Any], list[nn.Module]]:
 def compute_gradients(
     parts: Sequence[Any], arguments: dict[str, Any], modules: Sequence[nn.Module]
 ) -> Gradients:
-    """Return, for each tensor that requires one, the gradient of a weighted sum of all results.
+    """Return the gradient of a weighted sum of all results for each tensor that requires gradients.
 
-    Such tensors are among the arguments and the modules' parameters; the pairs are sorted by name.
+    The tensors are arguments or parameters of modules. The pairs (name, gradient) are sorted by
+    name.
     """
     leaves = {name: x for name, x in arguments.items() if needs_gradient(x)}
     owners = [value for value in arguments.values() if isinstance(value, nn.Module)]
@@ -239,7 +241,7 @@ def needs_gradient(x: Any) -> bool:
 
 
 def _error_key(error: BaseException) -> str:
-    """Return an error's headline without the index, because another wrong index may fail first."""
+    """Return an error's headline without the index, because a different index may fail first."""
     return re.sub(r"index -?\d+ is out of bounds", "index out of bounds", error_headline(error))
 
 

@@ -1,4 +1,4 @@
-"""Converting what an answer returned into NumPy arrays that can be compared.
+"""Convert what an answer returned to NumPy arrays that can be compared.
 
 `outcome`, `side_effects` and `call_recorder` use it.
 """
@@ -12,15 +12,15 @@ from transformer_lab.course.judge.errors import NotComparableError, UnusableErro
 from transformer_lab.course.judge.formatting import describe_kind
 
 LARGEST = 10**7
-"""More numbers than any exercise asks for."""
+"""The maximum number of entries in a result, more than any exercise asks for."""
 
 
 def as_array(part: Any) -> np.ndarray:
-    """Return a number, a string, a tensor or nested lists of them as a NumPy array.
+    """Convert a number, a string, a tensor or nested lists of them to a NumPy array.
 
     Raises:
-        NotComparableError: If it is anything else.
-        UnusableError: If lists have unequal lengths, or there are more than 10⁷ numbers.
+        NotComparableError: If the value is anything else.
+        UnusableError: If lists have unequal lengths, or there are more than 10⁷ entries.
     """
     if isinstance(part, Tensor):
         return part.detach().cpu().resolve_conj().numpy()
@@ -37,11 +37,11 @@ def as_array(part: Any) -> np.ndarray:
 
 
 def to_plain_lists(part: Any) -> Any:
-    """Return the value with its tensors as arrays and its tuples as lists.
+    """Return the value with its tensors converted to arrays and its tuples to lists.
 
     Raises:
-        NotComparableError: If it holds anything other than numbers, strings, arrays, tensors, lists
-            and tuples.
+        NotComparableError: If the value holds anything other than numbers, strings, arrays,
+            tensors, lists and tuples.
     """
     if isinstance(part, bool | int | float | complex | str | np.generic | np.ndarray):
         return part

@@ -1,4 +1,4 @@
-"""Detecting an answer's side effects: changed arguments, defaults and globals.
+"""Detect an answer's side effects: changed arguments, defaults and globals.
 
 `Check` and `outcome.run_case` use it.
 """

@@ -1,6 +1,6 @@
-"""Finding errors that depend on the sizes in a case, such as an extra factor of d, √d or (n + 1)/n.
+"""Find errors that depend on the sizes in a case, such as an extra factor of d, √d or (n + 1)/n.
 
-`number_faults` uses it after the probes that look at only one case.
+`find_size_error` is one of the finders of `number_faults`.
 """
 
 import itertools
@@ -35,10 +35,10 @@ def collect_sizes(names: Sequence[str], case: Sequence[Any]) -> dict[str, float]
 
 
 def find_size_error(attempt: Attempt, at: int, place: int) -> str | None:
-    """Say by what factor or difference one result is off, if one explains it.
+    """Describe the factor or difference by which a result is off, if it depends on a size.
 
-    Only factors and differences made from sizes in the cases are tried. All cases that fail must
-    agree, not just case `at`.
+    Only factors and differences computed from the sizes in each case are tried. All failing cases
+    must agree, not just case `at`.
     """
     rows = []
     for got, want, case, right in zip(
@@ -59,9 +59,9 @@ POWERS = {1.0: "{}", 0.5: "√{}", 2.0: "{}²"}
 
 
 def find_size_factor(rows: Rows) -> str | None:
-    """Return a sentence if all results are off by a power of a size or of (size ± 1)/size.
+    """Return a hint if all results are off by a power of a size or of (size ± 1)/size.
 
-    The powers are 1, ½ and 2.
+    The exponents tried are ±1, ±½ and ±2.
     """
     ratios = [compute_ratio(got, want) for got, want, _ in rows]
     known = [r for r in ratios if r is not None and r != 0]
@@ -97,9 +97,9 @@ def compute_ratio(got: np.ndarray, want: np.ndarray) -> float | None:
 
 
 def find_size_difference(rows: Rows) -> str | None:
-    """Return a sentence if all results are off by the same multiple of a size.
+    """Return a hint if all results are off by the same multiple of a size.
 
-    Multiples of a product of two sizes count as well.
+    Multiples of a product of two sizes are tried as well.
     """
     if any(want.size != 1 or not is_numeric(got) or not is_numeric(want) for got, want, _ in rows):
         return None

@@ -1,4 +1,4 @@
-"""`time_limit` stops an answer that does not end; `describe_endless` names the loop that it was in.
+"""`time_limit` stops an answer that does not finish; `describe_endless` names the loop it was in.
 
 `outcome.run_case` runs every answer within the limit.
 """
@@ -19,23 +19,22 @@ from transformer_lab.course.judge.errors import describe_line, iterate_learner_f
 SECONDS = 10.0
 """How many seconds an answer may run on one case; right answers need less than one second."""
 REPEAT_AFTER = 1.0
-"""How many seconds pass before an answer that caught the exception, with a bare `except`, is stopped
-again."""
+"""How many seconds pass before an answer is stopped again if a bare `except` caught the error."""
 Loop = ast.While | ast.For
 
 
 class EndlessError(BaseException):
-    """The error for an answer that took too long. `except Exception` in the answer does not catch it."""
+    """Raised in an answer that takes too long; its own `except Exception` does not catch it."""
 
 
 @contextmanager
 def time_limit(seconds: float | None = None) -> Iterator[None]:
     """Raise `EndlessError` in the block if it takes longer than `seconds` (by default, `SECONDS`).
 
-    Another thread raises it, because signals do not work on Windows, or in some notebook
-    kernels. Python delivers it between two instructions, so a single call to a library, however
-    long, finishes first. Only the seconds in which this process computes count, because on a busy
-    machine a right answer may have to wait for a long time.
+    A separate thread raises the error, because signals do not work on Windows or in some notebook
+    kernels. Python delivers it between two instructions, so a single library call finishes first,
+    however long it takes. Only the CPU time of this process counts, because on a busy machine a
+    right answer may have to wait for a long time.
     """
     running, lock, done = threading.get_ident(), threading.Lock(), threading.Event()
     start = time.process_time()
@@ -63,7 +62,7 @@ def time_limit(seconds: float | None = None) -> Iterator[None]:
 
 
 def describe_endless(error: EndlessError) -> str:
-    """Return what to tell a learner whose answer was stopped: where it was, and what to look for."""
+    """Return what to tell a learner whose answer was stopped: where it was and what to look for."""
     said = f"it does not end: it was stopped after {SECONDS:g} seconds"
     frames = list(iterate_learner_frames(error))
     for frame, line in reversed(frames):

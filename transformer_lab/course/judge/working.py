@@ -1,7 +1,7 @@
-"""A case worked out step by step, for an answer whose mistake nobody foresaw.
+"""Work out a case step by step, for an answer whose mistake is unknown.
 
-A wrong number next to the right one tells learners little. The steps of the same case show them how
-far their own steps agree.
+A wrong number next to the right one tells learners little. The steps of the same case show them
+where their own steps begin to differ.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,12 +12,12 @@ from transformer_lab.course.judge.formatting import format_number
 from transformer_lab.course.judge.returned_arrays import as_array
 
 Step = tuple[str, Any]
-"""One step of the working: what it is, in words, and its value."""
+"""One step of the working: its description and its value."""
 Working = Callable[..., Iterable[Step]]
-"""A function that works out a case: it yields the steps, including the results.
+"""A function that works out a case and yields the steps, including the results.
 
-It is called with the arguments of the case, and with `at`, the index of the first wrong number,
-which is () for a single number.
+It is called with the arguments of the case and with `at`, the index of the first wrong number. For
+a single number, `at` is ().
 """
 INTRODUCTION = (
     "No mistake we know of gives that. Here is the case worked out, to compare with your own steps:"
@@ -26,9 +26,9 @@ COLUMNS, ROWS, MAX_STEPS = 8, 4, 6
 
 
 def work_out(attempt: Attempt) -> str:
-    """Return the lines that work out the first failing case, each preceded by a line break, or "".
+    """Return an introduction and the steps of the first failing case, each on a new line.
 
-    There are none if the exercise has no working, or if no result is wrong.
+    Return "" if the exercise has no working, or if no result is wrong.
     """
     case, place = attempt.first_wrong(), attempt.wrong_result()
     if attempt.working is None or place is None:
@@ -59,7 +59,7 @@ def format_step(value: Any) -> str:
 
 
 def name_row(name: str, at: tuple[int, ...]) -> str:
-    """Return the name of the row that an index is in: "row 1 of x", "row 1 of x[0, 2]" or "x"."""
+    """Return the name of an index's row, such as "row 1 of x", "row 1 of x[0, 2]" or just "x"."""
     if len(at) < 2:
         return name
     batch = f"[{', '.join(map(str, at[:-2]))}]" if len(at) > 2 else ""

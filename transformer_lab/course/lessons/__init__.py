@@ -1,6 +1,6 @@
 """Find the lessons, which are the folders `lesson_KEY` here, and collect their checks and quizzes.
 
-Each lesson's `__init__.py` calls this, so no list of lessons has to be kept.
+Each lesson's `__init__.py` calls these functions, so no list of lessons has to be maintained.
 """
 
 import importlib
@@ -32,10 +32,10 @@ def lesson(number: str) -> ModuleType:
 
 
 def collect_checks(*modules: ModuleType) -> SimpleNamespace:
-    """Collect the checks defined in these modules, as attributes by name, in order.
+    """Collect the checks defined in these modules, in order, as attributes of a namespace.
 
-    Each one gets its `place`, the lesson and the name under which the diary records it, and its
-    `guide` from the lesson's `hints.toml`.
+    Each check gets its `place`, which is the lesson and the name under which the diary records it,
+    and its `guide` from the lesson's `hints.toml`.
 
     Raises:
         ValueError: If an exercise has no hints, or hints have no exercise.

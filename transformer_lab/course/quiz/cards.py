@@ -1,7 +1,7 @@
-"""Parser for a lesson's `cards.md`, and the decks of cards that lesson 17 shows.
+"""A parser for a lesson's `cards.md`, and the decks of flashcards that lesson 17 shows.
 
-A card has a question on one side. On the other it has the answer, and links to where the course
-builds it. The Markdown has a deck for each `## `, and a card for each `### `:
+A card has a question on the front. On the back are the answer, and links to where the course
+builds it. In the Markdown, each `## ` starts a deck, and each `### ` starts a card:
 
     ## Attention
 
@@ -27,12 +27,12 @@ LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
 
 @dataclass(frozen=True)
 class Card:
-    """A card to turn over.
+    """A flashcard with a question and its answer.
 
     Attributes:
-        question: What it asks.
+        question: The question.
         answer: The answer, in Markdown.
-        places: Where the course builds the answer: links in Markdown.
+        places: Markdown links to where the course builds the answer.
     """
 
     question: str
@@ -40,7 +40,7 @@ class Card:
     places: str
 
     def fold(self) -> str:
-        """Return the card as Markdown with a folded answer, which needs neither kernel nor script."""
+        """Return the card as Markdown with a collapsible answer; it needs no kernel or script."""
         asked = re.sub(r"`([^`]+)`", r"<code>\1</code>", self.question)
         asked = re.sub(r"\*([^*]+)\*", r"<i>\1</i>", asked)
         return (
@@ -55,11 +55,11 @@ class Card:
 
 
 def read_cards(text: str, file: str) -> dict[str, list[Card]]:
-    """Return the decks of a `cards.md` by name, ignoring empty lines and a title (`# `).
+    """Parse the decks of a `cards.md`, by name; empty lines and a title (`# `) are ignored.
 
     Raises:
-        ValueError: For the first card that is not a question, an answer and links; the message
-            names `file`.
+        ValueError: If a card is not a question, an answer and links; the message names `file` and
+            the first such card.
     """
     decks: dict[str, list[Card]] = {}
     for name, deck in split_at(text, "## "):
@@ -74,7 +74,7 @@ def read_cards(text: str, file: str) -> dict[str, list[Card]]:
 
 
 def split_at(text: str, marks: str) -> list[tuple[str, str]]:
-    """Split a text at the headings of the level `marks`; return each with the text below it."""
+    """Split a text at headings that start with `marks`; return each with the text below it."""
     _, *parts = re.split(rf"^{marks}(.+)$", text, flags=re.MULTILINE)
     return list(zip(parts[::2], parts[1::2], strict=True))
 
@@ -86,7 +86,7 @@ def decks() -> dict[str, list[Card]]:
 
 
 def show_deck(name: str) -> None:
-    """Show a deck with all answers folded; in a terminal, print it.
+    """Show a deck with all answers collapsed, or print it in a terminal.
 
     Raises:
         ValueError: If there is no such deck.

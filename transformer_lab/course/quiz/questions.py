@@ -19,7 +19,7 @@ from transformer_lab.config import check
 CHOICE = re.compile(r"- \[([ x])\] (.*\S)")
 REPLY = re.compile(r"  > (.*\S)")
 LETTERS = "abcdefgh"
-"""The letters of the choices, as text, because notebooks drop the HTML attribute that letters a list."""
+"""The letters of the choices, written out because notebooks drop the HTML for lettered lists."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-"""`Quiz`: multiple-choice questions to click in a notebook, answer by letter in a terminal, or unfold.
+"""`Quiz`: multiple-choice questions to answer in a notebook, in a terminal or on a web page.
 
-Each lesson has one, called `quiz`. `questions.py` says how the questions are written.
+Each lesson has one, called `quiz`. `questions.py` describes the format of the questions.
 """
 
 import html
@@ -20,15 +20,16 @@ from transformer_lab.lab.page.drawing import fragment
 
 
 class Quiz:
-    """Multiple-choice questions, answered by mouse or keyboard (Tab to a choice, Space to choose it).
+    """Multiple-choice questions, answered by mouse or keyboard.
 
-    In a terminal, `ask(1)` prints a question and `answer(1, "b")` prints the reply.
+    On the keyboard, Tab moves to a choice and Space selects it. In a terminal, `ask(1)` prints a
+    question and `answer(1, "b")` prints the reply.
 
     Attributes:
         first: The first choice for each question answered so far; the keys are the questions'
             indices.
-        places: The lesson of each question, under which the diary records answers; may be empty.
-        called: The name of the reader's variable, for the example of what to type.
+        places: Where the diary records the answer to each question; may be empty.
+        called: The name of the reader's variable, used in the example of what to type.
         widget: The ipywidget, once it has been built.
     """
 
@@ -46,9 +47,9 @@ class Quiz:
         self.show()
 
     def show(self) -> None:
-        """Show the quiz with no question answered: as text in a terminal, or clickable in a notebook.
+        """Reset the quiz and show it: as text in a terminal, or interactively in a notebook.
 
-        Without a kernel, the page itself replies; without scripts, the replies are folded.
+        Without a kernel, the page itself replies. Without scripts, the replies can be expanded.
         """
         self.first = {}
         if is_in_terminal():
@@ -59,7 +60,7 @@ class Quiz:
     # ------------------------------------------------------------ in words
 
     def ask(self, number: int | None = None) -> None:
-        """Print the question with this number, counted from 1, or all questions, with their choices.
+        """Print all questions with their choices, or only the one with this number, counted from 1.
 
         Raises:
             ValueError: If there is no such question.
@@ -71,7 +72,7 @@ class Quiz:
         print(f"To answer: {example}, or another letter.")
 
     def answer(self, number: int, letter: str) -> None:
-        """Print the reply to a choice, given by its letter; only the first choice counts for the score.
+        """Print the reply to a choice, given by its letter; only the first choice is scored.
 
         Raises:
             ValueError: If there is no such question or choice.
@@ -79,8 +80,7 @@ class Quiz:
         place = self.find_index(number)
         letters = LETTERS[: len(self.questions[place].choices)]
         there = isinstance(letter, str) and len(letter) == 1 and letter.lower() in letters
-        expected = f'a letter from "a" to "{letters[-1]}", as question {number} has them'
-        check("the choice", letter, expected, there)
+        check(f"choice for question {number}", letter, f"a letter from a to {letters[-1]}", there)
         choice = letters.index(letter.lower())
         kept = self.record_choice(place, choice)
         word = self.questions[place].verdict(choice)
@@ -102,7 +102,7 @@ class Quiz:
     # ------------------------------------------------------------ on the page
 
     def bundle(self) -> dict[str, Any]:
-        """Return the MIME bundle for a notebook: a new widget, and HTML for a page without a kernel."""
+        """Return the notebook's MIME bundle: a new widget, and HTML for a page without a kernel."""
         self.widget = self.build_widget()
         view = {"version_major": 2, "version_minor": 0, "model_id": self.widget.model_id}
         data: dict[str, Any] = {"application/vnd.jupyter.widget-view+json": view}
@@ -125,7 +125,7 @@ class Quiz:
         return fragment("quiz", static_html(data), saved.dump_json(data))
 
     def build_box(self, number: int) -> Any:
-        """Build the box for one question, given by its index: its text, its choices, and the reply."""
+        """Build the box for the question with this index: its text, its choices and the reply."""
         import ipywidgets
 
         asked = self.questions[number]
@@ -164,11 +164,11 @@ class Quiz:
         return diary.record_answer(self.places[number], right)
 
     def right(self) -> int:
-        """Return how many questions were right at the first choice."""
+        """Return how many questions were answered correctly at the first choice."""
         return sum(self.questions[n].right == choice for n, choice in self.first.items())
 
     def score(self) -> str:
-        """Return the final score as a sentence once all questions are answered, and "" before that."""
+        """Return the final score as a sentence, or "" if some questions have not been answered."""
         if len(self.first) < len(self.questions):
             return ""
         return f"{self.right()} of {len(self.questions)} right at the first choice."
@@ -200,7 +200,7 @@ def static_html(data: Sequence[Mapping[str, Any]]) -> str:
 
 
 def question_html(number: int, question: Question) -> str:
-    """Return a question as HTML without scripts: each choice unfolds to its reply."""
+    """Return a question as HTML without scripts; each choice expands to show its reply."""
     choices = "".join(
         f"<details><summary>{LETTERS[place]}. {html.escape(text)}</summary>"
         f"<blockquote>{verdict_html(question.verdict(place))}</blockquote></details>"

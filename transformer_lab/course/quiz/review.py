@@ -1,4 +1,4 @@
-"""What lesson 17 shows next to its cards: the glossary, the reading list, and a translation."""
+"""What lesson 17 shows besides its cards: the glossary, the reading list and a translation."""
 
 from collections.abc import Callable
 from importlib.resources import files
@@ -13,12 +13,12 @@ from transformer_lab.translator import Translator
 
 
 def glossary() -> str:
-    """Return the glossary as a table in Markdown: term, meaning, French, German, lesson."""
+    """Return the glossary as a Markdown table: term, meaning, French, German and lesson."""
     return files(course).joinpath("glossary.md").read_text(encoding="utf-8")
 
 
 def further_reading() -> str:
-    """Return the reading list in Markdown, with a line on what each work is good for."""
+    """Return the reading list in Markdown, with a note on what each work is good for."""
     return files(course).joinpath("further_reading.md").read_text(encoding="utf-8")
 
 
@@ -29,7 +29,7 @@ GreedyWords = Callable[[Callable[[list[int]], Tensor], int, int, int], list[int]
 def translate_with(
     forward: Forward, greedy_words: GreedyWords, sentence: str = "the street was too wide"
 ) -> None:
-    """Translate a sentence with the package's model and a learner's functions, and print the result.
+    """Translate a sentence with the package's model and a learner's functions; print the result.
 
     The functions come from lessons 07 and 10: `forward(model, source, target)` returns logits
     (batch, target, vocabulary), and `greedy_words(next_logits, bos, eos, limit)` returns a list of

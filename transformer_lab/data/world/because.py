@@ -1,10 +1,10 @@
-"""Because-sentences: a pronoun, two nouns that it could refer to, and a word that decides between them.
+"""Because-sentences: a pronoun with two possible referents, and a word that decides between them.
 
-`constructions` draws them, and the lessons and studies about pronouns rely on them. Each reason
+`constructions` generates them, and the lessons and studies about pronouns rely on them. Each reason
 fits one of the two nouns, and in this world it is never said of the other: streets are not tired,
-and animals are not wide. Four choices are drawn before any word, so that none of them is a clue:
-whether the referent is subject or object, masculine or feminine, singular or plural, and whether
-the reason comes first.
+and animals are not wide. Four random choices are made before any word is chosen, so none of them is
+a clue: whether the referent is subject or object, masculine or feminine, singular or plural, and
+whether the reason comes first.
 """
 
 from dataclasses import replace
@@ -39,10 +39,11 @@ from transformer_lab.data.world.phrases import (
 
 
 class Scene(NamedTuple):
-    """An event, with the reasons that can be given for it, about its subject or its object.
+    """An event, and the possible reasons for it, which describe its subject or its object.
 
-    `moods` has "yes" or "not" (it happened, or did not). It may also have "can" and "want" (it
-    could not happen, nobody wanted it) and "too" (the reasons may be excessive).
+    `moods` contains "yes" (the event happened) or "not" (it did not happen). It may also contain
+    "can" (the subject could not do it), "want" (the subject did not want to) and "too" (the reason
+    may be "too" tired, wide and so on).
     """
 
     verb: Verb
@@ -128,7 +129,7 @@ Cast = tuple[Noun, Noun, Adjective | Verb]  # subject, object, reason
 def _casts(
     of_subject: bool, gender: str, plural: bool, differ: bool
 ) -> tuple[tuple[Scene, tuple[Cast, ...]], ...]:
-    """Return the scenes, each with the casts in which the reason fits only a referent of this gender.
+    """Return the scenes with their casts, in each of which the reason fits only the referent.
 
     Args:
         of_subject: Whether the referent is the subject.
@@ -174,10 +175,10 @@ def because_sentence(
     time: Phrase = NOTHING,
     reason_first: bool = False,
 ) -> Phrase:
-    """Build a because-sentence, such as: the animal didn't cross the street because it was too tired.
+    """Build a because-sentence: the animal didn't cross the street because it was too tired.
 
     Args:
-        subject: The subject, marked by `mark_role` as the "referent" or as the "other".
+        subject: The subject, marked by `mark_role` as "referent" or "other".
         group: What the subject did or did not do, as a verb group.
         thing: The object, marked with the role that the subject does not have.
         word: What is said about the referent.
@@ -231,9 +232,9 @@ def _actor(rng: Random, noun: Noun, plural: bool, role: str) -> NounPhrase:
 
 
 def _landmark(rng: Random, cast: Cast) -> Phrase:
-    """Draw a phrase such as "near the church", whose noun the reason does not fit.
+    """Generate a phrase such as "near the church", whose noun the reason does not fit.
 
-    The phrase is empty if the noun that was drawn is not suitable.
+    If the noun that was sampled is not suitable, the phrase is empty.
     """
     subject, thing, word = cast
     where, nouns = rng.choice(LANDMARKS)
@@ -244,7 +245,7 @@ def _landmark(rng: Random, cast: Cast) -> Phrase:
 
 
 def draw_because(rng: Random, *, reason_first: bool) -> Phrase:
-    """Draw a because-sentence; `reason_first` puts the reason before what it explains."""
+    """Generate a because-sentence; `reason_first` puts the reason before what it explains."""
     of_subject, gender = rng.random() < 0.5, rng.choice("mf")
     plural, differ = rng.random() < 0.35, rng.random() < 0.9
     scene, fitting = rng.choice(_casts(of_subject, gender, plural, differ))

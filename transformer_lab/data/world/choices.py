@@ -1,6 +1,6 @@
 """Random choices for sentences: nouns with determiners, numbers and adjectives, places and times.
 
-`constructions` and `because` draw from here.
+`constructions` and `because` use these functions.
 """
 
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ PLACE = ("the", "the", "the", "a", "this")
 
 
 def draw_noun(rng: Random, wanted: frozenset[str], *, but: Noun | None = None) -> Noun:
-    """Draw a noun that has one of these tags or is named itself, excluding the noun `but`."""
+    """Sample a noun that has one of these tags or is listed by name, but is not `but`."""
     return rng.choice([noun for noun in find_nouns(wanted) if noun is not but])
 
 
@@ -55,7 +55,7 @@ def find_adjectives(noun: Noun, *sorts: str) -> tuple[Adjective, ...]:
 
 
 def _adjectives(rng: Random, noun: Noun) -> tuple[Adjective, ...]:
-    """Draw adjectives for the noun that cannot contradict what the sentence goes on to say."""
+    """Sample adjectives that suit the noun and cannot contradict the rest of the sentence."""
     animate = has_any_tag(ANIMATE, noun)
     choice = find_adjectives(
         noun, "quality", "colour", "attribute", *([] if animate else ["state"])
@@ -76,15 +76,15 @@ def draw_phrase(
     plural: bool | None = None,
     plain: bool = False,
 ) -> NounPhrase:
-    """Draw a noun phrase: the noun with one of the determiners, and perhaps a number and adjectives.
+    """Generate a noun phrase: the noun, a determiner, and perhaps a number and adjectives.
 
-    Relatives always get a possessive, and things that nobody owns never do.
+    Family members always get a possessive, and things that nobody owns never do.
 
     Args:
         rng: The source of randomness.
         noun: The noun.
         determiners: The determiners to choose from; "my" stands for any possessive.
-        plural: Whether the noun is plural; if it is None, this is drawn, too.
+        plural: Whether the noun is plural; if None, this is chosen at random.
         plain: Whether to leave out the number and the adjectives.
     """
     if plural is None:
@@ -133,7 +133,10 @@ SPOTS = tuple(
     (fixed_phrase(english, french), parse_tags(who), parse_tags(where))
     for english, french, who, where in parse_rows(_SPOTS)
 )
-"""For each preposition of place: which tags and nouns can be there, and which can be the place."""
+"""The prepositions of place.
+
+Each comes with the tags and nouns that can be in such a place, and those that can be the place.
+"""
 
 
 @cache
@@ -142,7 +145,7 @@ def _spots(noun: Noun) -> tuple[tuple[Phrase, frozenset[str]], ...]:
 
 
 def draw_place(rng: Random, noun: Noun) -> Phrase:
-    """Draw a place where the noun can be, such as "under the table"."""
+    """Generate a place where the noun can be, such as "under the table"."""
     spot, where = rng.choice(_spots(noun))
     place = draw_phrase(rng, draw_noun(rng, where, but=noun), PLACE, plural=False)
     return join_phrases(spot, place)
@@ -156,5 +159,5 @@ TIMES = (
 
 
 def draw_time(rng: Random, chance: float) -> Phrase:
-    """Draw a time in the past with probability `chance`, or else an empty phrase."""
+    """Sample a time in the past with probability `chance`; otherwise return an empty phrase."""
     return rng.choice(TIMES) if rng.random() < chance else NOTHING

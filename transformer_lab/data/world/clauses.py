@@ -1,6 +1,6 @@
-"""Verbs with auxiliaries and negation, predicates, comparisons and questions, in English and French.
+"""Build verb groups, predicates, comparisons and questions in English and French.
 
-`constructions` and `because` put them after their subjects.
+`constructions` and `because` build sentences from them.
 """
 
 from transformer_lab.data.world.lexicon import DECIDING_VERBS, Adjective, Verb
@@ -53,11 +53,11 @@ def verb_group(
         verb: The verb.
         tense: "present" (is eating: mange), "habit" (eats: mange), "past" (ate: a mangé) or
             "background" (was eating: mangeait).
-        negated: Whether it is negated.
-        asked: Whether it is part of a `question`: did eat, does eat.
+        negated: Whether the verb is negated.
+        asked: Whether the verb is part of a `question`: did eat, does eat.
         adverb: "often", "never", …; only with the tense "habit" and no negation.
-        preceding: The agreement of an object in front of the verb; a participle with avoir agrees
-            with it.
+        preceding: The agreement of an object before the verb, because a participle with avoir
+            agrees with that object.
     """
     plural = subject.agreement.plural
     progressive = tense == "background" or (tense == "present" and verb.infinitive not in STATIVE)
@@ -164,7 +164,7 @@ def predicate(
     negated: bool = False,
     degree: str = "",
 ) -> Phrase:
-    """Build what the subject is or is doing: is red, was too tired, wasn't hungry, is sleeping."""
+    """Build a predicate: is red, was too tired, wasn't hungry, is sleeping."""
     if isinstance(word, Verb):
         return verb_group(subject, word, tense, negated=negated)
     linking = copula(subject, tense, negated=negated, having=word.sort == "having")
@@ -181,7 +181,7 @@ def comparison_predicate(
 ) -> Phrase:
     """Build a comparison with `other`: is older than, is as old as, is less expensive than.
 
-    `comparison` is "more", "less" or "as"; in French plus, moins or aussi … que.
+    `comparison` is "more", "less" or "as"; in French, plus, moins or aussi … que.
     """
     one_word = comparison == "more" and word.comparative != "more"
     english = (word.comparative,) if one_word else (comparison, word.english)
@@ -197,8 +197,8 @@ def comparison_predicate(
 def question(subject: NounPhrase, group: Phrase, word: Phrase = NOTHING) -> Phrase:
     """Build a question from the subject and the verb group of a statement.
 
-    In English, the first word of the group moves in front of the subject. The French question
-    begins with "est-ce que", which is aligned to that word.
+    In English, the first word of the group moves before the subject. The French question begins
+    with "est-ce que", which is aligned to that word.
 
     Args:
         subject: The subject.
@@ -217,7 +217,7 @@ def question(subject: NounPhrase, group: Phrase, word: Phrase = NOTHING) -> Phra
 
 
 def _negate(finite: list[Rendered], by: str = "pas") -> list[Rendered]:
-    """Put ne … pas around the French verb; in English the first word of the group is negated."""
+    """Put ne … pas around the French verb, aligned to the first word of the English group."""
     return [("ne", (0,)), *finite, (by, (0,))]
 
 

@@ -1,8 +1,8 @@
-"""The sentence constructions of the bilingual world: functions that draw words and build a sentence.
+"""The sentence constructions of the bilingual world: functions that generate random sentences.
 
-`grammar` draws from `CONSTRUCTIONS`. Each function takes a random generator and returns a `Phrase`;
-its docstring has an example. The rules of English and French are in `phrases` and `clauses`;
-`lexicon` says which words go together.
+`grammar` samples from `CONSTRUCTIONS`. Each function takes a random generator and returns a
+`Phrase`; its docstring has an example. The rules of English and French are in `phrases` and
+`clauses`; `lexicon` says which words go together.
 """
 
 from collections.abc import Callable
@@ -85,7 +85,7 @@ INTENTIONS = tuple(verb for verb in HUMAN_EVENTS if verb not in _find_verbs("per
 def _object(
     rng: Random, subject: NounPhrase, verb: Verb, *, negated: bool = False, habit: bool = False
 ) -> NounPhrase:
-    """Draw what is eaten, opened or lost; a person may own it."""
+    """Generate a verb's object, which may have a possessive if the subject is a person."""
     determiners = [] if habit else ["the", "the", "this"]
     if "person" in verb.subjects and verb not in INTO:
         determiners += ["any" if negated else "a"] * 2
@@ -99,7 +99,7 @@ def _object(
 def _event(
     rng: Random, tense: str, *, negated: bool = False, subject: NounPhrase | None = None
 ) -> Phrase:
-    """Draw an event, such as: the cat ate the cake."""
+    """Generate a sentence about an event, such as: the cat ate the cake."""
     choice = HUMAN_EVENTS if subject else EVENTS
     while (verb := rng.choice(choice)) in PUNCTUAL and tense == "present":
         pass
@@ -123,9 +123,9 @@ JOURNEYS = tuple(
 
 
 def _motion(rng: Random, subject: NounPhrase | None = None) -> Phrase:
-    """Draw a motion, such as: the girls arrived at the station.
+    """Generate a sentence about a motion, such as: the girls arrived at the station.
 
-    In French, many of these verbs take être, and then the participle agrees with the subject.
+    In French, these verbs take être, so the participle agrees with the subject.
     """
     subject = subject or draw_phrase(rng, draw_noun(rng, PERSON))
     tense = rng.choice(("past", "past", "present"))
@@ -140,7 +140,7 @@ def _motion(rng: Random, subject: NounPhrase | None = None) -> Phrase:
 
 
 def _possession(rng: Random) -> Phrase:
-    """Draw a possession, such as: my brother has two black cats; my sister doesn't have a dog."""
+    """Generate a sentence about possession, such as: my brother has two black cats."""
     have = VERBS["avoir"]
     subject = draw_phrase(rng, draw_noun(rng, PERSON))
     negated = rng.random() < 0.35
@@ -149,7 +149,7 @@ def _possession(rng: Random) -> Phrase:
 
 
 def _modal(rng: Random, subject: NounPhrase | None = None) -> Phrase:
-    """Draw a modal verb with an infinitive, such as: the children want to visit the museum."""
+    """Generate a sentence with a modal verb, such as: the children want to visit the museum."""
     verb = rng.choice(INTENTIONS)
     subject = subject or draw_phrase(rng, draw_noun(rng, PERSON))
     modal = rng.choice(("can", "can", "want", "want", "must"))
@@ -161,7 +161,7 @@ def _modal(rng: Random, subject: NounPhrase | None = None) -> Phrase:
 
 
 def _indirect_object(rng: Random) -> Phrase:
-    """Draw a sentence with an indirect object, such as: the queen gave a book to the boy."""
+    """Generate a sentence with an indirect object, such as: the queen gave a book to the boy."""
     verb = rng.choice(GIVING)
     giver = draw_noun(rng, PERSON)
     subject = draw_phrase(rng, giver)
@@ -177,7 +177,7 @@ HABITS = _find_verbs("manger lire visiter laver ouvrir fermer entendre") + ACTIV
 
 
 def _habit(rng: Random) -> Phrase:
-    """Draw a habit, such as: the cow often sleeps in the garden; my sister reads a story every day."""
+    """Generate a sentence about a habit, such as: the cow often sleeps in the garden."""
     verb = rng.choice(HABITS)
     noun = draw_noun(rng, verb.subjects)
     subject = draw_phrase(rng, noun)
@@ -191,7 +191,7 @@ def _habit(rng: Random) -> Phrase:
 
 
 def _pronoun(rng: Random) -> Phrase:
-    """Draw a sentence about I, we, he or she, such as: I lost my key; she arrived at the station."""
+    """Generate a sentence about I, we, he or she, such as: I lost my key; she went to the hotel."""
     subject = personal_pronoun(rng.choice(("i", "we", "he", "she")))
     kind = rng.randrange(4)
     if kind == 0 and subject.agreement.person == 3:
@@ -211,7 +211,7 @@ SAID = ("quality", "state", "fixed", "colour", "having")
 
 
 def _predicate(rng: Random, subject: NounPhrase, word: Adjective | Verb) -> Phrase:
-    """Draw a statement about the subject, such as: is red; wasn't very tired; isn't sleeping."""
+    """Generate a predicate for the subject, such as: is red; wasn't very tired; isn't sleeping."""
     gradable = isinstance(word, Adjective) and word.sort not in ("fixed", "colour")
     degree = "very" if gradable and rng.random() < 0.3 else ""
     negated = rng.random() < 0.25
@@ -224,7 +224,7 @@ def _adjectives_of(*sorts: str) -> tuple[Adjective, ...]:
 
 
 def _description(rng: Random) -> Phrase:
-    """Draw a description, such as: the house is old; the dog was limping."""
+    """Generate a description, such as: the house is old; the dog was limping."""
     word = rng.choice(_adjectives_of(*SAID) + DECIDING_VERBS)
     suited = word.subjects if isinstance(word, Verb) else word.suits
     subject = draw_phrase(rng, draw_noun(rng, suited), plain=True)
@@ -232,20 +232,23 @@ def _description(rng: Random) -> Phrase:
 
 
 def _unowned(rng: Random, wanted: frozenset[str]) -> Noun:
-    """Draw a noun that needs no possessive, to avoid "there is his brother" or "my sister that i saw"."""
+    """Sample a noun that needs no possessive.
+
+    This avoids "there is his brother" and "my sister that i saw".
+    """
     while (noun := draw_noun(rng, wanted)).kind == "family":
         pass
     return noun
 
 
 def _located(rng: Random) -> Noun:
-    """Draw a noun for something that can be in a place."""
+    """Sample a noun for something that can be in a place."""
     _, who, _ = rng.choice(SPOTS)
     return _unowned(rng, who)
 
 
 def _location(rng: Random) -> Phrase:
-    """Draw a location, such as: the key is under the table."""
+    """Generate a sentence about a location, such as: the key is under the table."""
     noun = _located(rng)
     subject = draw_phrase(rng, noun)
     there = copula(subject, rng.choice(BEING), negated=rng.random() < 0.2)
@@ -253,9 +256,9 @@ def _location(rng: Random) -> Phrase:
 
 
 def _existence(rng: Random) -> Phrase:
-    """Draw a sentence of existence, such as: there is a cat in the garden; there aren't any cats.
+    """Generate a sentence with "there is", such as: there is a cat in the garden.
 
-    The French is il y a, or il n'y a pas de.
+    The French is il y a or, if it is negated, il n'y a pas de.
     """
     noun = _located(rng)
     negated = rng.random() < 0.3
@@ -275,7 +278,7 @@ def _pairs(word: Adjective) -> tuple[tuple[Noun, Noun], ...]:
 
 
 def _comparison(rng: Random) -> Phrase:
-    """Draw a comparison, such as: the house is older than the church."""
+    """Generate a comparison, such as: the house is older than the church."""
     word = rng.choice([word for word in ADJECTIVES.values() if word.comparative and _pairs(word)])
     one, other = rng.choice(_pairs(word))
     subject = draw_phrase(rng, one, plain=True)
@@ -288,9 +291,9 @@ def _comparison(rng: Random) -> Phrase:
 
 
 def _coordination(rng: Random) -> Phrase:
-    """Draw a sentence about two nouns, such as: the boy and the girl are tired.
+    """Generate a sentence about two nouns, such as: the boy and the girl are tired.
 
-    In French, what is said of them is masculine if either noun is.
+    In French, the predicate is masculine if either noun is.
     """
     passing = _adjectives_of("state", "fixed", "having")
     word = rng.choice([word for word in passing if _pairs(word)])
@@ -303,7 +306,10 @@ def _coordination(rng: Random) -> Phrase:
 
 
 def _subject_relative(rng: Random) -> Phrase:
-    """Draw a relative clause with its noun as subject: the dog that is sleeping on the bed is black."""
+    """Generate a sentence with a subject relative clause.
+
+    For example: the dog that is sleeping on the bed is black.
+    """
     verb = rng.choice(ACTIVITIES)
     noun = _unowned(rng, verb.subjects)
     head = draw_phrase(rng, noun, DEFINITE, plain=True)
@@ -317,9 +323,10 @@ RELATED = _find_verbs("voir trouver acheter perdre écrire ouvrir fermer visiter
 
 
 def _object_relative(rng: Random) -> Phrase:
-    """Draw a relative clause with its noun as object, such as: the house that the cat saw was old.
+    """Generate a sentence with an object relative clause.
 
-    The French participle agrees with the noun before it.
+    For example: the house that the cat saw was old. The French participle agrees with the noun
+    before it.
     """
     verb = rng.choice(RELATED)
     noun = _unowned(rng, verb.objects)
@@ -335,7 +342,7 @@ def _object_relative(rng: Random) -> Phrase:
 
 
 def _question(rng: Random) -> Phrase:
-    """Draw a yes-or-no question, such as: did the girl open the box? Is the dog tired?"""
+    """Generate a yes-or-no question, such as "did the girl open the box?"."""
     verb = rng.choice(HUMAN_EVENTS + ACTIVITIES)
     noun = draw_noun(rng, verb.subjects)
     subject = draw_phrase(rng, noun)
@@ -355,7 +362,7 @@ SOMEWHERE = _find_verbs("manger acheter lire écrire laver voir entendre trouver
 
 
 def _wh_question(rng: Random) -> Phrase:
-    """Draw a question with a question word, such as: where is the key? What did she buy?"""
+    """Generate a question with a question word, such as "where did the boy buy a book?"."""
     if rng.random() < 0.3:
         subject = draw_phrase(rng, _located(rng))
         return join_phrases(WHERE, copula(subject, rng.choice(BEING)), subject, _ASK)
@@ -392,7 +399,7 @@ CONSTRUCTIONS: dict[str, tuple[int, Callable[[Random], Phrase]]] = {
     "because_last": (32, lambda rng: draw_because(rng, reason_first=False)),
     "because_first": (32, lambda rng: draw_because(rng, reason_first=True)),
 }
-"""Each construction's weight in the draw, and the function that writes a sentence of that kind.
+"""Each construction's sampling weight, and the function that generates a sentence of that kind.
 
 Nearly half of the sentences are because-sentences. With fewer of them, a small model would learn
 everything else long before it learns what a pronoun refers to.

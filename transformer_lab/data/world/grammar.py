@@ -1,7 +1,7 @@
 """The bilingual world: seeded splits of English sentences and their French translations.
 
 Lessons and runs call `world`. Each pair comes with the gold word alignment. If a pronoun could
-refer to two nouns, it also comes with the right noun and the word that decides. The words are in
+refer to two nouns, the pair also names the right noun and the word that decides. The words are in
 `lexicon`, the rules of both languages in `phrases`, and the kinds of sentence in `constructions`.
 """
 
@@ -49,7 +49,7 @@ class WorldPair:
         alignment: Sorted (source position, target position) links.
         construction: The name of its construction.
         coreference: What its pronoun refers to; None unless it is a because-sentence.
-        combinations: The (noun, describing word) pairs that it states, as English lemmas.
+        combinations: The (noun, describing word) pairs that the sentence states, as English lemmas.
     """
 
     source_tokens: tuple[str, ...]
@@ -71,7 +71,7 @@ class WorldPair:
 
 
 def join_tokens(tokens: Sequence[str], *, french: bool = False) -> str:
-    """Return tokens as text, without a space after an elision (l'animal) or before a comma.
+    """Join tokens into text, without a space after an elision (l'animal) or before a comma.
 
     French puts a space before `?`, and English does not.
     """
@@ -104,7 +104,7 @@ def _famous(word: str, referent: str) -> WorldPair:
 
 
 FAMOUS: tuple[WorldPair, WorldPair] = (_famous("tired", "animal"), _famous("wide", "street"))
-"""The two sentences that explanations of attention quote: "… because it was too tired", "… too wide"."""
+"""The two sentences often quoted to explain attention, ending in "too tired" and "too wide"."""
 
 
 def is_held_out(pair: WorldPair) -> bool:
@@ -113,7 +113,7 @@ def is_held_out(pair: WorldPair) -> bool:
 
 
 def sentences(seed: int = 0) -> Iterator[WorldPair]:
-    """Draw sentence pairs without end, including repeats and held-out combinations."""
+    """Yield random sentence pairs forever, including repeats and held-out combinations."""
     rng = Random(seed)
     names = list(CONSTRUCTIONS)
     weights = [weight for weight, _ in CONSTRUCTIONS.values()]
@@ -129,7 +129,7 @@ _MOST = 200_000
 def world(
     train: int = 20_000, validation: int = 1_000, test: int = 1_000, *, seed: int = 0
 ) -> Splits[WorldPair]:
-    """Draw the three splits of the bilingual world, which have no source sentence in common.
+    """Generate the three splits of the bilingual world, which share no source sentences.
 
     Half of the test pairs (rounded up) state a held-out combination; training and validation pairs
     never do. Two worlds with the same seed that differ only in the size of the training set have

@@ -1,10 +1,10 @@
-"""The noun and describing-word pairs held out of training, so that the test requires rules.
+"""Hold out pairs of a noun and a describing word, so that the test requires rules.
 
-`grammar` saves sentences with these pairs for the test split. One pair in ten is held out, unless
-that would leave too little to learn from. Every word keeps at least two nouns of each gender (or
-all it has), and so does every reason with each verb; every noun keeps two words. For example, a
-model that has read that walls and rocks were too slippery to climb can understand the same about
-hills.
+`grammar` reserves sentences with these pairs for the test split. One pair in ten is held out,
+unless that would leave too little to learn from. Every word keeps at least two nouns of each gender
+(or all it has), and so does every reason with each verb. Every noun keeps at least two words. For
+example, a model that has read that walls and rocks were too slippery to climb can understand the
+same about hills.
 """
 
 from collections import defaultdict
@@ -31,7 +31,7 @@ FAMOUS_COMBINATIONS = (("animal", "tired"), ("street", "wide"))
 
 @cache
 def held_out_combinations() -> frozenset[Combination]:
-    """Return one tenth of all (noun, describing word) pairs.
+    """Return the held-out tenth of all (noun, describing word) pairs.
 
     They are chosen by a hash, so they are the same for every seed.
     """
@@ -66,7 +66,7 @@ def lemma(word: Adjective | Verb) -> str:
 
 
 def _groups() -> list[set[Combination]]:
-    """Return the combinations that are learnt together.
+    """Return the groups of combinations that must each keep enough members for training.
 
     A group is a word with its nouns, a noun with its words, or a reason with one verb.
     """

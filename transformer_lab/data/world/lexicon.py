@@ -1,6 +1,6 @@
-"""The words of the bilingual world: tables of nouns, adjectives and verbs, and of what goes together.
+"""The words of the bilingual world: nouns, adjectives and verbs, and which of them go together.
 
-All other modules of the world draw from these tables. A noun has *tags*, and the first one is its
+All other modules of the world use these tables. A noun has *tags*, and the first one is its
 kind. Verbs and adjectives list the tags, or the individual nouns, that they make sense with: a
 house does not eat, and a cat is not wide. Regular forms are not written out: `house` stands for
 house, houses; `fermé` for fermé, fermée, fermés, fermées; `ferm-er` for ferme, ferment, fermé,
@@ -14,7 +14,7 @@ from typing import NamedTuple
 class Noun(NamedTuple):
     """A noun: singular and plural in both languages, and its French gender, "m" or "f".
 
-    `tags` are what verbs and adjectives look for, and `kind` is the first of them.
+    Verbs and adjectives select nouns by their `tags`; `kind` is the first tag.
     """
 
     english: str
@@ -48,7 +48,7 @@ class Verb(NamedTuple):
     """A verb with the forms that the world uses.
 
     English: `base`, `third` (eats), `past`, `ing`. French: `singular` and `plural` of the present,
-    `participle`, `infinitive`, and `imperfect`, the stem in front of -ait and -aient. `subjects`
+    `participle`, `infinitive`, and `imperfect`, the stem before -ait and -aient. `subjects`
     and `objects` are the tags and nouns that the verb goes with.
     """
 
@@ -286,12 +286,12 @@ return returns returned returning | revient reviennent revenu revenir reven | pe
 
 
 def parse_tags(text: str) -> frozenset[str]:
-    """Return the set of tags and nouns written in one text, separated by spaces."""
+    """Split a text at its spaces into a set of tags and nouns."""
     return frozenset(text.split())
 
 
 def has_any_tag(wanted: frozenset[str], noun: Noun) -> bool:
-    """Return whether a noun has one of these tags, or is one of the nouns listed."""
+    """Return whether a noun has one of these tags, or is listed by name."""
     return noun.english in wanted or not wanted.isdisjoint(noun.tags)
 
 
@@ -301,7 +301,10 @@ def can_describe(word: Adjective | Verb, noun: Noun) -> bool:
 
 
 def parse_rows(table: str) -> list[list[str]]:
-    """Return the rows of a table, split into columns at `|` and `>`; an indented line continues a row."""
+    """Return the rows of a table, split into columns at `|` and `>`.
+
+    An indented line continues the row above it.
+    """
     lines = table.replace("\n   ", "").replace(">", "|").strip().splitlines()
     return [[column.strip() for column in line.split("|")] for line in lines]
 
@@ -342,10 +345,10 @@ VERBS = {verb.infinitive: verb for verb in (_parse_verb(*row) for row in parse_r
 """The verbs by their French infinitive, because English `leave` is both `quitter` and `partir`."""
 
 DECIDING_VERBS = tuple(VERBS[name] for name in ("dormir", "boiter", "trembler", "brûler"))
-"""Verbs that describe, as adjectives do: it was limping, it was burning."""
+"""Verbs that describe a noun, as adjectives do: it was limping, it was burning."""
 
 
 @cache
 def find_nouns(wanted: frozenset[str]) -> tuple[Noun, ...]:
-    """Return the nouns that have one of these tags, or that are listed themselves."""
+    """Return the nouns that have one of these tags, or are listed by name."""
     return tuple(noun for noun in NOUNS.values() if has_any_tag(wanted, noun))

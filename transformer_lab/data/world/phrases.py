@@ -1,9 +1,9 @@
-"""Phrases in English and French at once, and the grammar rules that shape them.
+"""Bilingual phrases in English and French, and the grammar rules that shape them.
 
 `clauses`, `because` and `constructions` build sentences from them. A `Phrase` holds the English
 words, the French words in French order, and for each French word the English words that it
-translates. Small phrases are joined into sentences. `realise_surface` then applies, all in one
-place, what neighbouring words do to each other: elision, contraction, "a" or "an".
+translates. Small phrases are joined into sentences. `realise_surface` then applies all the changes
+that neighbouring words cause in each other: elision, contraction, "a" or "an".
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ Rendered = tuple[str, tuple[int, ...]]  # a French word, and the English positio
 
 
 class Agreement(NamedTuple):
-    """The gender, number and person that a noun or pronoun requires of the words that agree with it."""
+    """The gender, number and person of a noun or pronoun, with which other words must agree."""
 
     gender: str
     plural: bool
@@ -138,7 +138,8 @@ def noun_phrase(
 ) -> NounPhrase:
     """Build a noun with its determiner, number and adjectives, in each language's order.
 
-    If `determiner` is "", there is none; `number` is a key of `NUMBERS` or "".
+    `determiner` is a key of `DETERMINERS`, and `number` a key of `NUMBERS`. Either may be "" for
+    none.
     """
     agreement = Agreement(noun.gender, plural)
     before = [word for word in adjectives if word.place == "before"]
@@ -178,7 +179,10 @@ def inflect_adjective(word: Adjective, agreement: Agreement) -> str:
 
 
 def coordinate(first: NounPhrase, second: NounPhrase) -> NounPhrase:
-    """Join two noun phrases with "and"; the result is plural, and feminine only if both parts are."""
+    """Join two noun phrases with "and".
+
+    The result is plural. It is feminine only if both parts are.
+    """
     feminine = first.agreement.gender == second.agreement.gender == "f"
     agreement = Agreement("f" if feminine else "m", True)
     whole = join_phrases(first, fixed_phrase("and", "et"), second)
@@ -196,7 +200,7 @@ PRONOUNS = {
 def personal_pronoun(english: str) -> NounPhrase:
     """Return the phrase for "i", "we", "he" or "she".
 
-    Nothing may agree with "i" and "we", because their gender is unknown.
+    No adjective or participle may agree with "i" or "we", because their gender is unknown.
     """
     french, agreement = PRONOUNS[english]
     return NounPhrase((english,), ((french, (0,)),), agreement=agreement)
@@ -234,7 +238,10 @@ ASPIRATED = ("haie", "haut", "hibou", "huit")  # le hibou, la haie: this h does 
 
 
 def starts_with_vowel(word: str) -> bool:
-    """Return whether a French word begins with a vowel sound, as after a silent h or in the word y."""
+    """Return whether a French word begins with a vowel sound.
+
+    Words with a silent h do, and so does the word y.
+    """
     if word[0] == "h":
         return not word.startswith(ASPIRATED)
     return word[0] in VOWELS or word == "y"
@@ -243,7 +250,7 @@ def starts_with_vowel(word: str) -> bool:
 def realise_surface(
     phrase: Phrase,
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[int, int], ...]]:
-    """Return the final English words, French words and alignment, after elisions and contractions."""
+    """Return the final English words, French words and alignment, after elision and contraction."""
     source = list(phrase.source)
     for i, following in enumerate(source[1:]):
         if source[i] == "a" and following[0] in "aeiou":

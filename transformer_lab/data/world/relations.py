@@ -1,6 +1,6 @@
-"""Grammatical relations in the world's English sentences: determiners, adjectives, subjects and objects.
+"""Find determiners, adjectives, subjects and objects in the world's English sentences.
 
-Studies and lessons compare attention heads with them.
+Studies and lessons compare attention heads with these grammatical relations.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ CLAUSES = {
     "because_first",
     "because_last",
 }
-"""The constructions whose main clause has one action verb, and so a subject and an object to find."""
+"""The constructions whose main clause has one main verb, so subject and object can be found."""
 RELATIVE_CLAUSES = {"subject_relative", "object_relative"}
 """The constructions with a relative clause between a noun and its verb."""
 BEING = ("is", "are", "was", "were")
@@ -37,7 +37,7 @@ Links = tuple[tuple[int, int], ...]
 
 
 def find_relations(pair: WorldPair) -> dict[str, Links]:
-    """Return the (dependent, head) positions in the English words, for each name in `RELATIONS`.
+    """Return the (dependent, head) positions in the English sentence for each of `RELATIONS`.
 
     Determiners and adjectives depend on their noun, in all sentences. Subject and object depend on
     the verb of the main clause, if the construction is one of `CLAUSES`.
@@ -91,7 +91,7 @@ def find_noun_phrases(words: Sequence[str]) -> dict[int, int]:
 
 
 def find_main_clause(words: Sequence[str]) -> range:
-    """Return the positions in the main clause, leaving out the clause that begins with "because"."""
+    """Return the positions of the main clause, leaving out the clause after "because"."""
     if "because" not in words:
         return range(len(words))
     if words[0] == "because":

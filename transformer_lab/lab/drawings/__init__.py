@@ -1,6 +1,6 @@
 """Drawings that show how a mechanism works, step by step, in the page.
 
-Each drawing consists of data, a script and words.
+Each drawing consists of data, a script and alt text.
 """
 
 from transformer_lab.lab.drawings.beam import growing_beam

@@ -14,22 +14,23 @@ def growing_beam(
     kept: Collection[int],
     winner: int,
 ) -> Drawing:
-    """Draw a beam search (§6.1) one word at a time: what it considers, what it keeps, and what wins.
+    """Draw a beam search (§6.1) word by word: the candidates, those kept, and the winner.
 
         growing_beam([None, 0, 0], ["<bos>", "le", "la"], [0, -0.7, -0.9], kept={0, 1}, winner=1)
 
-    Pressing a partial sentence shows how its log-probability is computed.
+    Clicking on a partial sentence shows how its log-probability is computed.
 
     Args:
         parents: For each partial sentence, the index of the earlier one that it continues; None for
             the first, which is empty.
         words: The last word of each partial sentence.
         log_probabilities: The log-probability of each whole partial sentence, in nats.
-        kept: The partial sentences that the search continued, or accepted as finished.
-        winner: The finished sentence that won.
+        kept: The indices of the partial sentences that the search continued or accepted as
+            finished.
+        winner: The index of the finished sentence that won.
 
     Raises:
-        ValueError: If an argument does not fit; the message names it.
+        ValueError: If an argument is invalid; the message names it.
     """
     check_tree(parents, words, log_probabilities, kept, winner)
     columns = group_by_length(parents, log_probabilities)
@@ -61,7 +62,7 @@ def growing_beam(
 
 
 def path_to(node: int, parents: Sequence[int | None]) -> list[int]:
-    """Return the indices of the hypotheses from the empty one to this one, including both."""
+    """Return the indices of the hypotheses on the path from the empty one to `node`, inclusive."""
     path = [node]
     while (parent := parents[path[-1]]) is not None:
         path.append(parent)
@@ -94,7 +95,7 @@ def check_tree(
 def group_by_length(
     parents: Sequence[int | None], log_probabilities: Sequence[float]
 ) -> list[list[int]]:
-    """Return the nodes of each length, shortest first, in the order in which they are drawn."""
+    """Group the nodes by length, shortest first, in the order in which they are drawn."""
     children: dict[int, list[int]] = {}
     for node, parent in enumerate(parents):
         if parent is not None:

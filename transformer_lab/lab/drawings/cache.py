@@ -11,7 +11,7 @@ from transformer_lab.lab.page.drawing import Drawing
 from transformer_lab.numpy_reference import check_attention
 
 TABLES = 3
-"""Each word that is read gets a row of queries, one of keys and one of values."""
+"""The number of tables: each word adds a row of queries, one of keys and one of values."""
 
 
 def kv_cache(
@@ -20,15 +20,15 @@ def kv_cache(
     key: Float[np.ndarray, "n d_k"],
     value: Float[np.ndarray, "n d_v"],
 ) -> Drawing:
-    """Draw how decoder self-attention (§3.2.3) reads word after word, with a cache and without one.
+    """Draw how decoder self-attention (§3.2.3) reads word by word, with a cache and without one.
 
         kv_cache(["<bos>", "l'", "animal"], Q, K, V)
 
-    Each step reads one more word. With a cache, one row of each table is computed; without one, all
-    rows so far are. The output is the same.
+    Each step reads one more word. With a cache, the step computes one new row of each table;
+    without one, it computes all rows so far again. The output is the same.
 
     Args:
-        words: The words that are read, in order, one for each row.
+        words: The words in the order in which they are read, one for each row.
         query: What each word looks for.
         key: What each word offers; later words do not change it.
         value: What each word gives.

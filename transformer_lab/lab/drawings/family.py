@@ -1,4 +1,4 @@
-"""The drawing of three architectures: Figure 1, the boxes that BERT and GPT drop, and who sees whom."""
+"""The drawing of three architectures: what BERT and GPT drop from Figure 1, and who sees whom."""
 
 from collections.abc import Sequence
 
@@ -21,18 +21,18 @@ DROPPED = {
 def three_architectures(
     source: Sequence[str], target: Sequence[str], *, pad: str = "<pad>", row: int = 1
 ) -> Drawing:
-    """Draw the paper's model (§3.1), BERT and GPT, with missing boxes crossed out and masks next to them.
+    """Draw the paper's model (§3.1), BERT and GPT with their masks, and cross out missing boxes.
 
         three_architectures(["the", "cat", "sat", "<pad>"], ["<bos>", "le", "chat"])
 
     Args:
-        source: Words that an encoder reads; BERT reads them too.
-        target: Words that a decoder has read; GPT reads the source instead, and continues it.
+        source: The words that an encoder reads; BERT reads them too.
+        target: The words that the decoder has read. GPT reads the source instead and continues it.
         pad: The padding token, which nothing may attend to.
-        row: The word that is highlighted at first.
+        row: The index of the word that is highlighted at first.
 
     Raises:
-        ValueError: If words are missing or there is no such row; the message says which.
+        ValueError: If a side does not have 1 to 8 words, or the row does not exist.
     """
     for name, given in (("source", source), ("target", target)):
         check(f"number of words in {name}", len(given), "1 to 8", 1 <= len(given) <= 8)
@@ -82,13 +82,13 @@ def three_architectures(
 def head_column(gone: Sequence[str]) -> str:
     """Return the column in which Linear and Softmax are drawn, "decoder" or "encoder".
 
-    It is "encoder" only if the decoder is among the parts that are `gone`.
+    It is "encoder" only if `gone` includes all boxes of the decoder.
     """
     return "encoder" if set(WITHOUT_HEAD) <= set(gone) else "decoder"
 
 
 def padding_mask(queries: Sequence[str], keys: Sequence[str], pad: str) -> np.ndarray:
-    """Return a mask (query, key) that is True where the key is a word."""
+    """Return a mask (query, key) that is False where the key is padding."""
     return np.tile([key != pad for key in keys], (len(queries), 1))
 
 

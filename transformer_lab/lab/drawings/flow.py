@@ -12,11 +12,11 @@ from transformer_lab.lab.page.drawing import Drawing
 from transformer_lab.numpy_reference import softmax
 
 COLUMNS = 16
-"""How many columns of a wide matrix are drawn."""
+"""The number of columns to draw if a matrix is wide."""
 WORDS = 6
-"""How many words of the vocabulary are drawn."""
+"""The number of words of the vocabulary to draw."""
 LONGEST = 8
-"""How many words fit into the drawing."""
+"""The maximum number of words that fit into the drawing."""
 KINDS = {
     "encoder.self_attention": "encoder",
     "decoder.self_attention": "decoder",
@@ -39,7 +39,7 @@ class Watched(Protocol):
     def attend(self, source: str) -> AttentionRecord:
         """Return the record of all heads for one sentence.
 
-        Its last pass reads source and translation together.
+        The last forward pass must read the source and the translation together.
         """
 
 
@@ -53,8 +53,8 @@ def forward_flow(translator: Watched, source: str) -> Drawing:
     drawn, and the drawing says so.
 
     Raises:
-        ValueError: If the model is not post-norm like the paper's, has a recurrent decoder, or has a
-            side without layers, or if a sentence is too long to draw.
+        ValueError: If the model is not post-norm like the paper's, has a recurrent decoder, or
+            lacks encoder or decoder layers; or if the source or translation is too long to draw.
     """
     config: Any = translator.model.config
     check("norm", config.norm, "'post', as in Figure 1", config.norm == "post")
@@ -155,7 +155,7 @@ def rest_label(depth: int) -> str:
 
 
 def box_data(side: str, name: str, text: str, matrix: np.ndarray) -> dict[str, Any]:
-    """Return a box and the first columns of its matrix."""
+    """Return the data of a box, with the first columns of its matrix."""
     return {
         "side": side,
         "name": name,
@@ -168,7 +168,7 @@ def box_data(side: str, name: str, text: str, matrix: np.ndarray) -> dict[str, A
 
 
 def first_layer_maps(record: AttentionRecord, kind: str) -> list[list[list[float | None]]]:
-    """Return each head's weights in the first layer, with null where the mask hides a later word."""
+    """Return each first-layer head's weights, with None where the mask hides a later word."""
     weights = np.round(getattr(record, kind)[0].astype(float), 3)
     found = weights.tolist()
     if kind == "decoder":
@@ -179,7 +179,7 @@ def first_layer_maps(record: AttentionRecord, kind: str) -> list[list[list[float
 
 
 def output_boxes(logits: np.ndarray, record: AttentionRecord) -> list[dict[str, Any]]:
-    """Return Linear and Softmax, with columns for the words that are likeliest at some step."""
+    """Return the Linear and Softmax boxes, with columns for the likeliest words."""
     probabilities = softmax(logits.astype(float))
     best = dict.fromkeys(int(row.argmax()) for row in probabilities)
     others = (int(i) for i in (-probabilities.max(axis=0)).argsort())

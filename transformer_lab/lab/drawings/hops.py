@@ -1,4 +1,4 @@
-"""The drawing of two hops: noun to decider in the encoder, decider to pronoun in cross-attention."""
+"""The drawing of two hops: from a noun to the deciding word, and from there to the pronoun."""
 
 from collections.abc import Iterable, Sequence
 from itertools import product
@@ -13,7 +13,7 @@ from transformer_lab.lab.page.drawing import Drawing
 
 ALL_WORDS = 10**6
 MOST_HEADS = 4
-"""The largest number of heads that can be drawn: the model runs once per set of muted heads."""
+"""The maximum number of heads; the model runs once for every subset of them."""
 
 
 @runtime_checkable
@@ -35,24 +35,26 @@ def two_hops(
     heads: Sequence[Head],
     called: Sequence[str] = (),
 ) -> Drawing:
-    """Draw how a noun's gender reaches a pronoun, as arcs (§3.2.3), and what happens without some heads.
+    """Draw how a noun's gender reaches a pronoun (§3.2.3), and what happens without some heads.
 
-        two_hops(translator, FAMOUS, [Head("encoder", 1, 2), Head("cross", 1, 1), Head("cross", 1, 2)])
+        heads = [Head("encoder", 1, 2), Head("cross", 1, 1), Head("cross", 1, 2)]
+        two_hops(translator, FAMOUS, heads)
 
-    The arcs are as wide as the weights of these heads. For each set of muted heads, the model reads
-    each pair again, with the right French words, and the drawing says how probable its pronoun is
-    at that step.
+    The width of an arc shows a head's weight. For every subset of the heads, the model reads each
+    pair again with that subset muted, given the correct French words. The drawing then shows how
+    probable each pronoun is at its step.
 
     Args:
         translator: Anything with `.attend(source, target, mute=…, top=…)`.
-        pairs: Sentences with a pronoun, drawn side by side.
-        heads: Encoder heads, drawn with the row of the decider, and cross-attention heads, drawn
-            with the row of the pronoun.
-        called: The name of each head, such as "the noun-finder"; by default they have short names
+        pairs: Two sentence pairs with a pronoun, drawn side by side.
+        heads: Encoder heads, for which the deciding word's row is drawn, and cross-attention heads,
+            for which the pronoun's row is drawn.
+        called: The name of each head, such as "the noun-finder"; by default, heads have short names
             such as "e2.3".
 
     Raises:
-        ValueError: If a pair has no pronoun, or there are not 2 to 4 heads of these two kinds.
+        ValueError: If there are not two pairs, each with a pronoun, or not 2 to 4 heads that
+            include both kinds.
     """
     kinds = {head.kind for head in heads}
     if kinds != {"encoder", "cross"}:
@@ -96,7 +98,7 @@ def short_name(head: Head) -> str:
 
 
 def noun_and_decider(pair: dict[str, Any]) -> tuple[str, str]:
-    """Return two words of a pair's source: the referent, and the word that decides in its favour."""
+    """Return two words of a pair's source: the referent, and the word that decides for it."""
     return pair["source"][pair["noun"]], pair["source"][pair["decider"]]
 
 
@@ -107,7 +109,7 @@ def pair_data(
     heads: Sequence[Head],
     asked: Sequence[str],
 ) -> dict[str, Any]:
-    """Return a pair's words, the maps of the heads, and the answer for each set of muted heads."""
+    """Return a pair's words, the heads' maps, and the probabilities for each set of muted heads."""
     answers = []
     # The first head is the lowest bit of an answer's index.
     for bits in product((False, True), repeat=len(heads)):

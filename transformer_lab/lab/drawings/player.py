@@ -30,14 +30,14 @@ def attention_player(
     computed.
 
     Args:
-        words: One for each row.
+        words: The words, one for each row.
         query: What each word looks for.
         key: What each word offers.
         value: What each word gives.
         inputs: The vectors X from which the other three are computed; shown as an earlier step.
         features: What the numbers in queries and keys stand for.
         gives: What the numbers in values stand for.
-        row: The word that is highlighted at first.
+        row: The index of the word that is highlighted at first.
 
     Raises:
         ValueError: If an argument has the wrong shape; the message names it.

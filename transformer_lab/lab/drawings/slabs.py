@@ -25,13 +25,13 @@ def heads_as_slabs(
     words: Sequence[str] = (),
     row: int = 1,
 ) -> Drawing:
-    """Draw multi-head self-attention (§3.2.2) for one sentence: heads split, moved forward, merged.
+    """Draw multi-head self-attention (§3.2.2) step by step for one sentence, with heads as slabs.
 
         heads_as_slabs(x[0], W_Q, W_K, W_V, W_O)
 
-    Each number of Q, K and V has the colour of its head. Starting with the step that moves the
-    heads forward, two buttons choose how that is done: by a reshape and a swap of axes, or by a
-    reshape alone, which mixes words.
+    Each number of Q, K and V has the colour of its head. The heads are split, moved forward and
+    merged. Starting at the step that moves them forward, two buttons choose the method: a reshape
+    and a swap of axes, or a reshape alone, which mixes words.
 
     Args:
         x: The sentence, one row for each word.
@@ -39,8 +39,8 @@ def heads_as_slabs(
         key: W_K of each head.
         value: W_V of each head, as wide as the other two.
         output: W_O.
-        words: One for each row of x; by default w0, w1 and so on.
-        row: The word that is highlighted at first.
+        words: The words, one for each row of x; by default w0, w1 and so on.
+        row: The index of the word that is highlighted at first.
 
     Raises:
         ValueError: If an argument has the wrong shape (the message names it), or there are more
@@ -52,7 +52,7 @@ def heads_as_slabs(
     check(
         "number of heads in query",
         h,
-        f"1 to {len(HEADS)}, one for each colour",
+        f"1 to {len(HEADS)}, because there are {len(HEADS)} colours",
         1 <= h <= len(HEADS),
     )
     for name, given in (("query", query), ("key", key), ("value", value)):
@@ -99,7 +99,7 @@ def multi_head_output(
     output: np.ndarray,
     swap: bool,
 ) -> np.ndarray:
-    """Return the output (n, d_out), with heads made by a reshape and a swap or by a reshape alone."""
+    """Return the output (n, d_out); without `swap`, a reshape alone makes the heads."""
     (h, _, d_k), n = query.shape, len(x)
     whole = [x @ np.concatenate(list(matrices), axis=1) for matrices in (query, key, value)]
     if swap:

@@ -1,4 +1,4 @@
-"""The decoder stepper: what is read and predicted, the causal mask, and cross-attention, word by word."""
+"""The decoder stepper: input, prediction, causal mask and cross-attention, word by word."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ def decoder_stepper(
     cross: tuple[int, int] = (0, 0),
     row: int = 2,
 ) -> Drawing:
-    """Draw one sentence's way through the decoder (§3.1, §3.2.3), with a model's own weights.
+    """Draw how a sentence passes through the decoder (§3.1, §3.2.3), with a model's own weights.
 
         decoder_stepper(translator.attend("the cat saw the red house"), cross=(1, 3))
 
@@ -25,13 +25,13 @@ def decoder_stepper(
     for each word read and a column for each source word. A control moves from position to position.
 
     Args:
-        record: What the model attended to.
+        record: The record of the sentence.
         decoder: Layer and head of the decoder's self-attention, counted from 0.
         cross: Layer and head of cross-attention, counted from 0.
         row: The position that is highlighted at first.
 
     Raises:
-        ValueError: If the record lacks this head or position, or a position in it sees a later one.
+        ValueError: If the record lacks a head or the position, or a position sees a later one.
     """
     check("row", row, f"0 to {len(record.target_tokens) - 1}", 0 <= row < len(record.target_tokens))
     own, other = head_weights(record, "decoder", decoder), head_weights(record, "cross", cross)

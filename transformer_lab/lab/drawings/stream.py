@@ -1,4 +1,4 @@
-"""The drawing of the residual stream: one vector on its way through a layer, post-norm and pre-norm."""
+"""The drawing of the residual stream: a vector's way through a post-norm and a pre-norm layer."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -19,8 +19,8 @@ NAMES = ("attention", "feed-forward")
 class Part(NamedTuple):
     """The vectors of one sub-layer.
 
-    `normed` is its normalised input, or None with post-norm; `said` is its output; `total` is the
-    residual sum; and `out` is what leaves the sub-layer.
+    `normed` is the normalised input, or None with post-norm. `said` is the sub-layer's output,
+    `total` is the residual sum, and `out` is the vector that is passed on.
     """
 
     normed: np.ndarray | None
@@ -44,12 +44,12 @@ def residual_stream(
     and the last step works out LayerNorm line by line.
 
     Args:
-        x: The vector; there is room for 2 to 6 numbers.
+        x: The vector, of 2 to 6 numbers.
         attention: A function from a vector to attention's output for it, of the same shape.
         feed_forward: The same for the feed-forward network.
 
     Raises:
-        ValueError: If the vector is too long, or a sub-layer returns another shape.
+        ValueError: If the vector is too short or too long, or a sub-layer changes its shape.
     """
     check("length of x", len(x), "2 to 6, so that each can be read", 2 <= len(x) <= 6)
     speaking = (attention, feed_forward)
@@ -99,7 +99,7 @@ def normalise(x: np.ndarray) -> np.ndarray:
 
 
 def format_vector(vector: np.ndarray) -> str:
-    """Write a vector the way people do: (0, 1.5, −2)."""
+    """Format a vector the way people write it, such as (0, 1.5, −2)."""
     return f"({', '.join(f'{number:.2f}'.rstrip('0').rstrip('.') for number in vector)})".replace(
         "-", "−"
     )

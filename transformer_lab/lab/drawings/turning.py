@@ -1,4 +1,4 @@
-"""The drawings of positions: sinusoidal hands, rotary queries and keys, and ALiBi's biases."""
+"""Drawings of positions: sinusoids as clock hands, rotary queries and keys, and ALiBi's biases."""
 
 from collections.abc import Sequence
 
@@ -19,10 +19,10 @@ def clock_positions(width: int, *, pairs: Sequence[int] = (0, 2, 4, 6)) -> Drawi
 
     Args:
         width: How many numbers encode a position; it must be even, because each hand takes two.
-        pairs: Which hands are drawn, counted from 0.
+        pairs: The indices of the hands to draw, counted from 0.
 
     Raises:
-        ValueError: If the width is odd or below 2, or there is no such hand.
+        ValueError: If the width is odd or below 2, or `pairs` is empty or has an invalid index.
     """
     check("width", width, "an even number above 0", width > 0 and width % 2 == 0)
     holds = len(pairs) > 0 and all(0 <= pair < width // 2 for pair in pairs)
@@ -53,22 +53,22 @@ def turning_arrows(
     words: Sequence[str],
     num_heads: int = 8,
 ) -> Drawing:
-    """Draw rotary positions as two arrows that turn, and ALiBi's bias for each head.
+    """Draw rotary positions as two rotating arrows, and ALiBi's bias for each head.
 
         turning_arrows(q, k, words=["the", "cat", "sat"])
 
-    Rotary positions (Su et al. 2021) turn each pair of neighbouring numbers in query and key by an
-    angle for its position, so the angle between the two depends only on their distance. ALiBi
-    (Press et al. 2022) adds −slope · distance to the scores.
+    Rotary positions (Su et al. 2021) rotate each pair of neighbouring numbers in the query and the
+    key by an angle proportional to the position. The angle between query and key therefore changes
+    only with their distance. ALiBi (Press et al. 2022) adds −slope · distance to the scores.
 
     Args:
-        query: The query of one head, before it is turned.
-        key: The key of that head, before it is turned.
+        query: The query of one head, before the rotation.
+        key: The key of that head, before the rotation.
         words: The sentence for ALiBi's maps.
-        num_heads: How many heads share ALiBi's range of slopes.
+        num_heads: The number of heads, which determines ALiBi's slopes.
 
     Raises:
-        ValueError: If an argument does not fit; the message names it.
+        ValueError: If an argument is invalid; the message names it.
     """
     d_k = len(query)
     check("len(query)", d_k, "an even number above 0", d_k > 0 and d_k % 2 == 0)

@@ -23,9 +23,9 @@ KINDS: dict[str, Kind] = {
 }
 POINTS = ("query", "key", "value")
 OPENED = Head.from_code(NOUN_FINDER)
-"""The head to zoom into, unless another one is named."""
+"""The head to zoom into by default."""
 LONGEST = 16
-"""How many tokens fit into a labelled map."""
+"""The maximum number of tokens that fit into a labelled map."""
 
 
 @runtime_checkable
@@ -41,7 +41,8 @@ class Hooked(Protocol):
     ) -> AttentionRecord:
         """Return the record of one sentence.
 
-        The last call of each hook is for the pass that reads source and translation together.
+        The last call of each hook must belong to the pass that reads source and translation
+        together.
         """
 
 
@@ -53,12 +54,13 @@ def zoom_to_weight(
     query: str = "tired",
     key: str = "animal",
 ) -> Drawing:
-    """Draw one sentence in Figure 1, with a way into each layer, each head and each weight.
+    """Draw one sentence in Figure 1, and let the reader zoom into any layer, head and weight.
 
         zoom_to_weight(Translator.load())
 
-    Inside a head, one weight is worked out (§3.2.1): query times key, divided by √d_k, through the
-    softmax, and times the value. All the numbers are the model's own.
+    Inside a head, the drawing shows how one weight is computed and used (§3.2.1): query times key,
+    divided by √d_k, put through the softmax, and multiplied by the value. All the numbers are the
+    model's own.
 
     Args:
         translator: Anything that has a post-norm model and `.attend(source, hooks=…)`.
@@ -68,8 +70,9 @@ def zoom_to_weight(
         key: The word that this row looks at.
 
     Raises:
-        ValueError: If the model is not post-norm, or has no layers or no such head; or if a
-            sentence is too long to draw, or lacks one of the two words.
+        ValueError: If the model is not post-norm, has a recurrent decoder, or lacks layers or the
+            head; if a sentence is too long to draw, or lacks one of the two words; or if the mask
+            hides `key` from `query`.
     """
     config = translator.model.config
     check("norm", config.norm, "'post', as in Figure 1", config.norm == "post")
@@ -124,9 +127,9 @@ def zoom_to_weight(
 def capture_vectors(
     translator: Hooked, source: str, depths: Mapping[str, int]
 ) -> tuple[dict[tuple[Kind, int], dict[str, np.ndarray]], AttentionRecord]:
-    """Return the queries, keys and values (heads, words, features) of each attention, and the record.
+    """Return each attention's queries, keys and values (heads, words, features), and the record.
 
-    They come from the last pass, which reads source and translation together.
+    The vectors come from the last pass, which reads source and translation together.
     """
     places = [
         (kind, layer)
@@ -147,7 +150,7 @@ def capture_vectors(
 def block_data(
     side: str, layer: int, seen: Mapping[tuple[Kind, int], Mapping[str, np.ndarray]]
 ) -> dict[str, Any]:
-    """Return a layer's sub-layers from the bottom up; those with attention have all their vectors."""
+    """Return a layer's boxes from the bottom up; those of attention include all their vectors."""
     parts: list[dict[str, Any]] = []
     for name, text in (ENCODER | DECODER).items():
         if name.startswith(f"{side}."):
@@ -164,7 +167,7 @@ def block_data(
 def pack_numbers(heads: np.ndarray) -> dict[str, Any]:
     """Return an array (heads, words, features) as integers from −32767 to 32767, in base64.
 
-    `unit` is the value that 1 stands for, chosen so that the largest number is exact.
+    In the result, `unit` is the value of the integer 1, chosen so that the largest number is exact.
     """
     unit = float(abs(heads).max()) / 32767 or 1.0
     whole = np.round(heads / unit).astype("<i2")
@@ -173,7 +176,7 @@ def pack_numbers(heads: np.ndarray) -> dict[str, Any]:
 
 
 def start_place(blocks: list[dict[str, Any]], head: Head) -> dict[str, int]:
-    """Return a head's place: its layer among the blocks, its sub-layer, and its number."""
+    """Return the indices of a head's block, its part of that block, and the head in that part."""
     side = "encoder" if head.kind == "encoder" else "decoder"
     for number, block in enumerate(blocks):
         for place, part in enumerate(block["parts"]):

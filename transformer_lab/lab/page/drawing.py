@@ -1,7 +1,7 @@
-"""A drawing to step through without a kernel: data, the script that draws them, and words.
+"""A drawing to step through without a kernel: data, the script that draws it, and alt text.
 
-Lessons make them (`lab/drawings`), and the builder of the notebooks stores a picture next to each
-script.
+Lessons create drawings with the functions in `lab/drawings`, and the notebook builder stores a
+still picture next to each script.
 """
 
 import html
@@ -24,14 +24,15 @@ class Drawing:
     """
 
     def __init__(self, kind: str, data: dict[str, Any], alt: str, *, step: int = -1):
-        """Make a drawing from these data.
+        """Create a drawing from its data.
 
         Args:
             kind: The module in `page/lesson` that draws it.
-            data: What that module reads.
-            alt: What there is to see, for pages where no script runs and for readers who cannot see
-                it.
-            step: The step that its still picture shows, counted from 0; the last one if negative.
+            data: The data that the module reads.
+            alt: A description of the drawing, for pages where no script runs and for readers who
+                cannot see it.
+            step: The step that the still picture shows, counted from 0; a negative number means the
+                last one.
         """
         self.kind = kind
         self.data = data
@@ -43,7 +44,7 @@ class Drawing:
         return {"text/html": page, "text/plain": self.alt}
 
     def to_html(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write one HTML file that opens in any browser, offline, and return its path.
+        """Write one HTML file that opens offline in any browser, and return its path.
 
         Raises:
             ValueError: If the file exists and `overwrite` is not set.
@@ -53,15 +54,15 @@ class Drawing:
 
 
 def words_alone(alt: str, step: int) -> str:
-    """Return the HTML paragraph with a drawing's alt text, which is shown until its script runs.
+    """Return a drawing's alt text as an HTML paragraph, to be shown until the script runs.
 
-    `step` is the step whose still picture may replace it.
+    The paragraph may be replaced by a still picture of `step`.
     """
     return f'<p data-step="{step}">{html.escape(alt)}</p>'
 
 
 def fragment(kind: str, still: str, data: str) -> str:
-    """Return the HTML of a still picture or text, and of the script that replaces it.
+    """Return HTML with a still picture or text, and the script that replaces it.
 
     The script draws `data`, and is always the current one for this kind of drawing.
     """
@@ -79,7 +80,7 @@ def mount_function(kind: str) -> str:
 
 
 def list_kinds() -> list[str]:
-    """List all kinds of drawings: the modules in `page/lesson` that add themselves to a page."""
+    """List all kinds of drawings: the modules in `page/lesson` that have a mount function."""
     texts = {path.stem: path.read_text(encoding="utf-8") for path in LESSON.glob("*.js")}
     return sorted(
         kind for kind, text in texts.items() if f"function {mount_function(kind)}(" in text

@@ -1,8 +1,8 @@
-"""Join the modules of a page into one script, so that the page works alone and needs no build step.
+"""Join the modules of a page into one script, so the page works on its own without a build step.
 
-A module imports from others in lines such as `import { make } from "../elements.js";`, and marks
-what it offers with the word `export`. In a single script it needs neither, if it comes after the
-modules that it imports. For this to work, no two modules may use the same name, which a test checks.
+A module imports names in lines such as `import { make } from "../elements.js";`, and marks its own
+with the word `export`. A single script needs neither imports nor exports, as long as each module
+comes after those that it imports. No two modules may define the same name; a test checks this.
 """
 
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]*)";\n', re.M)
 COMMENT = re.compile(r"^ *(?://.*|/\*(?:[^*]|\*(?!/))*\*/)\n", re.M)
-"""A comment on lines of its own. Pages stored in notebooks need none."""
+"""The pattern of comments on lines of their own, which are left out of pages."""
 EXPORT = re.compile(r"^export (?!default\b)", re.M)
 
 
@@ -19,7 +19,7 @@ def modules(entry: str) -> list[Path]:
     """Return the files of a JavaScript module and everything it imports, imported files first.
 
     Raises:
-        ValueError: If modules import each other in a circle.
+        ValueError: If the imports form a cycle.
     """
     ordered: list[Path] = []
 

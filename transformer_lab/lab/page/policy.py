@@ -1,7 +1,7 @@
-"""The security policy of a page: it runs and loads what we wrote, and nothing that somebody slipped in.
+"""The security policy of a page: the browser runs our own scripts, and none injected by others.
 
 A content security policy (W3C, *Content Security Policy Level 3*) lists each script and each style
-in the page by its hash. The browser runs nothing else, and asks no other machine for anything.
+in the page by its hash. The browser runs nothing else, and loads nothing from other servers.
 """
 
 import base64
@@ -11,9 +11,9 @@ from html.parser import HTMLParser
 
 NONE = "'none'"
 DATA = "application/json"
-"""The type of a script that is only read and never run."""
+"""The type of a `<script>` element that holds data and is never run."""
 WASM = "'wasm-unsafe-eval'"
-"""The source that lets a script compile WebAssembly, but not run text as JavaScript."""
+"""The policy source that lets a script compile WebAssembly, but not run text as JavaScript."""
 
 
 class Inlined(HTMLParser):
@@ -62,15 +62,15 @@ def policy_meta(
 ) -> str:
     """Return the `<meta>` element with a page's content security policy.
 
-    The policy allows the scripts and styles that are in the page, by their hashes. If an inline
-    script compiles WebAssembly, as the engine does for its matrix products, the policy allows that
-    too. It also allows a worker that a script creates from text; the worker has the same policy and
-    may compile WebAssembly.
+    The policy allows the scripts and styles in the page by their hashes. If an inline script
+    compiles WebAssembly, as the engine does for its matrix products, the policy allows that too. It
+    also allows a worker that a script creates from text; the worker has the same policy and may
+    compile WebAssembly.
 
     Args:
         page: The page as HTML.
-        instead: Sources for some directives, for a page that consists of several files.
-        scripts: Other places that its scripts may come from.
+        instead: Sources that replace those of some directives, for a page of several files.
+        scripts: Additional sources from which the page may load scripts.
     """
     found = Inlined(page)
     looks = " ".join(map(hash_source, found.attributes))

@@ -39,15 +39,15 @@ def dump_json(data: Any) -> str:
     """Return data as JSON that is safe inside a `<script>` element: each `<` is escaped.
 
     Raises:
-        ValueError: If the data contain NaN or infinity, which JSON does not have.
+        ValueError: If the data contain NaN or infinity, which JSON cannot represent.
     """
     return json.dumps(data, allow_nan=False).replace("<", "\\u003c")
 
 
 def fragment(kind: str, still: str, data: str, *, style: str, script: str, mount: str) -> str:
-    """Return the HTML of a still picture, and of the script that replaces it with a view of `data`.
+    """Return HTML with a still picture, and the script that replaces it with a view of `data`.
 
-    `mount` names a function in the script; it is called with the name that the picture and the data
+    The script ends with a call of `mount`, whose argument is the name that the picture and the data
     share.
     """
     name = hashlib.sha256(data.encode()).hexdigest()[:12]
@@ -64,9 +64,9 @@ def fragment(kind: str, still: str, data: str, *, style: str, script: str, mount
 def write_page(
     path: str | Path, title: str, body: str, *, overwrite: bool, heading: bool = False
 ) -> Path:
-    """Write a page as one HTML file, atomically, and return its path.
+    """Write a page atomically as one HTML file, and return its path.
 
-    A screen reader always finds the title as a heading; with `heading`, it is visible, too.
+    Screen readers always find the title as a heading; with `heading`, the title is also visible.
 
     Raises:
         ValueError: If the file exists and `overwrite` is not set.

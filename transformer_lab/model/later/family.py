@@ -1,4 +1,4 @@
-"""Relatives with one stack instead of two: GPT looks left, BERT looks both ways (not in the paper)."""
+"""Single-stack models (not in the paper): GPT sees earlier tokens only, BERT sees all tokens."""
 
 import math
 
@@ -16,10 +16,11 @@ from transformer_lab.model.transformer import embed_ids, initialise
 
 
 class OneStack(nn.Module):
-    """The base class of single-stack models: embeddings, the encoder's layers, a tied output projection.
+    """The base class of single-stack models: embeddings, encoder layers, tied output projection.
 
-    Subclasses define `mask`, which says what each position may see. From the configuration, the class
-    uses `target_vocab_size` and `num_encoder_layers`; it ignores the fields for the other side.
+    Subclasses define `mask`, which says what each position may see. The vocabulary size is
+    `target_vocab_size`, and the number of layers is `num_encoder_layers`. The class ignores
+    `source_vocab_size` and `num_decoder_layers`.
     """
 
     def __init__(self, config: TransformerConfig):
@@ -41,14 +42,14 @@ class OneStack(nn.Module):
     def embed(
         self, ids: Int[Tensor, "batch length"], start: int = 0
     ) -> Float[Tensor, "batch length d_model"]:
-        """Return the input of the first layer: scaled embeddings plus positions, counted from `start`."""
+        """Return the first layer's input: scaled embeddings plus positions, starting at `start`."""
         x = embed_ids(self.embedding, ids) * math.sqrt(self.config.d_model)
         return self.dropout(self.positions(x, start))
 
     def mask(self, ids: Int[Tensor, "batch length"]) -> Bool[Tensor, "..."]:
-        """Return the attention mask, where True means that a query may see a key.
+        """Return the attention mask, in which True means that a query may attend to a key.
 
-        Subclasses define it.
+        Subclasses must override this method.
         """
         raise NotImplementedError
 

@@ -16,8 +16,8 @@ class SSRU(nn.Module):
     """The simpler simple recurrent unit (Kim et al. 2019, §3.1.1).
 
     f_t = σ(W_f x_t + b_f), c_t = f_t ⊙ c_{t−1} + (1 − f_t) ⊙ W x_t, h_t = ReLU(c_t), with c_0 = 0.
-    Everything a word can know about the earlier words is in one vector of d_model numbers, however
-    many of them there are.
+    All that a word can know about earlier words is in one vector of d_model numbers, however long
+    the sentence is.
     """
 
     def __init__(self, d_model: int):
@@ -38,9 +38,9 @@ class SSRU(nn.Module):
     ) -> Float[Tensor, "batch length d_model"]:
         """Return the hidden states h_t of all positions, computed one after the other.
 
-        It takes the same arguments as self-attention, so that it can replace it, but ignores keys,
-        values and mask. With a `cache`, pass only new positions in x: they continue from the state
-        in the cache.
+        The arguments are the same as for self-attention, which this module replaces, but keys,
+        values and mask are ignored. With a `cache`, pass only the new positions of x; they continue
+        from the state in the cache.
         """
         forget = self.w_f(x).sigmoid()
         inputs = (1 - forget) * self.w(x)

@@ -1,8 +1,9 @@
-"""A state carried along a sequence: the core of state-space models (not in the paper).
+"""Linear recurrences along a sequence, the core of state-space models (not in the paper).
 
-The state at step t is h_t = a_t · h_{t−1} + b_t, element by element, starting from 0. Mamba (Gu and
-Dao 2023) is called selective because its a_t and b_t depend on the token at t (a_t is exp(Δ_t · A),
-and Δ_t comes from the token). If a is the same at all steps, the recurrence is a convolution.
+The state at step t is h_t = a_t · h_{t−1} + b_t, elementwise, starting from 0. Mamba (Gu and Dao
+2023) is called selective because its a_t and b_t depend on the token at step t: a_t is
+exp(Δ_t · A), where Δ_t is computed from the token. If a is the same at all steps, the recurrence is
+a convolution.
 """
 
 import torch
@@ -30,11 +31,10 @@ def scan(
 def parallel_scan(
     decay: Float[Tensor, "*batch length state"], inputs: Float[Tensor, "*batch length state"]
 ) -> Float[Tensor, "*batch length state"]:
-    """Return the same states as `scan`, in about log2(length) rounds that each handle all steps at once.
+    """Return the same states as `scan`, in about log2(length) rounds of parallel operations.
 
-    After a round with `reach` r, the pair (a, b) at step t stands for the last 2r steps up to t.
-    Two neighbouring stretches combine as (a₁, b₁), (a₂, b₂) → (a₂ a₁, a₂ b₁ + b₂) (Hillis and
-    Steele 1986).
+    After a round with `reach` r, the pair (a, b) at step t summarises the last 2r steps up to t.
+    Two adjacent spans combine as (a₁, b₁), (a₂, b₂) → (a₂ a₁, a₂ b₁ + b₂) (Hillis and Steele 1986).
     """
     a, b, reach = decay, inputs, 1
     while reach < inputs.size(-2):
@@ -49,7 +49,7 @@ def parallel_scan(
 def convolution(
     decay: Float[Tensor, " state"], inputs: Float[Tensor, "*batch length state"]
 ) -> Float[Tensor, "*batch length state"]:
-    """Return the same states as `scan`, computed as a convolution; the decay must be constant over time.
+    """Return the same states as `scan` for a constant decay, computed as a convolution.
 
     The state at t is Σ decay^(t−s) · inputs_s over s ≤ t.
     """

@@ -1,8 +1,8 @@
-"""Attention without the n × n matrix: one way is exact, the other two compute something else.
+"""Attention without the n × n matrix: one exact method, and two that compute something else.
 
-No model in the course uses these; lesson 15 compares them with `attention_weights(…) @ value`. The
-first takes time that grows with n² and memory that grows with n; in the other two, both grow with
-n.
+No model in the course uses these; lesson 15 compares them with `attention_weights(…) @ value`.
+`chunked_attention` is exact, and takes time proportional to n² and memory proportional to n. In
+`local_attention` and `linear_attention`, both are proportional to n.
 """
 
 import math
@@ -26,10 +26,10 @@ def chunked_attention(
 ) -> Float[Tensor, "*batch query d_v"]:
     """Compute `attention_weights(query, key, mask) @ value`, `size` keys at a time.
 
-    The softmax is computed online (Milakov and Gimelshein 2018): for the keys seen so far we keep
+    The softmax is computed online (Milakov and Gimelshein 2018): for the keys seen so far, we keep
     the largest score, the sum of the exponentials and the weighted sum of the values. When a larger
     score turns up, both sums are scaled down. Sums use at least float32. The last dimension of
-    `mask` is that of the keys; a query that may attend to nothing gets 0. Every block is kept
+    `mask` covers the keys, and a query that may not attend to any key gets 0. Every block is kept
     for the backward pass, whereas FlashAttention recomputes the blocks.
     """
     check("size", size, "an integer of at least 1", size >= 1)
@@ -53,7 +53,7 @@ def chunked_attention(
 
 
 def with_fitting_mask(attend: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Wrap `chunked_attention`, so that it checks the mask just as `attention_weights` does.
+    """Wrap `chunked_attention` so that it checks the mask just as `attention_weights` does.
 
     A mask with one column for all keys is expanded to one column per key.
     """
@@ -112,8 +112,8 @@ def local_attention(
 ) -> Float[Tensor, "*batch n d_v"]:
     """Return self-attention under `local_mask`, computing only the scores in and near the window.
 
-    Each block of `window` queries reads the 3 · window keys around it, which takes 3 · n · window
-    scores.
+    Each block of `window` queries reads the 3 · window keys around it, so 3 · n · window scores are
+    computed in all.
     """
     check("window", window, "an integer of at least 1", window >= 1)
     n = query.size(-2)
@@ -136,11 +136,11 @@ def linear_attention(
     key: Float[Tensor, "*batch key d_k"],
     value: Float[Tensor, "*batch key d_v"],
 ) -> Float[Tensor, "*batch query d_v"]:
-    """Return attention with weights φ(q)·φ(k) / Σ φ(q)·φ(k), φ = elu + 1, instead of softmax.
+    """Return attention with weights φ(q)·φ(k) / Σ φ(q)·φ(k) instead of softmax, where φ = elu + 1.
 
-    φ(K)ᵀ V is d_k × d_v and is computed first, so there is no n × n matrix (Katharopoulos et al.
-    2020, *Transformers are RNNs*, without a mask). The output is NaN where all features of a query
-    are so negative that their exponentials are 0, and it is 0 if there are no keys.
+    The d_k × d_v matrix φ(K)ᵀ V is computed first, so there is no n × n matrix. The output is NaN
+    where all features of a query are so negative that their exponentials are 0, and it is 0 if
+    there are no keys. Source: Katharopoulos et al. 2020, *Transformers are RNNs*, without a mask.
     """
     if key.size(-2) == 0:  # who sees nothing gets 0, as with a softmax
         return value.new_zeros((*query.shape[:-1], value.size(-1)))

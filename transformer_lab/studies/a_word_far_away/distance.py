@@ -8,25 +8,25 @@ key's value, one of four. The pair in question is 2 to 200 symbols before the qu
 doubling of the distance is equally likely. With one pair, the model only has to remember the value;
 with four pairs, it must also find the right one.
 
-Five models with two layers and equally many parameters learn from the same sequences: an LSTM, an
-LSTM whose last state attends to all its states, and the encoder with full, local and linear
-attention. One layer of local attention carries a word across at most one window, so two layers with
-windows of 32 reach no further than 64 symbols. That is a control: beyond 64 symbols, this model can
-only guess.
+Five models with two layers and about equally many parameters learn from the same sequences: an
+LSTM, an LSTM whose last state attends to all its states, and the encoder with full, local and
+linear attention. One layer of local attention carries a word across at most one window, so two
+layers with windows of 32 reach no further than 64 symbols. That is a control: beyond 64 symbols,
+this model can only guess.
 
 A sixth model, with strided attention, was added later under the same conditions. Each query sees 14
 symbols on either side and every fourteenth beyond (14 is about √200), so two layers connect any two
 symbols with a fifth of the scores.
 
-This was fixed before the first run: a model *answers* at a distance if it gets three out of
-four questions right with each of five seeds. Guessing gets 25% ± 5% of them right (two standard
-errors for `NUM_QUESTIONS` questions). Each kind of model gets the best of three rates, chosen with
-four pairs and a sixth seed. A training run ends after `STEPS` steps, or once the mean loss of
-`EVERY` steps is below `ENOUGH`.
+This was fixed before the first run: a model *answers* at a distance if it gets three out of four
+questions right with each of five seeds. Guessing gets 25% ± 5% of them right (two standard errors
+for `NUM_QUESTIONS` questions). Each kind of model gets the best of three learning rates, chosen in
+runs with four pairs and a sixth seed. A training run ends after `STEPS` steps, or once the mean
+loss of `EVERY` steps is below `ENOUGH`.
 
-The LSTM's second rate, `STEADY`, was added afterwards, because the choice made with the sixth seed
-turned out to be a bad one: at that rate, some LSTMs never do better than guessing. After four
-seeds, there was no distance left at which the LSTM could still *answer*, so the fifth was not run.
+The LSTM's second rate, `STEADY`, was added afterwards, because the rate chosen with the sixth seed
+turned out to be a bad one: some LSTMs never do better than guessing with it. After four seeds,
+there was no distance left at which the LSTM could still *answer*, so the fifth was not run.
 `STEADY` is the next lower rate, and all five seeds were run with it.
 """
 
@@ -59,7 +59,10 @@ KEYS, VALUES, NOISE, LENGTH = 4, 4, 8, 200
 FIRST_PAIR, FIRST_NOISE, FIRST_QUESTION = 1, 1 + KEYS * VALUES, 1 + KEYS * VALUES + NOISE
 FIRST_VALUE = FIRST_QUESTION + KEYS
 SYMBOLS = FIRST_VALUE + VALUES
-"""The ids: 0 is padding, which never occurs; then come pairs, noise, questions and values."""
+"""The number of ids.
+
+Id 0 is padding, which never occurs. Then come pairs, noise, questions and values.
+"""
 WIDTH, FEED_FORWARD, HEADS, LAYERS, WINDOW, STRIDE = 64, 128, 4, 2, 32, 14
 LSTM_WIDTH = {"LSTM": 64, "LSTM with attention": 62}
 """The widths that give the recurrent models as many parameters as the others, to within 2%."""
@@ -67,7 +70,7 @@ BATCH, STEPS, WARMUP, EVERY, ENOUGH = 32, 1_500, 100, 50, 0.02
 DISTANCES, NUM_QUESTIONS = (2, 4, 8, 16, 32, 64, 65, 128, 200), 250
 ANSWERS = 0.75
 COST_LENGTHS, COST_BATCH, ROUNDS = (200, 800, 3_200), 4, 5
-"""The lengths at which a step of each kind is timed, the sequences per step, and the rounds."""
+"""The sequence lengths at which steps are timed, the sequences per step, and the rounds."""
 
 Way = Callable[[Tensor, Tensor, Tensor], Tensor]
 
@@ -93,7 +96,7 @@ BEST = {
     "local attention": 3e-3,
     "linear attention": 1e-2,
 }
-"""For each kind of model, the rate with the highest accuracy over all distances in its run with seed 5.
+"""Each kind's learning rate: the one with the highest accuracy over all distances with seed 5.
 
 A tie goes to the shortest run.
 """
@@ -138,8 +141,8 @@ class Recurrent(nn.Module):
     """A two-layer LSTM that predicts the answer from its last state.
 
     If `attends` is set, the last state h first attends to all states M: c = softmax(h W Mᵀ /
-    √width) M (the score of Luong et al. 2015, divided by the root). Then h + c predicts the answer,
-    so that a distant symbol is only one step away.
+    √width) M (the score of Luong et al. 2015, divided by √width). Then h + c predicts the answer,
+    so a distant symbol is only one step away.
     """
 
     def __init__(self, width: int, attends: bool):
@@ -155,7 +158,7 @@ class Recurrent(nn.Module):
         nn.init.normal_(self.embedding.weight, std=width**-0.5)
 
     def forward(self, ids: Int[Tensor, "batch length"]) -> Float[Tensor, "batch symbols"]:
-        """Return the logits for the symbol that is the answer."""
+        """Return the logits for the answer."""
         x = self.embedding(ids) * math.sqrt(self.embedding.embedding_dim)
         states, _ = self.lstm(x)
         last = states[:, -1:]
@@ -165,7 +168,7 @@ class Recurrent(nn.Module):
 
 
 class AttentionCore(nn.Module):
-    """The attention between the projections, computed without masks in one of `WAYS`."""
+    """The attention between the projections, computed by a function such as those in `WAYS`."""
 
     def __init__(self, way: Way):
         super().__init__()
@@ -174,12 +177,12 @@ class AttentionCore(nn.Module):
     def forward(
         self, query: Tensor, key: Tensor, value: Tensor, mask: None = None, cache: None = None
     ) -> Tensor:
-        """Attend with every head; inputs and output are (batch, heads, length, d_k)."""
+        """Return the attention of every head; inputs and output are (batch, heads, length, d_k)."""
         return self.way(query, key, value)
 
 
 class Attentive(nn.Module):
-    """The package's bidirectional encoder, with one of `WAYS` in its self-attention."""
+    """The package's bidirectional encoder, with its self-attention computed by one of `WAYS`."""
 
     def __init__(self, way: Way | None):
         super().__init__()
@@ -206,7 +209,7 @@ class Attentive(nn.Module):
 
 
 def make_model(kind: str, seed: int) -> nn.Module:
-    """Return an untrained model of one of `KINDS`, or `STRIDED`, with weights drawn from this seed."""
+    """Return an untrained model of one of `KINDS` or of `STRIDED`, initialised with this seed."""
     torch.manual_seed(seed)
     if kind in LSTM_WIDTH:
         return Recurrent(LSTM_WIDTH[kind], attends=kind != "LSTM")
@@ -216,10 +219,10 @@ def make_model(kind: str, seed: int) -> nn.Module:
 def draw_sequences(
     pairs: int, distance: Int[Tensor, " batch"], generator: torch.Generator, length: int = LENGTH
 ) -> tuple[Int[Tensor, "batch length_and_1"], Int[Tensor, " batch"]]:
-    """Draw sequences and the ids of their answers.
+    """Sample sequences and the ids of their answers.
 
-    The answer is `distance` symbols before the question. The keys in a sequence all differ, and
-    the pairs that are not asked about are at random positions.
+    The pair in question is `distance` symbols before the question. The keys in a sequence all
+    differ, and the pairs that are not asked about are at random positions.
     """
     batch = len(distance)
 
@@ -239,9 +242,9 @@ def draw_sequences(
 
 
 def draw_distances(batch: int, generator: torch.Generator) -> Int[Tensor, " batch"]:
-    """Draw a distance from 2 to `LENGTH` for each sequence, uniform on a logarithmic scale.
+    """Sample a distance from 2 to `LENGTH` for each sequence, uniformly on a logarithmic scale.
 
-    Whatever d is, about as many distances fall between d and 2d.
+    Every range from d to 2d gets about the same number of distances.
     """
     share = torch.rand(batch, generator=generator)
     return (2 * ((LENGTH + 1) / 2) ** share).long()
@@ -251,9 +254,9 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one model, or time all of them.
 
     Returns:
-        For a model: "parameters", their number; "steps", how long it was trained; "losses", the
-        mean loss in nats over each `EVERY` steps; and "right", the accuracy at each of `DISTANCES`.
-        For `{"cost": length}`: the result of `time_training_steps`.
+        For a model: "parameters", the parameter count; "steps", the number of training steps;
+        "losses", the mean loss in nats over each `EVERY` steps; and "right", the accuracy at each
+        of `DISTANCES`. For `{"cost": length}`: the result of `time_training_steps`.
     """
     if "cost" in setting:
         return time_training_steps(setting["cost"])
@@ -283,10 +286,11 @@ def answer_loss(model: nn.Module, batch: tuple[Tensor, Tensor]) -> Float[Tensor,
 
 
 def time_training_steps(length: int) -> dict[str, list[float]]:
-    """Time a training step of `COST_BATCH` sequences for each kind.
+    """Time a training step on `COST_BATCH` sequences for each kind of model.
 
     Returns:
-        For each kind, `ROUNDS` times in seconds; the kinds take turns in each round.
+        For each kind, the seconds that a step takes, measured once in each of `ROUNDS` rounds. The
+        kinds take turns in each round.
     """
     steps = {kind: make_training_step(kind, length) for kind in KINDS}
     found: dict[str, list[float]] = {kind: [] for kind in KINDS}

@@ -4,10 +4,10 @@
 
 The method is that of Sennrich, Haddow and Birch 2016. A model learns to translate French to English
 from `PARALLEL` pairs of Debian's descriptions. It translates `MONOLINGUAL` French sentences
-greedily, and an English-to-French model trains on the pairs plus these sentences: it reads a
+greedily. An English-to-French model then trains on the pairs plus these translations: it reads a
 machine's English and learns to write people's French. Two controls have the same steps, tokenizer,
-initial weights and seed: one trains on the pairs alone, and the other ("real") also on the same
-French, but with the English that people wrote.
+initial weights and seed. One trains on the pairs alone. The other ("real") also trains on the
+monolingual French, but with the English that people wrote.
 
 No family of packages occurs in more than one part, and everything is measured on the families that
 `debian` holds out. To save time, the study uses the sentences and models of `short_french`.
@@ -40,7 +40,7 @@ PARALLEL, MONOLINGUAL, STEPS = 2_500, 10_000, 1_300
 LEAST = 1.0
 """The smallest gain that is reported, in BLEU from 0 to 100."""
 SHOWN = 3
-"""How many back-translations are stored."""
+"""The number of back-translations that are stored."""
 GRID: list[Setting] = [
     {"parallel": PARALLEL, "monolingual": MONOLINGUAL, "steps": STEPS, "seed": seed}
     for seed in range(5)
@@ -59,7 +59,7 @@ class Parts(NamedTuple):
 
 
 def split_parts(rows: Sequence[Row], train: Sequence[Pair], setting: Setting) -> Parts:
-    """Draw families of packages until both parts have as many sentences as the setting says.
+    """Sample families of packages until both parts have as many sentences as the setting asks for.
 
     Only short pairs from `train` are used.
     """
@@ -84,12 +84,12 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train the backward model, use it, train three forward models, and score them.
 
     Returns:
-        "sentences": how many held-out sentences are scored. "back": the BLEU of the
+        "sentences": the number of held-out sentences that are scored. "back": the BLEU of the
         back-translations, compared with the English that people wrote. "pairs", "bleu", "chrf": the
         number of training pairs and the scores of each of the three models. "gains": for the two
         models with added pairs, the 95% bootstrap interval of their gain in BLEU over the pairs
         alone. "bleu_signature": sacreBLEU's signature. "examples": French sentences with their
-        back-translation and the English that people wrote.
+        back-translations and the English that people wrote.
     """
     seed, steps = setting["seed"], setting["steps"]
     splits = debian("fr")

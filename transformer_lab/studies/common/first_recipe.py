@@ -1,7 +1,7 @@
-"""The settings with which the models of the first stored studies were trained.
+"""The training settings of the first stored studies.
 
 `train` now uses better ones (see `runs.presets.PRESETS`). A study that was measured with these
-settings keeps them, so that each stored number can be reproduced.
+settings keeps them, so each stored number can be reproduced.
 """
 
 from transformer_lab.config import TrainingConfig, TransformerConfig

@@ -1,8 +1,8 @@
-"""A study's grid of runs: each run is done once, stored at once, and never repeated.
+"""A study's grid of runs: each run is done once, stored immediately and never repeated.
 
     python -m transformer_lab.studies.ROOM.NAME [--workers 2] [--minutes 60]
 
-This command does the runs that are still missing. Each worker is a process with a single thread.
+The command does the missing runs. Each worker is a process with a single thread.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from transformer_lab.studies.common import store
 Setting = dict[str, Any]
 """Everything that a run depends on, including its seed, as JSON values."""
 Run = Callable[[Setting], dict[str, Any]]
-"""A function that does one run; it is at the top level of a module, so that workers can import it."""
+"""A function that does one run, which workers must be able to import from a module."""
 
 
 def make_study_config(
@@ -96,7 +96,7 @@ def run_missing(
 
 
 def use_one_thread() -> None:
-    """Limit PyTorch to one thread in a worker, because sums of floats depend on the number of threads."""
+    """Limit PyTorch to one thread, because floating-point sums depend on the number of threads."""
     torch.set_num_threads(1)
 
 
@@ -115,7 +115,7 @@ def load_runs(study: str, folder: Path | None = None) -> list[dict[str, Any]]:
 
 
 def describe_runs(study: str, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return what goes into a result file: the command, the machine, the total seconds, and the runs."""
+    """Return a result file's contents: the command, machine, total seconds and runs."""
     return {
         "command": store.study_command(study),
         "machine": {"processor": platform.machine(), "torch": torch.__version__.partition("+")[0]},

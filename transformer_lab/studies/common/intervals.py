@@ -25,13 +25,13 @@ T = dict(
 )
 """Student's t, two-sided at 95%, by the number of values n (with n − 1 degrees of freedom)."""
 NORMAL = 1.96
-"""The same for the normal distribution, which is used for proportions."""
+"""The two-sided 95% quantile of the normal distribution, used for proportions."""
 
 
 def mean_interval(values: Float[np.ndarray, " n"], seed: int = 0) -> tuple[float, float]:
     """Return the bootstrap 95% interval (low, high) of these values' mean.
 
-    The values are resampled with replacement `RESAMPLES` times, by a generator with this seed.
+    The values are resampled with replacement `RESAMPLES` times, using a generator with this seed.
     """
     draws = np.random.default_rng(seed).integers(0, len(values), (RESAMPLES, len(values)))
     low, high = np.percentile(values[draws].mean(axis=1), (2.5, 97.5))
@@ -41,7 +41,7 @@ def mean_interval(values: Float[np.ndarray, " n"], seed: int = 0) -> tuple[float
 def clustered_mean_interval(
     values: Float[np.ndarray, " n"], cluster: np.ndarray
 ) -> tuple[float, float]:
-    """Return the bootstrap 95% interval (low, high) of the mean of values that come in clusters.
+    """Return the bootstrap 95% interval (low, high) of the mean of clustered values.
 
     `cluster` holds the index of each value's cluster, such as its sentence. Whole clusters are
     resampled, because values from the same sentence depend on each other.
@@ -104,9 +104,10 @@ def mean_difference(
 def bleu_gain_interval(
     base: Sequence[str], other: Sequence[str], references: Sequence[str], seed: int = 0
 ) -> tuple[float, float]:
-    """Return the paired bootstrap 95% interval (low, high) of a gain in corpus BLEU, `other` − `base`.
+    """Return the paired bootstrap 95% interval (low, high) of the BLEU gain of `other` over `base`.
 
-    Each resample takes the same sentences from both systems (Koehn 2004). BLEU ranges from 0 to 100.
+    Each resample takes the same sentences from both systems (Koehn 2004). BLEU is computed on the
+    corpus and ranges from 0 to 100.
     """
     counts = [bleu_counts(system, references) for system in (base, other)]
     random = np.random.default_rng(seed)

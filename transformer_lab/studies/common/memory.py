@@ -21,10 +21,10 @@ Answer = TypeVar("Answer")
 
 
 def run_in_fresh_process(run: Callable[..., Answer], *arguments: object) -> Answer:
-    """Return the result of `run(*arguments)` from a new process; `run` must be defined in a module.
+    """Run `run(*arguments)` in a new process and return its result.
 
-    In that process, glibc gives freed blocks back to the system at once, so that memory kept only
-    for later use does not count.
+    `run` must be defined in a module. In the new process, glibc returns freed blocks to the system
+    at once, so memory that is only kept for later use does not count.
     """
     before = os.environ.get(MMAP_THRESHOLD)
     os.environ[MMAP_THRESHOLD] = "65536"
@@ -41,8 +41,8 @@ def run_in_fresh_process(run: Callable[..., Answer], *arguments: object) -> Answ
 def measure_peak_bytes(run: Callable[[], object], device: torch.device | str = "cpu") -> int:
     """Return the largest number of bytes that a call adds to the memory in use before it.
 
-    On a CPU, this is resident memory. Call it in a fresh process, because an older one may still
-    hold memory that it used before, and then the call seems to need less.
+    On a CPU, this is resident memory. Measure in a fresh process: an older one may reuse memory
+    that it has kept since earlier calls, so the call would seem to need less.
     """
     if torch.device(device).type == "cuda":
         torch.cuda.synchronize(device)
@@ -69,7 +69,7 @@ def reset_peak() -> None:
 
 
 def resident_bytes(field: str) -> int:
-    """Return the bytes of "VmRSS" (memory that is resident now) or "VmHWM" (its peak).
+    """Return the current resident memory ("VmRSS") or its peak ("VmHWM"), in bytes.
 
     On systems other than Linux, both give the peak.
     """

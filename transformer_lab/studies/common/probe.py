@@ -28,7 +28,7 @@ PROBE_SENTENCES = 1_000  # to fit the probe on, with combinations that occur in 
 def probe_accuracy(translator: Translator, pairs: Sequence[WorldPair]) -> dict[str, list[float]]:
     """Measure how well a linear probe reads the referent's gender from the encoder, at each depth.
 
-    The probe is fitted on sentences with combinations that occur in training, and scored on
+    The probe is fitted on sentences with word combinations that occur in training, and scored on
     `pairs`.
 
     Returns:
@@ -50,17 +50,17 @@ def probe_accuracy(translator: Translator, pairs: Sequence[WorldPair]) -> dict[s
 
 
 def probe_order(translator: Translator, pairs: Sequence[WorldPair]) -> dict[str, list[float]]:
-    """Measure how well a linear probe reads the order and the distance of two words from their vectors.
+    """Measure how well a linear probe reads two words' order and distance from their vectors.
 
-    The probe gets the difference between the vectors of the pronoun and of the noun it refers to,
-    and predicts how many words after the noun the pronoun comes; a negative number means before it.
-    It is fitted on sentences with combinations that occur in training, and scored on `pairs`.
+    The probe gets the pronoun's vector minus the vector of the noun that it refers to. It predicts
+    the pronoun's position minus the noun's, in words. It is fitted on sentences with word
+    combinations that occur in training, and scored on `pairs`.
 
     Returns:
-        "order": the share of pairs for which the sign is right. "distance": by how many words the
-        prediction is off on average. Each has one value for the words' embeddings without
-        positions, one with positions added, and one after each encoder layer. "guess": the same two
-        values if the answer is always the more frequent order and the median distance.
+        "order": the share of pairs for which the predicted sign is right. "distance": the mean
+        absolute error in words. Each has one value for the words' embeddings without positions, one
+        with positions added, and one after each encoder layer. "guess": the same two values for a
+        guess that is always the more frequent order and the median distance.
     """
     known = draw_pronoun_pairs(PROBE_SENTENCES // len(ORDERS), unseen=False, seed=13)
     x, y = pronoun_minus_noun(translator, known)
@@ -80,9 +80,9 @@ def probe_order(translator: Translator, pairs: Sequence[WorldPair]) -> dict[str,
 def pronoun_minus_noun(
     translator: Translator, pairs: Sequence[WorldPair]
 ) -> tuple[Float[Tensor, "depth sentence d_model"], Float[Tensor, " sentence"]]:
-    """Return the difference between the two words' vectors at each depth, and between their positions.
+    """Return the pronoun's vector minus its noun's at each depth, and the same for their positions.
 
-    The first depth is the words' embeddings without positions.
+    The first depth holds the words' embeddings without positions.
     """
     at = {
         word: torch.tensor([getattr(get_coreference(pair), word) for pair in pairs])
@@ -119,7 +119,10 @@ def encoder_states(
     source: Int[Tensor, "batch source"],
     mask: Bool[Tensor, "batch 1 1 source"],
 ) -> Float[Tensor, "depth batch source d_model"]:
-    """Return the encoder's residual stream before its first layer and after each, in evaluation mode."""
+    """Return the residual stream before the first encoder layer and after each layer.
+
+    The model is put in evaluation mode.
+    """
     found: list[Tensor] = []
     encoder = model.eval().encoder
     modules: list[nn.Module] = [encoder, *encoder.layers]
@@ -136,7 +139,7 @@ def linear_probe(
 ) -> float:
     """Fit a ridge regression to the classes, and return its accuracy on other vectors, from 0 to 1.
 
-    Classes are 0 or 1, and are fitted as −1 and 1 (see `fit_ridge`).
+    The classes 0 and 1 are fitted as −1 and 1 (see `fit_ridge`).
 
     Args:
         x: The vectors to learn from.
@@ -155,7 +158,7 @@ def fit_ridge(
 ) -> Float[Tensor, " asked"]:
     """Fit a ridge regression of y on x, and return its predictions for `x_asked`.
 
-    The features are centred, and the ridge is fixed at a hundredth of their variance.
+    The features are centred, and the ridge penalty is fixed at a hundredth of their variance.
     """
     mean = x.mean(dim=0)
     x, x_asked = x - mean, x_asked - mean

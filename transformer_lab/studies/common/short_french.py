@@ -17,9 +17,9 @@ from transformer_lab.studies.common.grid import make_study_config
 from transformer_lab.translator import Translator
 
 LONGEST = 100
-"""The largest number of characters on either side of a short pair."""
+"""The maximum number of characters on either side of a short pair."""
 PIECES, BATCH = 2_000, 512
-"""The number of pieces in the vocabulary, and of tokens in a batch."""
+"""The number of subwords in the vocabulary, and of tokens in a batch."""
 
 
 def is_short(pair: Pair) -> bool:
@@ -30,7 +30,10 @@ def is_short(pair: Pair) -> bool:
 def train_short_french(
     pairs: Sequence[Pair], tokenizer: Tokenizer, steps: int, seed: int
 ) -> Translator:
-    """Train a pre-norm translator with the `tiny` sizes on these pairs for this many steps; return it."""
+    """Train a pre-norm translator with the `tiny` sizes and return it.
+
+    It trains on these pairs for this many steps.
+    """
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         sizes = tokenizer.vocab_size, tokenizer.vocab_size

@@ -1,4 +1,7 @@
-"""How many seconds a call takes, on a CPU or a GPU. The studies of costs and the benchmarks use it."""
+"""Measure how many seconds a call takes, on a CPU or a GPU.
+
+The studies of costs and the benchmarks use this module.
+"""
 
 import time
 from collections.abc import Callable
@@ -9,9 +12,9 @@ AT_LEAST = 0.05  # a quick call is repeated for this many seconds
 
 
 def time_fastest_call(call: Callable[[], object], device: torch.device | str = "cpu") -> float:
-    """Return how many seconds the fastest of several calls takes, to four significant digits.
+    """Return the seconds that the fastest of several calls takes, to four significant digits.
 
-    The function is called at least twice, and as often as it takes to fill `AT_LEAST` seconds.
+    The function is called at least twice, and then until the calls add up to `AT_LEAST` seconds.
     """
     times: list[float] = []
     while len(times) < 2 or sum(times) < AT_LEAST:
@@ -24,6 +27,6 @@ def time_fastest_call(call: Callable[[], object], device: torch.device | str = "
 
 
 def synchronize(device: torch.device | str) -> None:
-    """Wait until a GPU has finished its work; otherwise a clock would only time the request."""
+    """Wait until a GPU has finished its work; otherwise a clock would only time the launch."""
     if torch.device(device).type == "cuda":
         torch.cuda.synchronize(device)

@@ -19,10 +19,10 @@ def load(name: str, folder: Path | None = None) -> dict[str, Any]:
 
     Args:
         name: The study's name, for example "distance".
-        folder: The folder of the JSON file; by default that of the study's module.
+        folder: The folder of the JSON file; by default, the folder of the study.
 
     Raises:
-        ValueError: If there is no stored result with this name; the message lists the names.
+        ValueError: If there is no stored result with this name; the message lists the valid names.
     """
     names = sorted(
         path.stem for path in (folder or STUDIES).glob("*.json" if folder else "*/*.json")

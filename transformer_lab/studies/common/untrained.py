@@ -1,4 +1,4 @@
-"""A translator as it was before its first training step: the control in lessons 12 and 18.
+"""A translator as it was before training: the control in lessons 12 and 18.
 
 The studies of pronouns and of gender compare a trained model with this one.
 """
@@ -10,9 +10,10 @@ from transformer_lab.translator import Translator
 
 
 def untrained_translator(trained: Translator, seed: int) -> Translator:
-    """Return a new translator of the same sizes and vocabularies, with random weights from `seed`.
+    """Return a translator with the sizes and vocabularies of `trained`, but random weights.
 
-    It is in evaluation mode, and the global random state is left as it was.
+    The weights depend only on `seed`. The translator is in evaluation mode, and the global random
+    state is left as it was.
     """
     with torch.random.fork_rng():
         torch.manual_seed(seed)

@@ -20,7 +20,7 @@ from transformer_lab.training.trainer import LossIsNaNError
 NAME = "stability"
 STEPS = 400
 EVERY = 20
-"""How many steps each stored loss is averaged over."""
+"""The number of steps that each stored loss is averaged over."""
 DEPTHS = (1, 3, 6)
 RATES = (5e-4, 2e-3, 8e-3)
 WARM_UPS = (100, 1)
@@ -52,8 +52,8 @@ def run(setting: Setting) -> dict[str, Any]:
         "losses" and "largest_gradient_norms": the mean smoothed loss in nats and the largest
         gradient norm over each `EVERY` steps. "test_loss" and "next_word": the next-word
         cross-entropy in nats and the next-word accuracy on the test sentences. If the loss became
-        NaN or infinite, "stopped" takes their place: the number of steps done when the trainer
-        noticed.
+        NaN or infinite, "stopped" replaces these two: the number of completed steps when the
+        trainer noticed.
     """
     whole = {**ablations.BASE, **SHAPE, **setting}
     splits = ablations.draw_splits(whole)

@@ -3,8 +3,8 @@
     python -m transformer_lab.studies.exposure_bias.exposure
 
 In training, each word is predicted from the words of the reference (teacher forcing); in use, it is
-predicted from the model's own. The study measures the package's translator at four stages of its
-training, and Debian's model on real text.
+predicted from the words that the model wrote. The study measures the package's translator at four
+stages of its training, and Debian's model on real text.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ from transformer_lab.translator import Translator
 NAME = "exposure"
 BATCH_SIZE = 100
 WORDS_AFTER_ERROR = 6
-"""How many words after an error are compared."""
+"""The number of words compared after an error."""
 PLACES = ((0, 2), (3, 5), (6, 8), (9, 11), (12, 14))
 """The first and last position of each group of positions in a translation, counted from 0."""
 SNAPSHOTS = ("step_00200", "step_00500", "step_01000", "model")
@@ -63,11 +63,11 @@ def error_rates_by_place(
     """Measure the share of wrong words in each of `PLACES`, groups of positions in a sentence.
 
     Returns:
-        For each group of positions that has words: "words", their number; "gold", the share of
-        wrong words given the reference's words; and "own", the share given the words that greedy
+        For each group of positions that has words: "words", the number of words; "gold", the share
+        of wrong words given the reference's words; and "own", the share given the words that greedy
         decoding wrote. A word counts as right if the reference has the same word at the same
-        position, so one extra word makes all later ones wrong. "gold bag" and "own bag" only ask
-        whether the reference has the word anywhere.
+        position, so one extra word makes all later ones wrong. "gold bag" and "own bag" are the
+        same shares, except that a word counts as right if the reference has it anywhere.
     """
     counts = np.zeros((len(PLACES), 5))
     for batch, gold in predict_after_reference(translator, pairs):
@@ -99,17 +99,17 @@ def error_rates_by_place(
 def error_rates_after_error(
     translator: Translator, pairs: Sequence[SentencePair]
 ) -> dict[str, Any]:
-    """Measure how a translation continues after its first wrong word, and after that word is corrected.
+    """Measure how a translation continues after its first wrong word, corrected or not.
 
     Returns:
         "right": the share of sentences without a wrong word, which is the same whether each word is
         predicted from the reference's words or from the model's own. "first": the share of wrong
-        words among those with only right words before them. "own" and "corrected": the share of the
-        reference's next `WORDS_AFTER_ERROR` words that the model does not write after its first
-        wrong word, if that word is kept and if it is corrected. The words are compared as bags, so
-        that an extra word shifts nothing. "difference": the 95% bootstrap interval of the mean of
-        "own" − "corrected" over sentences. "sentences": how many sentences have words after a first
-        error.
+        words among those with only right words before them. "own": after the first wrong word, the
+        share of the reference's next `WORDS_AFTER_ERROR` words that the model does not write.
+        "corrected": the same if the wrong word is corrected first. The words are compared as bags,
+        so an extra word shifts nothing. "difference": the 95% bootstrap interval of the mean of
+        "own" − "corrected" over sentences. "sentences": the number of sentences with words after
+        the first error.
     """
     rights: list[bool] = []
     own: list[float] = []
@@ -147,7 +147,7 @@ def error_rates_after_error(
 def predict_after_reference(
     translator: Translator, pairs: Sequence[SentencePair]
 ) -> Iterator[tuple[Batch, Int[Tensor, "batch target"]]]:
-    """Yield each batch with the likeliest id at each position, given the reference's words before it."""
+    """Yield each batch and the likeliest id at each position, given the reference before it."""
     examples = encode_pairs(pairs, translator.source_tokenizer, translator.target_tokenizer)
     for start in range(0, len(examples), BATCH_SIZE):
         batch = collate(examples[start : start + BATCH_SIZE])
@@ -160,13 +160,13 @@ def continue_greedily(
     begun: Sequence[Sequence[int]],
     count: int = WORDS_AFTER_ERROR,
 ) -> list[list[int]]:
-    """Return the ids that greedy decoding writes after each beginning, up to eos or `count` ids.
+    """Return the ids that greedy decoding writes after each prefix, up to eos or `count` ids.
 
     Args:
         translator: The translator that writes.
         source: The padded source ids.
-        begun: For each sentence, the target ids so far; their number may differ.
-        count: The largest number of ids to write.
+        begun: For each sentence, the target ids so far; these prefixes may differ in length.
+        count: The maximum number of ids to write.
     """
     lengths = torch.tensor([len(ids) for ids in begun])
     target = pad([*map(list, begun)])
@@ -185,9 +185,9 @@ def continue_greedily(
 
 
 def missing_share(reference: Sequence[int], written: Sequence[int]) -> float:
-    """Return the share of the reference's next words that the written ones lack, as bags of words.
+    """Return the share of the reference's next words that are missing from the written ones.
 
-    On both sides, only the first `WORDS_AFTER_ERROR` words are counted.
+    Both sides are compared as bags of their first `WORDS_AFTER_ERROR` words.
     """
     rest = list(written[:WORDS_AFTER_ERROR])
     missing = 0

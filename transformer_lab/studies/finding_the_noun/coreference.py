@@ -3,7 +3,7 @@
     python -m transformer_lab.studies.finding_the_noun.coreference
 
 Translators with 1 to 4 encoder layers and 1 to 4 decoder layers are trained on the bilingual world.
-Then all their heads are examined on sentences with combinations that never occur in training.
+Then all their heads are examined on sentences with word combinations that never occur in training.
 """
 
 from typing import Any

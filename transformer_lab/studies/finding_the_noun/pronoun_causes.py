@@ -31,8 +31,8 @@ def predict_pronouns(
         translator: The translator to examine.
         pairs: Sentences with a pronoun.
         mute: The heads to mute.
-        patch: For some heads, the weights (sentence, query, key) that replace their own, or a function
-            that computes them from the head's own.
+        patch: For some heads, the weights (sentence, query, key) that replace their own, or a
+            function that computes the new weights from the old.
     """
     batch = make_batch(translator, pairs)
     translator.model.eval()
@@ -44,7 +44,7 @@ def predict_pronouns(
 
 
 def are_pronouns_right(written: Sequence[str], pairs: Sequence[WorldPair]) -> np.ndarray:
-    """Return, for each written word, whether it is the pronoun of its pair's reference, (sentence,)."""
+    """Return, for each written word, whether it is the reference's pronoun, (sentence,)."""
     right = [pair.target_tokens[get_coreference(pair).target_pronoun] for pair in pairs]
     return np.array(written) == np.array(right)
 
@@ -74,7 +74,7 @@ def pronoun_accuracy_without_head(
 def pronouns_changed_by_pointing(
     translator: Translator, pairs: Sequence[WorldPair], row: str
 ) -> list[list[float]]:
-    """Return the share of pronouns that change if one head's row looks at the wrong noun.
+    """Return the share of pronouns that change when one head's row looks at the wrong noun.
 
     All the weight in the encoder row for "it" or for the "decider" goes to the noun that is not the
     referent. If both nouns have the same gender, no pronoun has a reason to change.

@@ -1,4 +1,4 @@
-"""Sentences with a different deciding word, to ask whether a translator reads its meaning.
+"""Sentences with a different deciding word, to test whether translators read its meaning.
 
 Lesson 12 uses them.
 """
@@ -29,18 +29,18 @@ def adjectives_by_noun(pairs: Iterable[WorldPair]) -> dict[str, set[str]]:
 def replace_deciders(
     pairs: Sequence[WorldPair], said_of: Mapping[str, set[str]], *, of: str, seed: int = 0
 ) -> list[WorldPair | None]:
-    """Replace each pair's deciding adjective by another one, and change nothing else.
+    """Replace each pair's deciding adjective with a different one, and change nothing else.
 
     Args:
         pairs: Sentences with a pronoun and two nouns.
         said_of: The result of `adjectives_by_noun`.
-        of: Which adjective to put in: "referent" for one that is used for the referent and never
+        of: Which adjective to insert: "referent" for one that is used for the referent and never
             for the other noun, "other" for the reverse, and "neither" for one used for neither.
-        seed: Decides which adjective is put in if there are several.
+        seed: Decides which adjective to insert if several fit.
 
     Returns:
-        For each pair the new one, with the French sentence unchanged. If no adjective fits, it is
-        None.
+        For each pair, the new pair with the French sentence unchanged. It is None if the deciding
+        word is not an adjective, or if no adjective fits.
     """
     choose = Random(seed)
     every = set().union(*said_of.values())

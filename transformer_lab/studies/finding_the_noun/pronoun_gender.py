@@ -2,12 +2,13 @@
 
     python -m transformer_lab.studies.finding_the_noun.pronoun_gender
 
-If a pronoun changes, the row held something that the model needs. But the row named a noun only if
-the pronoun takes the gender of whichever noun the row is made to look at, and stays right if that
-noun is the referent. Four settings of the study `coreference` are trained again for this question:
-the two in which the most pronouns changed when the row for *it*, above layer 1, was made to look at
-the wrong noun; the one in which this row preferred the referent within layer 1; and one in which
-nearly all pronouns were right. On another processor, the same settings give other models.
+If a pronoun changes when a row is redirected, the row held something that the model needs. But the
+row identified a noun only if the pronoun takes the gender of whichever noun the row is made to look
+at, and stays right if that noun is the referent. Four settings of the study `coreference` are
+trained again for this question: the two in which the most pronouns changed when the row for *it*,
+above layer 1, was made to look at the wrong noun; the one in which this row preferred the referent
+within layer 1; and one in which nearly all pronouns were right. On another processor, the same
+settings give different models.
 """
 
 from collections.abc import Sequence

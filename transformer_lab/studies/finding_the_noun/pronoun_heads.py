@@ -30,7 +30,7 @@ def referent_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) 
 
     Returns:
         Arrays (sentence, layer, head) from −1 to 1. "it" and "decider": the encoder's rows for the
-        pronoun and for the word that decides. "cross": the row of cross-attention for the step that
+        pronoun and for the deciding word. "cross": the row of cross-attention for the step that
         writes the pronoun. "decoder": the same step in decoder self-attention, on the French nouns
         that are already written (0 if they come later).
     """
@@ -53,7 +53,7 @@ def referent_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) 
 
 
 def referent_preferences(maps: np.ndarray, pairs: Sequence[WorldPair], row: str) -> np.ndarray:
-    """Return the weight on the referent minus that on the other noun, in one row of each sentence's maps.
+    """Return the weight on the referent minus that on the other noun, in one row of each map.
 
     Args:
         maps: Weights, (sentence, …, query, key).
@@ -72,7 +72,7 @@ def referent_preferences(maps: np.ndarray, pairs: Sequence[WorldPair], row: str)
 
 
 def weight_on_translations(row: np.ndarray, pair: WorldPair, source: int) -> np.ndarray:
-    """Return the weight of decoder self-attention's rows on the translations of one source word.
+    """Return a decoder self-attention row's weight on the translations of one source word.
 
     `row` is (…, key). The decoder's inputs are shifted by one position, because bos comes first.
     """
@@ -85,8 +85,8 @@ def permutation_threshold(
     """Return the threshold above which a head's mean preference for a noun exceeds chance (95%).
 
     In each of `FLIPS` rounds, the two nouns are swapped in a random half of the sentences, and the
-    largest |mean| of all heads is taken, because you would pick the head that has it. The
-    threshold is the 95th percentile of these maxima.
+    largest |mean| of all heads is taken, because that is the head you would pick. The threshold is
+    the 95th percentile of these maxima.
     """
     flat = differences.reshape(len(differences), -1)
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(FLIPS, len(flat)))
@@ -114,9 +114,10 @@ def rollout_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) -
     """Return the weight on the referent minus that on the other noun in attention rollout.
 
     Returns:
-        The mean for each clause order. "it" and "decider": in these rows of the encoder's rollout.
-        "cross": at the step that writes the pronoun, in the last decoder layer's cross-attention,
-        averaged over heads, times the encoder's rollout.
+        The mean for each clause order. "it" and "decider": the difference in these rows of the
+        encoder's rollout. "cross": the difference at the step that writes the pronoun, in the
+        product of the last decoder layer's cross-attention (averaged over heads) and the encoder's
+        rollout.
     """
     rolled = attention_rollout(capture.encoder)
     maps = {"it": rolled, "decider": rolled, "cross": capture.cross[-1].mean(axis=1) @ rolled}

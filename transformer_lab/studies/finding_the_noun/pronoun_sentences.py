@@ -1,4 +1,4 @@
-"""Sentences with a pronoun that could refer to either of two nouns, for testing a translator (lesson 12).
+"""Sentences whose pronoun could refer to either of two nouns, to test a translator (lesson 12).
 
 The studies of pronouns and the linear probe also use them.
 """
@@ -20,9 +20,10 @@ ORDERS = ("because_last", "because_first")
 
 
 def iterate_pronoun_pairs(order: str, unseen: bool = True, seed: int = 12) -> Iterator[WorldPair]:
-    """Yield sentences with a pronoun in one clause order, with held-out combinations if `unseen` is set.
+    """Yield sentences with a pronoun, in one clause order.
 
-    Otherwise only sentences with combinations that occur in training are yielded.
+    If `unseen` is set, all have word combinations that are held out from training; otherwise, none
+    do.
     """
     for pair in sentences(seed=seed):
         if pair.construction == order and pair.coreference and is_held_out(pair) == unseen:
@@ -39,7 +40,7 @@ def draw_pronoun_pairs(each: int, unseen: bool = True, seed: int = 12) -> list[W
 
 
 def get_coreference(pair: WorldPair) -> Coreference:
-    """Return the coreference of a pair: the positions of its pronoun, its nouns and the deciding word."""
+    """Return a pair's coreference: the positions of its pronoun, nouns and deciding word."""
     assert pair.coreference is not None
     return pair.coreference
 
@@ -52,7 +53,7 @@ def make_batch(translator: Translator, pairs: Sequence[WorldPair]) -> Batch:
 def mean_by_order(values: np.ndarray) -> list[Any]:
     """Return the mean over the sentences of each clause order.
 
-    Axis 0 of `values` holds the sentences, with equally many in each clause order, in the order of
+    Axis 0 of `values` holds the sentences: the same number for each clause order, in the order of
     `ORDERS`.
     """
     return [

@@ -1,4 +1,4 @@
-"""Scores for heads on grammatical relations: every encoder head against the best fixed offset.
+"""Scores for heads on grammatical relations: each head is compared with the best fixed offset.
 
 The studies `heads` (lesson 18) and `emergence` use them.
 """
@@ -31,7 +31,7 @@ def encoder_word_maps(
 ) -> list[Maps | None]:
     """Return, for each text, the encoder's attention weights between its words, with eos last.
 
-    This is None for a text whose pieces do not spell its words.
+    The result is None for a text whose subwords do not spell its words.
     """
     found: list[Maps | None] = []
     for start in range(0, len(texts), BATCH_SIZE):
@@ -92,11 +92,11 @@ def compare_with_offset(
         offsets: Whether each of `OFFSETS` finds each link.
 
     Returns:
-        "links": the number of links. "head", as [layer, head], and "offset": the ones chosen.
-        "right" and "by offset": the share of links that each finds on the odd sentences. "better":
-        the 95% interval of the difference between these two, over resampled sentences. "all" and
-        "offsets": the share of links in all sentences found by each head, [layer][head], and by
-        each offset.
+        "links": the number of links. "head": the chosen head, as [layer, head]. "offset": the
+        chosen offset. "right" and "by offset": the share of links that each finds on the odd
+        sentences. "better": the 95% interval of the difference between these two, over resampled
+        sentences. "all" and "offsets": the share of links in all sentences found by each head,
+        [layer][head], and by each offset.
     """
     even, odd = sentence % 2 == 0, sentence % 2 == 1
     shares = right[even].mean(axis=0)

@@ -29,8 +29,8 @@ def head_overlaps(model: Transformer) -> dict[str, list[float]]:
     """Return how much the subspaces of an encoder layer's heads overlap, for each projection.
 
     For "query", "key", "value" and "output", the list has one number per layer: the mean of
-    `subspace_overlap` over all pairs of its heads. The first three are the subspaces of d_model
-    that a head reads from, and "output" is the one it writes to.
+    `subspace_overlap` over all pairs of that layer's heads. The first three are the subspaces of
+    d_model that a head reads from, and "output" is the one it writes to.
     """
     found: dict[str, list[float]] = {name: [] for name in PROJECTIONS}
     heads = model.config.num_heads

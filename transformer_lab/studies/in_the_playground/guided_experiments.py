@@ -2,7 +2,7 @@
 
     python -m transformer_lab.studies.in_the_playground.guided_experiments
 
-The models are trained in the page, where the reader trains them, so a run needs Chromium. Each run
+The models are trained in the page, as the reader trains them, so a run needs Chromium. Each run
 stores the share of 512 unseen examples that the model writes correctly (`written`), and the share
 that it gets right with teacher forcing (`exact`). It also stores the last batch's `loss`, and
 `learned_at`, the first step at which 98% of 64 unseen examples were right, if there was one.
@@ -46,7 +46,7 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
 }
 """The experiments of `page/playground/experiments.js`.
 
-Each has a task, settings for both models, and what the second one changes.
+Each has a task, the settings of both models, and the changes that only the second one gets.
 """
 OTHERS: list[tuple[str, dict[str, Any]]] = [
     ("reverse", {"norm": "none"}),
@@ -60,7 +60,7 @@ OTHERS: list[tuple[str, dict[str, Any]]] = [
     ("brackets", {"heads": 1}),
     ("reverse", {"heads": 1, "width": 64, "root": False, "rate": 0.001, "steps": 3000}),
 ]
-"""What the experiments say about other settings, which the reader may try next."""
+"""Models with other settings that the experiments mention, which the reader may try next."""
 
 
 def list_models() -> list[tuple[str, dict[str, Any]]]:
@@ -106,7 +106,11 @@ LEARN = """async ({ task, changes, seed }) => {
 
 @contextmanager
 def open_playground() -> Iterator[Any]:
-    """Open the playground in Chromium, as a Playwright page; raise a RuntimeError if there is none."""
+    """Open the playground in Chromium and yield it as a Playwright page.
+
+    Raises:
+        RuntimeError: If no browser is found.
+    """
     # Imported here, because it is needed only to repeat the study.
     from playwright.sync_api import sync_playwright
 
@@ -126,7 +130,7 @@ def open_playground() -> Iterator[Any]:
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train one model in the page, and return how it went."""
+    """Train one model in the page, and return its scores and the steps that it took."""
     with open_playground() as page:
         found = page.evaluate(LEARN, setting)
     learned_at = next((step for step, share in found["moments"] if share >= ENOUGH), None)
@@ -142,7 +146,7 @@ def find_results(task: str, changes: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def describe_results(results: list[dict[str, Any]]) -> list[str]:
-    """Return two table cells for ten seeds: the accuracy, and the step at which it reached 98%."""
+    """Return two table cells for a model: its accuracy, and the step at which it reached 98%."""
     shares = [result["written"] for result in results]
     learned = sorted(result["learned_at"] for result in results if result["learned_at"] is not None)
     spread = f"{mean(shares):.1%} ({min(shares):.1%} to {max(shares):.1%})"

@@ -1,9 +1,9 @@
 """Muon, an optimizer that moves a matrix equally far in every direction (Jordan et al. 2024).
 
-Adam looks at each number of a matrix on its own. Muon takes the momentum of the whole matrix and
-replaces its singular values by numbers near 1, so that directions in which the gradient is rarely
-large get equally large steps. It is only for the matrices between layers; Adam updates the rest.
-The study `sooner` uses it.
+Adam treats each entry of a matrix on its own. Muon takes the momentum of the whole matrix and
+replaces its singular values with numbers near 1, so directions in which the gradient is usually
+small get equally large steps. It is only for the weight matrices inside the layers; Adam updates
+the other parameters. The study `sooner` uses it.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
-"""The polynomial a·s + b·s³ + c·s⁵, which drives a singular value s in (0, 1] to about 1."""
+"""The polynomial a·s + b·s³ + c·s⁵; repeated, it drives a singular value s in (0, 1] to about 1."""
 
 
 def orthogonalize(
@@ -22,7 +22,8 @@ def orthogonalize(
 ) -> Float[Tensor, "rows columns"]:
     """Return an approximation of U Vᵀ for a matrix U S Vᵀ, by a Newton–Schulz iteration.
 
-    Its singular values lie between 0.7 and 1.2, except that those that start below 0.01 stay smaller.
+    The singular values of the result lie between 0.7 and 1.2, except that any that start below 0.01
+    stay smaller.
     """
     a, b, c = NEWTON_SCHULZ
     tall = matrix.size(0) > matrix.size(1)
@@ -35,7 +36,7 @@ def orthogonalize(
 
 
 class Muon(torch.optim.Optimizer):
-    """An optimizer that steps by the orthogonalised momentum, about as far as Adam at the same rate."""
+    """An optimizer that steps along the orthogonalised momentum, about as far as Adam would."""
 
     def __init__(self, matrices: Iterable[Tensor], rate: float = 0.0, momentum: float = 0.95):
         super().__init__(matrices, {"lr": rate, "momentum": momentum})

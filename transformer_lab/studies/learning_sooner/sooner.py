@@ -4,14 +4,13 @@
 
 It tries one change at a time to a set of training settings, on the bilingual world, with one
 thread. The pronoun is learnt last, so a run that ends too early does not learn it at all. Runs are
-repeated with other seeds and with another processor's instructions, because rounding acts like a
+repeated with different seeds and different processor instructions, because rounding acts like a
 seed too:
 
     ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2 python -m …
 
-A run takes one to four minutes. A call does only the runs for the instructions that its own
-processor has. The machine was busy with other things, so the stored seconds are too high to be used
-as timings.
+A run takes one to four minutes. A call does only the runs for the processor instructions in use.
+The machine was busy with other things, so the stored seconds are too high to be used as timings.
 """
 
 from collections.abc import Sequence
@@ -39,7 +38,7 @@ from transformer_lab.translator import Translator
 
 NAME = "sooner"
 SENTENCES = 1_000
-"""The validation sentences that are scored during training."""
+"""The number of validation sentences that are scored during training."""
 BATCH_SIZE = 125
 BASE: Setting = {
     "model": {},
@@ -61,7 +60,7 @@ CHANGES: dict[str, Setting] = {
     "short, then one gender": {"order": "taught"},
     "the last two together": {"order": "taught", "embedding_rate": 3.0},
 }
-"""The changes to try: one thing each, except that the last one changes two.
+"""The changes to try, one at a time; the last one combines the two before it.
 
 All of them train for 1,000 steps, after which the unchanged settings have half learnt the pronoun.
 """
@@ -76,11 +75,11 @@ RECIPES: dict[str, Setting] = {
     "a higher rate": {"training": HIGHER},
     "short first": {"training": HIGHER, "order": "taught"},
 }
-"""What the repeated runs change of `BASE`.
+"""What the repeated runs change in `BASE`.
 
-The changes above are tried without weight decay; `train` has had decay since then. The last two
-recipes ask how short a run can be: their peak rate is 5e-3 instead of 3e-3, and *short first* also
-has the order of `CurriculumBatches`.
+The changes above are tried without weight decay, which `train` now uses. The last two recipes ask
+how short a run can be: their peak rate is 5e-3 instead of 3e-3, and *short first* also trains in
+the order of `CurriculumBatches`.
 """
 REPEATED: dict[tuple[str, int, str], int] = {
     ("without decay", 1_500, "AVX512"): 2,
@@ -94,9 +93,9 @@ REPEATED: dict[tuple[str, int, str], int] = {
     ("with decay", 2_500, "AVX512"): 10,
     ("with decay", 2_500, "AVX2"): 10,
 }
-"""The number of seeds for each (recipe, steps, instructions), in the order in which they were tried.
+"""The number of seeds for each (recipe, steps, instructions), in the order they were tried.
 
-The 2,000 steps without decay were abandoned when two of seventeen runs ended below 98%.
+The runs of 2,000 steps without decay were abandoned when two of seventeen runs ended below 98%.
 """
 HURRIED: dict[tuple[str, int, str], int] = {
     ("short first", 1_060, "AVX512"): 10,
@@ -104,14 +103,14 @@ HURRIED: dict[tuple[str, int, str], int] = {
     ("a higher rate", 1_300, "AVX512"): 10,
     ("a higher rate", 1_500, "AVX512"): 10,
 }
-"""The same for the recipes that try to be quick."""
+"""The same for the recipes that test how short a run can be."""
 LOOKS = {
     ("without decay", 1_500, "AVX512"): 100,
     ("short first", 1_060, "AVX512"): 265,
     ("a higher rate", 1_060, "AVX512"): 265,
     ("a higher rate", 1_300, "AVX512"): 260,
 }
-"""How many steps lie between two scores; in the other runs there are 250."""
+"""The number of steps between two scores; in the other repeated runs it is 250."""
 GRID: list[Setting] = [
     *(
         {**BASE, **change, "seed": seed}
@@ -141,9 +140,9 @@ def get_run_key(setting: Setting) -> tuple[str, int, str]:
 
 
 def get_change_name(setting: Setting) -> str:
-    """Return the name in `CHANGES` of the fields in which this setting differs from `BASE`.
+    """Return the name in `CHANGES` of what this setting changes in `BASE`.
 
-    The recipe, the number of steps, the seed and the like are not compared.
+    The fields "training", "steps", "every", "instructions" and "seed" are not compared.
     """
     own = ("training", "steps", "every", "instructions", "seed")
     changed = {key: value for key, value in setting.items() if key not in own and value}
@@ -154,10 +153,10 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one model, score it during training, and test it.
 
     Returns:
-        "rows": for each scored step, its number and two results of the averaged weights on 1,000
-        validation sentences, the exact match (greedy) and the pronoun accuracy. "test": the same
-        two results for the finished model on the test set, where half of the sentences combine
-        words in ways that never occur in training.
+        "rows": for each scored step, its number, and the exact match (greedy) and the pronoun
+        accuracy of the averaged weights on 1,000 validation sentences. "test": the same two scores
+        for the finished model on the test set, where half of the sentences combine words in ways
+        that never occur in training.
     """
     splits = find_corpus("world").splits()
     preset = PRESETS["tiny"]
@@ -206,8 +205,8 @@ def judge_pairs(
 
     A single pass with teacher forcing is enough. Greedy decoding writes the reference exactly if
     each of its words is the most probable one given those before it, so nothing has to be
-    generated. A pronoun is judged given the reference's words; pairs without a pronoun add nothing
-    to that list.
+    generated. A pronoun is judged given the reference's words; pairs without a pronoun are left out
+    of that list.
     """
     model: Transformer = translator.model.eval()
     exact, pronouns = [], []

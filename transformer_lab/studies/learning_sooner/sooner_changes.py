@@ -1,4 +1,4 @@
-"""Changes in `sooner` that have no configuration field: initial weights, optimizer, order."""
+"""Changes for `sooner` that have no configuration field: initial weights, optimizer, data order."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -18,7 +18,7 @@ GENDERS = {word: n.gender for n in NOUNS.values() for word in (n.english, n.engl
 
 @torch.no_grad()
 def rescale_parameters(model: nn.Module, factors: Mapping[str, float]) -> None:
-    """Multiply each parameter whose name contains a key of `factors` by that key's factor, in place.
+    """Multiply each parameter whose name contains a key of `factors` by its factor, in place.
 
     The key "sinusoids" rescales the table of positions.
     """
@@ -32,7 +32,7 @@ def rescale_parameters(model: nn.Module, factors: Mapping[str, float]) -> None:
 
 
 class AdamWithFactors(torch.optim.Adam):
-    """An Adam whose parameter groups multiply the learning rate by a factor of their own, `times`."""
+    """An Adam optimizer that multiplies each parameter group's rate by its factor `times`."""
 
     def step(self, closure: Any = None) -> Any:
         """Multiply each group's learning rate by its factor `times`, then take one Adam step.
@@ -68,7 +68,7 @@ class JointOptimizer:
 
 
 def make_adam_with_embedding_rate(trainer: Trainer, times: float) -> AdamWithFactors:
-    """Return the trainer's Adam with `times` the rate for embeddings and for an output tied to them."""
+    """Return an Adam optimizer with `times` the rate for embeddings and the output projection."""
     names = dict(trainer.model.named_parameters())
     embeddings = [p for name, p in names.items() if is_embedding(name)]
     rest = [p for name, p in names.items() if not is_embedding(name)]
@@ -77,7 +77,7 @@ def make_adam_with_embedding_rate(trainer: Trainer, times: float) -> AdamWithFac
 
 
 def make_muon_and_adam(trainer: Trainer) -> Any:
-    """Return an optimizer: Muon for the matrices between layers, the trainer's Adam for the rest."""
+    """Return a joint optimizer: Muon for the matrices inside the layers, Adam for the rest."""
     names = dict(trainer.model.named_parameters())
     between = [p for name, p in names.items() if p.dim() == 2 and not is_embedding(name)]
     rest = [p for name, p in names.items() if p.dim() != 2 or is_embedding(name)]
@@ -87,12 +87,15 @@ def make_muon_and_adam(trainer: Trainer) -> Any:
 
 
 def is_embedding(name: str) -> bool:
-    """Return whether this parameter belongs to an embedding, or to an output that is tied to one."""
+    """Return whether this parameter belongs to an embedding or to the output projection."""
     return "embedding" in name or name.startswith("output")
 
 
 def get_adam_settings(trainer: Trainer) -> dict[str, Any]:
-    """Return the arguments of the trainer's Adam, except its rate, which is set at each step."""
+    """Return the betas, epsilon and fused setting of the trainer's Adam.
+
+    The learning rate is not included, because it is set at each step.
+    """
     return {key: trainer.optimizer.defaults[key] for key in ("betas", "eps", "fused")}
 
 
@@ -100,9 +103,9 @@ class CurriculumBatches(Batches):
     """Batches in three stages: short sentences, then easy pronouns, then all examples.
 
     Until step 150, batches hold sentences of at most 8 tokens without a pronoun to resolve. From
-    then until step 380, they hold 15,000 sentences without such a pronoun, and four copies of each
-    because-sentence whose two nouns have the same gender, so that the pronoun's gender can be
-    copied from either noun. After that, they hold all examples.
+    step 150 to step 380, they hold 15,000 sentences without such a pronoun, and four copies of each
+    because-sentence whose two nouns have the same gender, so the pronoun's gender can be copied
+    from either noun. After that, they hold all examples.
     """
 
     def __init__(self, batches: Batches, pairs: Sequence[WorldPair]):
@@ -128,7 +131,7 @@ class CurriculumBatches(Batches):
 
 
 def has_one_gender(pair: WorldPair) -> bool:
-    """Return whether both nouns that a pair's pronoun could refer to have the same gender in French."""
+    """Return whether the two nouns of a pair with a pronoun have the same gender in French."""
     found = pair.coreference
     if found is None:
         return False

@@ -16,21 +16,21 @@ FIRST_ID = 4  # the ids below it are pad, bos, eos and unk
 LETTERS = 20
 KEYS = 64
 LONGEST = {"copy": 12, "reverse": 12, "sort": 8, "world": 2}
-"""The greatest length L in training, in letters (copy, reverse), numbers (sort) or sentences (world)."""
+"""The maximum length L in training, in letters (copy, reverse), numbers or sentences (world)."""
 BATCH = {"copy": 32, "reverse": 32, "sort": 64, "world": 32}
 WORLD_PAIRS = 20_000
 
 
 class TaskExample(NamedTuple):
-    """One example without bos and eos, with what is known about each word of its target.
+    """One example without bos and eos, with the origin and part of each target word.
 
     Attributes:
         source: The source ids.
         target: The target ids.
         origin: For each target word, the source position it is copied or translated from, or −1 if
             there is none.
-        part: For each target word, the part of the target it belongs to: its position, or in the
-            bilingual world the number of its sentence.
+        part: For each target word, the part of the target it belongs to. This is the number of its
+            sentence in the bilingual world, and its position in the other tasks.
     """
 
     source: list[int]
@@ -44,7 +44,7 @@ class TaskExample(NamedTuple):
 
 
 class Task:
-    """A task, which draws examples of any length and knows the sizes of its two vocabularies."""
+    """A task that generates examples of any length, with the sizes of its two vocabularies."""
 
     def __init__(
         self,
@@ -59,15 +59,15 @@ class Task:
         self.draw = draw
 
     def batch(self, random: Random) -> list[Example]:
-        """Draw a batch of examples with lengths from 1 to the longest in training."""
+        """Generate a batch of examples with lengths from 1 to the maximum in training."""
         lengths = [random.randint(1, self.longest) for _ in range(self.batch_size)]
         return [self.draw(length, random).example() for length in lengths]
 
 
 def make_task(name: str, seed: int) -> Task:
-    """Return the task of this name, a key of `LONGEST`.
+    """Return the task with this name, a key of `LONGEST`.
 
-    The seed draws the sentences of "world"; the other tasks do not need it.
+    The seed determines the sentences of "world"; the other tasks do not use it.
     """
     longest = LONGEST[name]
     if name == "world":
@@ -78,30 +78,30 @@ def make_task(name: str, seed: int) -> Task:
 
 
 def make_permutation(source: list[int], origin: Sequence[int]) -> TaskExample:
-    """Return the example whose target is the source's words at the positions `origin`, in that order."""
+    """Return an example whose target has the source's words at the positions `origin`, in order."""
     target = [source[place] for place in origin]
     return TaskExample(source, target, list(origin), list(range(len(target))))
 
 
 def draw_letters(length: int, random: Random) -> list[int]:
-    """Draw the ids of `length` random letters."""
+    """Sample the ids of `length` letters."""
     return [random.randrange(FIRST_ID, FIRST_ID + LETTERS) for _ in range(length)]
 
 
 def draw_copy(length: int, random: Random) -> TaskExample:
-    """Draw an example whose target repeats its letters."""
+    """Generate a random example whose target repeats its letters."""
     return make_permutation(draw_letters(length, random), range(length))
 
 
 def draw_reverse(length: int, random: Random) -> TaskExample:
-    """Draw an example whose target has its letters in reverse order."""
+    """Generate a random example whose target has its letters in reverse order."""
     return make_permutation(draw_letters(length, random), range(length - 1, -1, -1))
 
 
 def draw_sort(length: int, random: Random) -> TaskExample:
-    """Draw an example of distinct numbers whose target has them in ascending order.
+    """Generate a random example of distinct numbers whose target has them in ascending order.
 
-    Each number is a word whose id is its sorting key.
+    Each number is a word, and its id is its sorting key.
     """
     keys = random.sample(range(FIRST_ID, FIRST_ID + KEYS), length)
     return make_permutation(keys, sorted(range(length), key=keys.__getitem__))

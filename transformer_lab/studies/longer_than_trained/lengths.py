@@ -2,9 +2,9 @@
 
     python -m transformer_lab.studies.longer_than_trained.lengths
 
-Encoder-decoders with each kind of positions learn four tasks at lengths up to L, and are tested at
-lengths up to 4 L: copying, reversing, sorting by key, and translating sentences of the bilingual
-world joined by "and".
+Encoder-decoders with each kind of positional encoding learn four tasks at lengths up to L, and are
+tested at lengths up to 4 L: copying, reversing, sorting by key, and translating sentences of the
+bilingual world joined by "and".
 """
 
 from collections import Counter
@@ -46,9 +46,9 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one model and score it at every length.
 
     Returns:
-        "lengths": the lengths that were tested. "found": for each of them, the result of
-        `failures`. "parts": the result of `score_by_part` at the longest length in training and at
-        three greater lengths.
+        "lengths": the lengths that were tested. "found": the result of `failures` for each length.
+        "parts": the result of `score_by_part` at the longest length in training and at three longer
+        ones.
     """
     task = make_task(setting["task"], setting["seed"])
     model = train_model(setting, task)
@@ -72,7 +72,10 @@ def list_lengths(longest: int) -> list[int]:
 
 
 def train_model(setting: Setting, task: Task) -> Transformer:
-    """Train a post-norm model with two layers per side, without dropout, on new examples at each step."""
+    """Train a post-norm model with two layers per side, without dropout.
+
+    Every step has new examples.
+    """
     torch.manual_seed(setting["seed"])
     source, target = task.vocabularies
     model = Transformer(
@@ -99,7 +102,7 @@ def train_model(setting: Setting, task: Task) -> Transformer:
 
 
 def score_length(model: Transformer, task: Task, length: int, random: Random) -> dict[str, float]:
-    """Translate `NUM_EXAMPLES` new examples of one length greedily; return the result of `failures`."""
+    """Translate `NUM_EXAMPLES` new examples of one length greedily; return their `failures`."""
     examples = [task.draw(length, random).example() for _ in range(NUM_EXAMPLES)]
     source = pad([e.source for e in examples])
     limit = 2 * max(len(e.target) for e in examples)
@@ -108,15 +111,15 @@ def score_length(model: Transformer, task: Task, length: int, random: Random) ->
 
 
 def failures(written: Sequence[list[int]], right: Sequence[list[int]]) -> dict[str, float]:
-    """Return the share of translations with each outcome, and how far they are right.
+    """Return the shares of correct translations and of each kind of first mistake.
 
     `written` and `right` hold target ids with eos.
 
     Returns:
-        "exact": right to the end. The others are counted by their first wrong word: "stopped" if
-        eos was written there, "went on" if there is another word where eos should be, and "word" if
-        one word was written instead of another. "reached": the mean share of the target before the
-        first wrong word.
+        "exact": the share of translations without a mistake. The others are counted by their first
+        mistake: "stopped" if eos comes too early, "went on" if a word follows where eos should be,
+        and "word" if one word is written instead of another. "reached": the mean share of the
+        target before the first mistake.
     """
     kinds: Counter[str] = Counter()
     reached = 0.0
@@ -156,19 +159,19 @@ def read_targets(model: Transformer, drawn: Sequence[TaskExample]) -> tuple[np.n
 def score_by_part(
     model: Transformer, task: Task, lengths: Sequence[int], random: Random
 ) -> list[dict]:
-    """Find out which parts of the target fail at each length, beginning with the longest in training.
+    """Measure which parts of the target fail at each length.
 
-    The model runs with teacher forcing, so a mistake does not affect later steps. One
-    cross-attention head is followed: the one that looks at the origin most often at the first
-    length.
+    The first length should be the longest in training. The model runs with teacher forcing, so a
+    mistake does not affect later steps. One cross-attention head is followed: the one that looks at
+    the origin most often at the first length.
 
     Returns:
-        For each length: "length", and for each part (see `TaskExample`):
+        For each length, "length" and "end", the share of examples with eos where it is due. There
+        are also four lists with one value for each part (see `TaskExample`):
         "right": the share of words that are the most probable at their step.
         "eos": the share of steps at which eos is the most probable, although a word is due.
         "looked": the share of steps at which the head looks at the word's origin.
         "off": how many positions it looks to the right of the origin, as three quartiles.
-        There is also "end": the share of examples with eos where it is due.
     """
     found: list[dict] = []
     best = (0, 0)

@@ -1,1 +1,1 @@
-"""Lesson 10c: is the translation that the others agree with better than the beam's?"""
+"""Lesson 10c: is the sample that agrees best with the others better than the beam's output?"""

@@ -1,4 +1,4 @@
-"""Lesson 10c's study: is the translation that the others agree with better than the beam's?
+"""Lesson 10c's study: is the sample that agrees best with the others better than the beam's output?
 
     python -m transformer_lab.studies.minimum_bayes_risk.mbr
 
@@ -38,7 +38,7 @@ NAME = "mbr"
 COUNTS = (4, 16, 64)
 BASE = "beam 4"
 WAYS = {"as the model says": None, "top-p 0.9": 0.9}
-"""The ways of drawing samples at a temperature of 1, each with its top-p."""
+"""The ways of sampling at a temperature of 1, each with its top-p."""
 WORLD, REAL = "world", "debian:fr"
 SEEDS = [0, 1, 2]
 GRID: list[Setting] = [
@@ -54,7 +54,7 @@ def run(setting: Setting) -> dict[str, Any]:
     """Compare greedy decoding, beam search, sampling and MBR on one corpus.
 
     Returns:
-        The result of `compare_decoders`, for each way of drawing samples that the setting names.
+        The result of `compare_decoders`, for each way of sampling that the setting names.
     """
     if setting["corpus"] == WORLD:
         translator = Translator.load(weights=setting["weights"], device="cpu")
@@ -76,13 +76,14 @@ def compare_decoders(
     top_p: float | None,
     seeds: Sequence[int],
 ) -> dict[str, Any]:
-    """Return the scores of greedy decoding, beam search, one sample and MBR, one value per seed.
+    """Return the scores of greedy decoding, beam search, one sample and MBR.
 
     Returns:
-        For each choice: "chrf", the mean chrF of a sentence; "bleu", the BLEU of the corpus;
-        "exact", the share of sentences that are exactly right; and the 95% intervals of its gains
-        over the beam: "chrf gain" for the mean over the seeds, and "bleu gain" for each seed.
-        Greedy decoding and the beam have one value each, because nothing is drawn.
+        For each decoder: "chrf", the mean chrF of a sentence, averaged over the seeds; "bleu", each
+        seed's corpus BLEU; and "exact", each seed's share of sentences that are exactly right.
+        "chrf gain" is the 95% interval of the gain over the beam, averaged over the seeds, and
+        "bleu gain" has one such interval per seed. Greedy decoding and the beam have one value
+        each, because they are deterministic.
     """
     sources, references = [p.source for p in pairs], [p.target for p in pairs]
     chosen = {
@@ -139,14 +140,14 @@ def choose_by_agreement(texts: Sequence[str]) -> dict[int, str]:
 
 
 ORDERS, BETA = range(1, 7), 2
-"""The lengths of chrF's letter n-grams, and the weight of recall relative to precision."""
+"""The orders of chrF's character n-grams, and the weight of recall relative to precision."""
 
 
 def chrf_table(texts: Sequence[str]) -> Float[np.ndarray, "n n"]:
-    """Return the chrF of each text (row) against each text as the reference (column), from 0 to 100.
+    """Return the chrF of each text (row) with each text as the reference (column), 0 to 100.
 
-    It computes what `sentence_chrf` does, for all pairs at once, so each text is cut into letter
-    n-grams only once: sixty-four texts have 4,096 pairs.
+    It computes what `sentence_chrf` does, for all pairs at once, so each text is split into
+    character n-grams only once: sixty-four texts have 4,096 pairs.
     """
     precision, recall, orders = np.zeros((3, len(texts), len(texts)))
     for order in ORDERS:
@@ -169,7 +170,7 @@ def chrf_table(texts: Sequence[str]) -> Float[np.ndarray, "n n"]:
 
 
 def count_letter_ngrams(text: str, order: int) -> Counter[str]:
-    """Count the letter n-grams of this order in a text, ignoring its spaces."""
+    """Count the character n-grams of this order in a text, ignoring its spaces."""
     letters = "".join(text.split())
     return Counter(letters[i : i + order] for i in range(len(letters) - order + 1))
 

@@ -7,8 +7,8 @@ find four of twelve words (lesson 03). In "parts", one encoder layer, possibly w
 adds each digit to the one before it. In "norms", deeper encoders name the previous letter, with
 LayerNorm in one of its two places (both lesson 05).
 
-Seed 7 is left out. The translator that comes with the course has this seed, and it was chosen for
-what one of its heads does, so the course never includes this seed in a count.
+Seed 7 is left out. The translator that comes with the course was trained with this seed, and it was
+chosen for what one of its heads does, so the course never includes this seed in a count.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,11 @@ FEW = 10
 STUCK = (2, 6, 9, 14, 15, 16, 17, 23, 24)
 """The seeds with which four heads have not found all four words after 600 steps."""
 NAMES, WORDS, ASKED, NUMBERS, WIDTH = 16, 12, 4, 4, 64
-"""In "heads": how many names, words in a text, names in a query, and numbers per word."""
+"""The sizes in "heads".
+
+These are the numbers of names, words in a text, names in a query and numbers per word, and the
+width of the attention layer.
+"""
 LENGTH, FIRST_ID = 12, 4
 """In the other two: the number of symbols in a sequence, and the id of the first symbol."""
 PARTS = ("nothing", "attention", "feed-forward", "positions")
@@ -173,7 +177,11 @@ def draw_queries(
 
 
 def train_heads(num_heads: int, steps: int, seed: int) -> float:
-    """Train an attention layer with this many heads; return the last 50 steps' mean squared error."""
+    """Train an attention layer with this many heads.
+
+    Returns:
+        The mean squared error over the last 50 steps.
+    """
     generator = torch.Generator().manual_seed(seed)
     torch.manual_seed(seed)
     ask = nn.Linear(ASKED * NAMES, WIDTH)

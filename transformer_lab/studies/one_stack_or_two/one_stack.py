@@ -10,9 +10,9 @@ costs more, and the GPT is trained three times: for as many steps as the two sta
 arithmetic, and for as much time.
 
 This was fixed before these runs: there are five seeds, and a difference counts if the 95% interval
-of its mean over them excludes 0 (Student's t, on pairs with equal seeds). Each kind gets the best
-of four rates on each corpus, chosen with a sixth seed and fewer steps. If one stack and two stacks
-get different rates, the control is one stack with the two stacks' rate. All are pre-norm, because
+of its mean over them excludes 0 (Student's t, paired by seed). Each kind gets the best of four
+rates on each corpus, chosen with a sixth seed and fewer steps. If one stack and two stacks get
+different rates, the control is one stack with the two stacks' rate. All are pre-norm, because
 post-norm suffers from depth, and have no dropout, because no sentence is read often. The corpora
 are the bilingual world and Debian's short package descriptions, which are fetched with apt.
 
@@ -60,7 +60,10 @@ BEST = {
 ARITHMETIC = {WORLD: 626, DEBIAN: 1_021}
 """How many steps of one stack take as much arithmetic as `STEPS` steps of two stacks."""
 TIME = {WORLD: 744, DEBIAN: 1_104}
-"""How many steps of one stack take as long as `STEPS` of two stacks, by the median of the rounds."""
+"""How many steps of one stack take as long as `STEPS` steps of two stacks.
+
+The times are medians over the rounds.
+"""
 NUM_TRANSLATED, NUM_ALIGNED = 1_000, 200
 """The numbers of test sentences that are translated, and of those whose attention is scored."""
 
@@ -113,9 +116,9 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one translator and score it, or measure what all of them cost.
 
     Returns:
-        For a translator: its "parameters", the "loss" on unseen sentences in nats, and the results
-        of `score_greedy` and, in the bilingual world, of `score_attention`. For a setting with
-        "cost": the result of `measure_costs`.
+        For a translator: "parameters", the parameter count; "loss", the loss on unseen sentences in
+        nats; and the results of `score_greedy` and, in the bilingual world, of `score_attention`.
+        For a setting with "cost": the result of `measure_costs`.
     """
     if "cost" in setting:
         return measure_costs(setting)

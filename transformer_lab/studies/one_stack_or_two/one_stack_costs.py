@@ -29,11 +29,15 @@ from transformer_lab.studies.one_stack_or_two.one_stack_translator import StackT
 from transformer_lab.training.step import build_adam, training_step
 
 COSTED, LENGTH, SENTENCES, ROUNDS = 10, 16, (1, 64), 7
-"""The numbers of training batches, of words read and written, of sentences at a time, and of rounds."""
+"""The numbers of training batches, words per sentence, sentences at a time, and rounds."""
 
 
 def measure_costs(setting: Setting) -> dict[str, Any]:
-    """Return the result of `measure_training_costs` or `measure_writing_costs`, as the setting says."""
+    """Measure the costs of training or of writing, as the setting says.
+
+    Returns:
+        The result of `measure_training_costs` or of `measure_writing_costs`.
+    """
     return (
         measure_training_costs(setting["corpus"])
         if setting["cost"] == "training"
@@ -45,8 +49,8 @@ def measure_training_costs(corpus: str) -> dict[str, Any]:
     """Measure what `COSTED` training batches cost for each kind of model.
 
     Returns:
-        For each kind, the arithmetic ("flops") and the "seconds", as `ROUNDS` values; the kinds
-        take turns in each round.
+        For each kind: "flops", the number of floating-point operations, and "seconds", the time in
+        each round. The kinds take turns in each round.
     """
     splits, tokenizers = load_corpus(corpus, seed=0)
     costed = list(islice(iterate_batches(splits.train, tokenizers, seed=0), COSTED))
@@ -75,11 +79,11 @@ def measure_training_costs(corpus: str) -> dict[str, Any]:
 
 
 def measure_writing_costs() -> dict[str, Any]:
-    """Measure the seconds it takes to read `LENGTH` words, and to read them and write equally many.
+    """Time how long it takes to read `LENGTH` words, and to read them and write as many.
 
     Returns:
-        For each number of sentences and each kind: `ROUNDS` values of "read" and of "write", with
-        the KV cache; the kinds take turns in each round.
+        For each number of sentences and each kind: "read" and "write", the seconds in each round,
+        with the KV cache. The kinds take turns in each round.
     """
     tokenizers = load_corpus(WORLD, seed=0)[1]
     found: dict[str, Any] = {}

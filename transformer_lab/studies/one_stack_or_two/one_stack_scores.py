@@ -97,9 +97,10 @@ def find_best_aligner(errors: Float[np.ndarray, "pairs layers heads"]) -> dict[s
 
 
 def head_alignment_error(weights: np.ndarray, pair: WorldPair) -> float:
-    """Return the alignment error rate of one head, if each word is linked where its weight is largest.
+    """Return the alignment error rate of one head.
 
-    `weights` is (steps, source).
+    Each target word is linked to the source word on which its weight is largest. `weights` is
+    (steps, source).
     """
     steps = sorted({step for _, step in pair.alignment})
     return alignment_error_rate(strongest_links(weights, steps), pair.alignment)

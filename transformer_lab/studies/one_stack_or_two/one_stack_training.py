@@ -27,9 +27,9 @@ from transformer_lab.studies.one_stack_or_two.one_stack_translator import (
 )
 
 LAYERS = 5
-"""The layers that give one stack as many parameters as two layers per side.
+"""The number of layers that gives one stack as many parameters as two layers per side.
 
-It is more than four, because a decoder layer is larger.
+It is more than four, because a decoder layer is larger than an encoder layer.
 """
 KINDS: dict[str, Callable[..., StackTranslator]] = {
     "two stacks": TwoStacks,
@@ -69,7 +69,7 @@ def make_translator(kind: str, tokenizers: Tokenizers, seed: int) -> StackTransl
 def iterate_batches(
     pairs: Sequence[SentencePair], tokenizers: Tokenizers, seed: int
 ) -> Iterator[list[Example]]:
-    """Yield one batch of examples after another, epoch after epoch, without end."""
+    """Yield batches of examples without end, epoch after epoch."""
     source = Batches(encode_pairs(pairs, *tokenizers), RECIPE.batch_tokens, seed)
     for number in count():
         yield from source.epoch(number)

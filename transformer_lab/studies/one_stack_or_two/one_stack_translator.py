@@ -57,7 +57,10 @@ class TwoStacks:
         return prefill(self.model, source, padding_mask(source, PAD_ID))
 
     def step(self, last: Int[Tensor, " batch"], cache: Any) -> tuple[Tensor, Any]:
-        """Return the logits (batch, target words) after the word `last`, and the cache with that word."""
+        """Return the logits after the word `last`, and the cache with that word.
+
+        The logits are (batch, target words).
+        """
         return decode_step(self.model, last, cache)
 
     def looks(self, example: Example) -> list[Float[np.ndarray, "heads steps source"]]:
@@ -94,8 +97,8 @@ class OneStack:
     ) -> tuple[Int[Tensor, "batch length"], Int[Tensor, "batch length"]]:
         """Return the padded input ids (source, then target), and the target id after each position.
 
-        Padding is on the right. The second tensor also has it wherever no target word has to be
-        predicted.
+        Padding is on the right. The second tensor also has padding wherever no target word has to
+        be predicted.
         """
         rows = [[i + self.offset for i in e.source] + e.target[:-1] for e in examples]
         return pad(rows), pad([[PAD_ID] * len(e.source) + e.target[1:] for e in examples])
@@ -120,7 +123,10 @@ class OneStack:
     def step(
         self, last: Int[Tensor, " batch"], cache: list[KVCache]
     ) -> tuple[Tensor, list[KVCache]]:
-        """Return the logits (batch, target words) after the word `last`, and the cache with that word."""
+        """Return the logits after the word `last`, and the cache with that word.
+
+        The logits are (batch, target words).
+        """
         grown = [layer.fork() for layer in cache]
         x = self.model.embed(last[:, None], start=cache[0].length)
         return self.target_logits(self.model.stack(x, cache=grown)[:, 0]), grown
@@ -157,7 +163,7 @@ def write_greedily(
 
 @torch.inference_mode()
 def record_weights(cores: Iterable[nn.Module], run: Callable[[], object]) -> list[np.ndarray]:
-    """Return the weights (batch, heads, query, key) of these attention layers while `run` is called."""
+    """Call `run` and return these attention layers' weights, each (batch, heads, query, key)."""
     weights: list[Tensor] = []
     with use_hooks({core: Hook(weights=weights.append) for core in cores}):
         run()
@@ -167,7 +173,7 @@ def record_weights(cores: Iterable[nn.Module], run: Callable[[], object]) -> lis
 def group_by_length(
     sources: Sequence[Sequence[int]],
 ) -> Iterator[tuple[list[int], Int[Tensor, "batch source"]]]:
-    """Yield the positions and ids of sources with equal length, which need no padding."""
+    """Yield the indices and ids of the sources of each length, which need no padding."""
     places = defaultdict(list)
     for place, source in enumerate(sources):
         places[len(source)].append(place)

@@ -3,7 +3,7 @@
     python -m transformer_lab.studies.other_seeds.recipe_seeds
 
 Ten runs train on the same sentences as the translator that comes with the package, and nine on
-sentences of their own, as `transformer-lab train --seed N` draws them. A run takes two to five
+sentences that depend on their seed, as in `transformer-lab train --seed N`. A run takes two to five
 minutes.
 """
 

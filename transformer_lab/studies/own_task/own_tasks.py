@@ -27,19 +27,22 @@ from transformer_lab.translator import Translator
 
 NAME = "own_tasks"
 LETTERS = 260
-"""The vocabulary size at which each letter is a piece."""
+"""The vocabulary size at which each letter is a token."""
 NUMBER_WORDS = 340
-"""The size at which number words become pieces, while digits, which repeat less often, stay single."""
+"""The vocabulary size at which number words become tokens.
+
+Digits, which repeat less often, stay single.
+"""
 PIECES = 4_000
-"""The size that `train` uses for this preset by default."""
+"""The vocabulary size that `train` uses for this preset by default."""
 STEPS = 1_000
 SEEDS = 3
 SENTENCES = 1_000
-"""The largest number of unseen inputs that a model has to translate."""
+"""The maximum number of unseen inputs that a model has to translate."""
 EXAMPLE = 110
 """The seed of the pair shown in the table."""
 LOOKED_AT = 300
-"""The number of unseen dates whose maps are examined."""
+"""The number of unseen dates whose attention maps are examined."""
 ENOUGH = 0.95
 """The share of unseen inputs that must be right, with every seed, for a task to be offered."""
 SIZES = {
@@ -77,9 +80,9 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train on one task, and translate inputs that were not in training.
 
     Returns:
-        "pairs" and "unseen": the number of training pairs, and of unseen sources translated.
-        "exact_match": the share of these that is right. "wrong": the first three that are not, with
-        the source, what was written, and what is right. "month", only for dates: the result of
+        "pairs": the number of training pairs. "unseen": the number of unseen sources that are
+        translated. "exact_match": the share of these that is right. "wrong": the first three
+        errors, each as [source, translation, reference]. "month", only for dates: the result of
         `looks_at_month`.
     """
     seed = setting["seed"]
@@ -123,10 +126,10 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def looks_at_month(translator: Translator, sources: Sequence[str]) -> list[list[float]]:
-    """Return how often each cross-attention head looks most at the month while writing it.
+    """Return how often each cross-attention head looks most at the month when the month is written.
 
     It uses only sources that give the month as a word and whose date the model writes in five
-    pieces: year, month and day, separated by signs. The shares are listed layer by layer.
+    tokens: year, month and day, separated by signs. The shares are listed layer by layer.
     """
     names = {*calendar.month_name, *calendar.month_abbr} - {""}
     hits: list[np.ndarray] = []
@@ -151,7 +154,7 @@ def summarize() -> dict[str, list[float]]:
 
 
 def find_offered() -> dict[str, list[float]]:
-    """Return the result of `summarize` for the tasks that were learnt well enough with every seed."""
+    """Return the result of `summarize` for the tasks that every seed learnt well enough."""
     return {name: shares for name, shares in summarize().items() if min(shares) >= ENOUGH}
 
 
@@ -170,7 +173,7 @@ def markdown_table() -> str:
 
 
 def main() -> None:
-    """Do the runs that are missing, and print the table."""
+    """Do the missing runs and print the table."""
     run_study_command(NAME, run, GRID)
     print(markdown_table())
 

@@ -40,7 +40,7 @@ BACK = (1, 2, 3, 5, 8)
 KINDS = ("attention", "recurrence")
 LENGTHS = (2, 4, 8, 16)
 SYMBOLS, FIRST, GO, SOURCE = 10, 4, 14, 15
-"""The number of symbols, then three ids: the first symbol, "repeat!", and the source's only word."""
+"""The number of symbols, and the ids of the first symbol, "repeat!", and the only source word."""
 BATCH, RATE = 32, 3e-3
 GRID: list[Setting] = (
     [{"reach": name} for name in MODELS]
@@ -61,10 +61,10 @@ GRID: list[Setting] = (
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Do the part of the study that the setting names by its key.
+    """Do the part of the study that the setting's key names.
 
-    The key "reach" calls for `measure_reach`, "gates" for `measure_half_lives`, and "repeat" for
-    `train_to_repeat`, whose result is called "right".
+    The key "reach" stands for `measure_reach`, "gates" for `measure_half_lives`, and "repeat" for
+    `train_to_repeat`, whose result is returned as "right".
     """
     if "reach" in setting:
         return measure_reach(setting["reach"])
@@ -85,14 +85,15 @@ def run(setting: Setting) -> dict[str, Any]:
 
 @torch.no_grad()
 def measure_reach(name: str) -> dict[str, Any]:
-    """Measure how much the next piece's probabilities change when an earlier written piece is replaced.
+    """Measure how much replacing an earlier subword changes the next one's probabilities.
 
-    The replacement is drawn from all the pieces that were written, and the source stays the same.
+    The earlier subword is one that the model wrote. Its replacement is sampled from all written
+    subwords, and the source stays the same.
 
     Returns:
-        For each of `BACK`: "nats", the mean Kullback–Leibler divergence; "interval", its 95%
-        interval over sentences; and "moved", the share of sentences whose likeliest next piece
-        changes.
+        For each distance in `BACK`: "nats", the mean Kullback–Leibler divergence; "interval", its
+        95% interval over sentences; and "moved", the share of sentences whose likeliest next
+        subword changes.
     """
     translator = load_translator(name)
     config, rng = translator.model.config, np.random.default_rng(0)
@@ -128,7 +129,7 @@ def measure_reach(name: str) -> dict[str, Any]:
 def next_word_log_probabilities(
     translator: Translator, source: str, read: Int[Tensor, "row place"]
 ) -> Float[Tensor, "row word"]:
-    """Return the log-probabilities of the piece after each row of written pieces, for one source."""
+    """Return the log-probabilities of the subword after each row of `read`, for one source."""
     ids, mask = translator.batch([translator.encode(source)])
     rows = len(read)
     logits = translator.model(ids.repeat(rows, 1), read, mask.repeat(rows, 1, 1, 1))
@@ -140,11 +141,11 @@ def next_word_log_probabilities(
 
 @torch.no_grad()
 def measure_half_lives(known: Translator, translator: Translator) -> dict[str, Any]:
-    """Return, for each decoder layer, the half-lives of the numbers in the recurrent state, sorted.
+    """Return the sorted half-lives of each decoder layer's recurrent state, in subwords.
 
-    They are counted in pieces. At each step, a number is multiplied by the gate f. Its half-life is
-    log ½ / log f, where log f is averaged over all steps of the translations that `known` writes
-    and `translator` reads.
+    At each step, each number in the state is multiplied by its gate f. Its half-life is log ½ / log
+    f, where log f is averaged over all steps of the translations that `known` writes and
+    `translator` reads.
     """
     sources = load_real_sentences(PRODUCTION, SENTENCES)
     texts = [one.translation for one in known.translate(sources, beam_size=1)]
@@ -164,7 +165,7 @@ def measure_half_lives(known: Translator, translator: Translator) -> dict[str, A
 def record_log_gates(
     translator: Translator, units: Sequence[SSRU], source: str, read: Int[Tensor, "1 place"]
 ) -> list[Float[Tensor, "place feature"]]:
-    """Return, for each recurrence, the logarithm of its gate at each written position."""
+    """Return, for each recurrence, the logarithm of its gates at each written position."""
     decoder, inputs = translator.model.decoder, list[Tensor]()
     # A recurrence comes first in its layer, and the norm last, so it reads what enters the layer.
     modules: list[nn.Module] = [decoder, *decoder.layers[:-1]]
@@ -185,8 +186,8 @@ def half_lives(log_gates: Float[Tensor, "step feature"]) -> list[float]:
 def train_to_repeat(length: int, kind: str, steps: int, seed: int) -> float:
     """Train a small decoder to repeat symbols; return its accuracy on 20 new batches.
 
-    It reads `length` random symbols and a start marker, and must then write the symbols again. The source
-    contains no information. `kind` is "attention" or "recurrence".
+    It reads `length` random symbols and a start marker, and must then write the symbols again. The
+    source contains no information. `kind` is "attention" or "recurrence".
     """
     config = TransformerConfig(
         source_vocab_size=16,

@@ -4,7 +4,7 @@
 
 It examines three translators (see `models`) and untrained copies of them. The questions are in
 `gender_sentences`; `gender_detection` reads a gender from a translation, and `gender_interventions`
-changes something inside the model.
+changes states or attention inside the model.
 """
 
 from functools import cache
@@ -64,7 +64,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
     The part is "pairs" (`score_pairs`), "agreement" (`score_agreement`), "patching"
     (`score_patching`), "heads" (`score_muted_heads`), "pointing" (`score_pointed_rows`) or "probes"
-    (`score_probes`). It returns the result of that function.
+    (`score_probes`). The result of that function is returned.
     """
     model, part = setting["model"], setting["part"]
     translator, language = load_translator(model), get_language(model)
@@ -95,7 +95,7 @@ def make_questions(model: str) -> list[Pair]:
 
 @cache
 def translate_pairs(model: str) -> list[tuple[Reading, Reading]]:
-    """Return the readings of both sentences for each pair if the model knows all of their words."""
+    """Return the readings of each pair of questions whose words the model knows."""
     couples = make_questions(model)
     readings = translate_questions(
         load_translator(model), [q for pair in couples for q in pair], get_language(model)
@@ -105,7 +105,7 @@ def translate_pairs(model: str) -> list[tuple[Reading, Reading]]:
 
 
 def filter_usable_pairs(model: str) -> list[tuple[Reading, Reading]]:
-    """Return the translated pairs in which both sentences have log-odds (see `GenderBatch`)."""
+    """Return the translated pairs in which `GenderBatch` keeps both sentences."""
     couples = translate_pairs(model)
     kept = set(
         GenderBatch(load_translator(model), [one for couple in couples for one in couple]).readings
@@ -118,11 +118,12 @@ def score_pairs(model: str, bare: list[Translator]) -> dict[str, Any]:
 
     Returns:
         "asked", "known" and "usable": the number of pairs, of pairs with only known words, and of
-        pairs usable in both sentences. "no_gender" and "nouns_otherwise": how many are unusable for
-        each reason. "written": the result of `score_written_genders`. "effects": the result of
+        pairs usable in both sentences. "no_gender": the number of pairs in which a translation
+        shows no gender. "nouns_otherwise": the number in which nouns do not have the expected
+        genders. "written": the result of `score_written_genders`. "effects": the result of
         `estimate_effects`, and "untrained" the same for each untrained model in `bare`.
         "moves_rightly": the share of pairs whose log-odds move towards the right gender, with its
-        interval. "rows": for each pair both nouns, their genders, both adjectives, the genders
+        interval. "rows": for each pair, both nouns, their genders, both adjectives, the genders
         written, and both log-odds. "examples": some sources and translations.
     """
     all_pairs = translate_pairs(model)
@@ -171,9 +172,9 @@ def score_agreement(translator: Translator, language: str) -> dict[str, Any]:
     """Measure how often a translator gives an adjective the gender of its noun.
 
     Returns:
-        "m" and "f": the result of `summarize_readings` for nouns of this gender, and "frames" the
-        same by gender and frame. "known": the number of questions whose words are all known to the
-        model. "wrong": every twentieth translation with the wrong gender.
+        "m" and "f": the result of `summarize_readings` for masculine and for feminine nouns.
+        "frames": the same by gender and frame. "known": the number of questions whose words are all
+        known to the model. "wrong": every twentieth translation with the wrong gender.
     """
     readings = translate_questions(translator, make_agreement_questions(language), language)
     result: dict[str, Any] = {"known": len(readings), "frames": {}}
@@ -192,8 +193,8 @@ def summarize_readings(readings: list[Reading]) -> dict[str, Any]:
     """Return the number of questions, and how often their translations show the right gender.
 
     Returns:
-        "asked": the number of readings. "usable": how many of them are usable. "right": the share
-        of usable ones that show the right gender, as [mean, low, high].
+        "asked": the number of readings. "usable": the number of usable ones. "right": the share of
+        these that show the right gender, as [mean, low, high].
     """
     usable = [r for r in readings if r.usable]
     return {

@@ -1,8 +1,8 @@
 """The gender that a translation shows, found by rules, and the model's log-odds for it.
 
-What a model could have written instead is the same text with another ending: "a casa é velha"
-instead of "a casa é velho". Both begin the same way, so their log-probabilities differ only at one
-step. The study `gender` uses it.
+A model could have written the same text with a different ending: "a casa é velha" instead of "a
+casa é velho". Both begin the same way, so their log-probabilities differ at only one step. The
+study `gender` uses it.
 """
 
 import re
@@ -83,7 +83,7 @@ def _forms() -> dict[str, dict[str, list[tuple[str, str]]]]:
 
 
 FORMS = _forms()
-"""The translations of each English adjective that show gender, by language, as (masculine, feminine)."""
+"""Each English adjective's gendered translations, by language, as (masculine, feminine)."""
 
 
 class GenderedWord(NamedTuple):
@@ -103,7 +103,7 @@ def find_gendered_word(text: str, adjective: str, language: str) -> GenderedWord
     If the text has a word for "because", the search begins after it.
 
     Returns:
-        The word. None means that the translation avoids gender, or says something else.
+        The word, or None if the translation avoids gender or says something else.
     """
     words = list(re.finditer(r"\w+", text))
     begin = max((i for i, w in enumerate(words) if w[0].lower() in BECAUSE[language]), default=-1)
@@ -133,11 +133,11 @@ class Reading(NamedTuple):
     text: str
     shown: GenderedWord | None
     nouns_as_expected: bool
-    """Whether the first articles have the genders that the nouns have in the usual translation."""
+    """Whether the first articles match the nouns' genders in the usual translation."""
 
     @property
     def usable(self) -> bool:
-        """Whether the translation shows a gender, and its nouns have the expected ones."""
+        """Whether the translation shows a gender, and its nouns have the expected genders."""
         return self.shown is not None and self.nouns_as_expected
 
     @property
@@ -178,7 +178,7 @@ def find_choice(translator: Translator, source: str, seen: GenderedWord) -> Gend
     """Return the step at which the masculine and the feminine translation start to differ.
 
     `seen` has both forms of the gendered word. The result is None unless the two differ in exactly
-    one piece.
+    one subword.
     """
     m, f = (
         translator.target_tokenizer.encode(seen.before + word)
@@ -199,10 +199,10 @@ def log_odds(
     mute: Sequence[Head] = (),
     patch: Mapping[Head, np.ndarray] | None = None,
 ) -> Float[Tensor, " choices"]:
-    """Return the log-probability of the masculine piece minus that of the feminine one, in nats.
+    """Return the log-probability of the masculine form minus that of the feminine one, in nats.
 
-    All choices are computed as one batch. The softmax's sum is the same for both pieces, so it
-    cancels.
+    All choices are computed as one batch. The softmax's denominator is the same for both forms, so
+    it cancels.
     """
     model = translator.model.eval()
     ids, mask = translator.batch([c.source for c in choices])
@@ -238,7 +238,7 @@ def text_log_odds(
 
 
 def find_pieces(translator: Translator, source: str, word: str) -> list[int]:
-    """Return the positions of the pieces of a word's first occurrence in a source."""
+    """Return the positions of the subwords in a word's first occurrence in a source."""
     found = re.search(rf"\b{re.escape(word)}\b", source)
     assert found is not None, f"{word!r} does not occur in {source!r}"
     begin = len("".join(source[: found.start()].split()))

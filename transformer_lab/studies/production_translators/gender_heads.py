@@ -1,4 +1,4 @@
-"""Scores for what single heads do to a gender if they are muted or made to look at a noun (lesson 18).
+"""Scores for how a gender changes when heads are muted or made to look at a noun (lesson 18).
 
 The study `gender` uses them.
 """
@@ -36,13 +36,14 @@ def score_muted_heads(translator: Translator, language: str) -> dict[str, Any]:
     """Measure how muting each head changes the log-odds of sentences with one noun, in nats.
 
     Returns:
-        "sentences": their number. "limit": the smallest change that is reported. "right_margin":
-        the unmuted log-odds of the right gender. "heads": for each head its kind, layer and number,
-        the mean change towards the right gender with its interval (mean, low, high), and the mean
-        change towards masculine. "with_it": the same without that last number, only for sentences
-        that contain "it". "four": the four heads whose muting costs most in one half of the pairs,
-        and the change when they are muted together in the other half. "random_fours": the mean
-        change for random groups of four among the other heads.
+        "sentences": the number of sentences. "limit": the smallest change that is reported.
+        "right_margin": the unmuted log-odds of the right gender. "heads": for each head its kind,
+        layer and number, the mean change towards the right gender with its interval (mean, low,
+        high), and the mean change towards masculine. "with_it": the same, only for sentences that
+        contain "it" and without the change towards masculine. "four": the four heads whose muting
+        costs most in one half of the pairs, and the change when they are muted together in the
+        other half. "random_fours": the mean change in that half for random groups of four of the
+        other heads.
     """
     base = GenderBatch(translator, make_minimal_pairs(translator, language)[0])
     before, signs = batch_log_odds(base), base.signs
@@ -89,14 +90,15 @@ def score_pointed_rows(
 ) -> dict[str, Any]:
     """Measure how each encoder head's row for "it" changes the log-odds in pairs of sentences.
 
+    A move is how far the log-odds move towards the right gender when a row looks at the right noun
+    instead of the wrong one. Moves and effects are given as mean, low, high.
+
     Returns:
-        "heads": an entry for each head. It holds the head's layer and number, and the weight of its
-        row on the right noun and on the other one. Next comes how far the log-odds move towards the
-        right gender if the row looks at the right noun instead of the other. Last comes the
-        `referent` effect of `estimate_effects` when the head is muted. Both are given as mean, low,
-        high. "unmuted": that effect with all heads active. "layers": the same move with all heads
-        of a layer. "deciders": layer, head, and the same move for the row of the deciding word.
-        "pairs": their number. "limit": how large a move must be to count.
+        "heads": for each head its layer and number, the weight of its row on the right noun and on
+        the wrong one, the move, and the `referent` effect of `estimate_effects` when the head is
+        muted. "unmuted": that effect with all heads active. "layers": the move when all heads of a
+        layer look at the noun. "deciders": layer, head, and the move for the row of the deciding
+        word. "pairs": the number of pairs. "limit": how large a move must be to count.
     """
     drawn = Random(18).sample(couples, len(couples))
     couples = [

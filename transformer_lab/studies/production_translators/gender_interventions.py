@@ -1,7 +1,7 @@
 """Interventions on a translator that chooses a gender: patched states, prefixes, redirected rows.
 
-Two sentences that differ in one noun, with their pieces at the same positions, are called base and
-donor. Each state of the base's encoder may be replaced by the donor's (activation patching). The
+Two sentences that differ in one noun, with their subwords at the same positions, are called base
+and donor. A state in the base's encoder can be replaced with the donor's (activation patching). The
 study `gender` uses them.
 """
 
@@ -27,7 +27,7 @@ from transformer_lab.studies.production_translators.gender_detection import (
 from transformer_lab.translator import Translator
 
 PLACES = ("noun", "it", "adjective", "elsewhere", "everywhere")
-"""The groups of positions that are replaced; "elsewhere" is everywhere except at the three words."""
+"""The groups of positions to replace; "elsewhere" is everywhere except the three words."""
 
 
 class GenderBatch:
@@ -50,7 +50,7 @@ class GenderBatch:
 
     @property
     def signs(self) -> Float[np.ndarray, " sentences"]:
-        """1 for each sentence whose right gender is masculine, and −1 for each other one."""
+        """1 for each sentence whose right gender is masculine, and −1 for the others."""
         return np.array([1.0 if r.question.gender == "m" else -1.0 for r in self.readings])
 
     def sources(self) -> tuple[Tensor, Tensor]:
@@ -58,7 +58,7 @@ class GenderBatch:
         return self.translator.batch([c.source for c in self.choices])
 
     def at(self, word: str) -> Bool[Tensor, "sentences source"]:
-        """Mark the positions of a word's pieces: "it", "adjective", "noun" or "other noun".
+        """Mark the positions of a word's subwords: "it", "adjective", "noun" or "other noun".
 
         "noun" is the one that the adjective describes. If a sentence lacks the word, nothing is
         marked.
@@ -79,12 +79,12 @@ class GenderBatch:
 
 
 def spell_as_in(word: str, source: str) -> str:
-    """Return the word in the source's spelling: with a capital if a sentence begins with it."""
+    """Return the word as the source spells it: with a capital letter if it begins a sentence."""
     return word if f" {word}" in source else word.capitalize()
 
 
 def batch_states(batch: GenderBatch) -> Float[Tensor, "depth sentences source d_model"]:
-    """Return the encoder's residual stream before its first layer and after each."""
+    """Return the encoder's residual stream before its first layer and after each layer."""
     return encoder_states(batch.translator.model, *batch.sources())
 
 
@@ -95,7 +95,7 @@ def patch_states(
     where: Bool[Tensor, "sentences source"],
     donor: Float[Tensor, "sentences source d_model"],
 ) -> Iterator[None]:
-    """Inside the block, replace the encoder's residual stream after `depth` layers by `donor`.
+    """Inside the block, replace the encoder's residual stream after `depth` layers with `donor`.
 
     Only the positions where `where` is True are replaced. Depth 0 is the input of the first layer.
     """
@@ -115,11 +115,10 @@ def batch_log_odds(
 def measure_patching(
     base: GenderBatch, donor: GenderBatch
 ) -> dict[str, Float[np.ndarray, "depth sentences"]]:
-    """Return how far patching the source's states moves the log-odds, in nats, for each place.
+    """Return how far patching the source's states moves the log-odds, in nats.
 
-    For each sentence of `base`, the encoder's states at a place ("noun", "it", "adjective",
-    "elsewhere" or "everywhere") are replaced by those of `donor`, after each number of layers.
-    Moves away from the base's gender are positive.
+    For each sentence of `base`, the encoder's states at each of `PLACES` are replaced with those of
+    `donor`, after each number of layers. Moves away from the base's gender are positive.
     """
     from_donor, before = batch_states(donor), batch_log_odds(base)
     marks = {place: base.at(place) | donor.at(place) for place in ("noun", "it", "adjective")}
@@ -188,7 +187,7 @@ def encoder_weights(batch: GenderBatch) -> list[Float[np.ndarray, "sentences hea
 def weights_on_nouns(batch: GenderBatch) -> Float[np.ndarray, "layer head 2"]:
     """Return each head's mean weight in the row for "it" on the right noun and on the wrong one.
 
-    The weights on a word's pieces are summed; "it" is one piece.
+    The weights on a noun's subwords are summed; "it" is a single token.
     """
     it = batch.at("it").numpy()
     nouns = [batch.at(word).numpy() for word in ("noun", "other noun")]

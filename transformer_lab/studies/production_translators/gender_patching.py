@@ -1,4 +1,4 @@
-"""Scores for where a gender is decided: parts of one sentence are put into another (lesson 18).
+"""Scores for where a gender is decided, by putting parts of one sentence into another (lesson 18).
 
 The study `gender` uses them.
 """
@@ -38,9 +38,9 @@ CAUSE_FRAMES = ("is", "relative clause", "because", "two sentences")
 def make_minimal_pairs(
     translator: Translator, language: str
 ) -> tuple[list[Reading], list[Reading], list[Reading]]:
-    """Return readings of sentences, of donors with the other gender, and of donors with the same one.
+    """Return readings of sentences, of donors with the other gender, and of donors with the same.
 
-    All three lists have the same frames, with their pieces at the same positions. The sentences
+    All three lists have the same frames, with their subwords at the same positions. The sentences
     come in pairs, a masculine one followed by a feminine one; in the second list these two are
     swapped.
     """
@@ -76,13 +76,13 @@ def score_patching(
     Both sentences of a pair act as base and donor in turn, so intervals are over pairs.
 
     Returns:
-        "sentences", by frame, and "pairs": their numbers. "moved": for each place and depth, the
-        mean move towards the donor's gender as [mean, low, high]. "moved_by_frame": only the means.
-        "same_gender": the control, with a donor of the base's gender. "right_before": the share of
-        sentences with the right gender before patching. "donors_gender": the share with the donor's
-        gender when all states after the last layer are replaced. "prefix": the result of
-        `compare_source_and_prefix` for each frame, for "all", and for the controls "same gender"
-        and "untrained".
+        "sentences": the number of sentences in each frame. "pairs": the number of pairs. "moved":
+        for each place and depth, the mean move towards the donor's gender as [mean, low, high].
+        "moved_by_frame": only the means. "same_gender": the control, with a donor of the base's
+        gender. "right_before": the share of sentences with the right gender before patching.
+        "donors_gender": the share with the donor's gender when all states after the last layer are
+        replaced. "prefix": the result of `compare_source_and_prefix` for each frame, for "all", and
+        for the controls "same gender" and "untrained".
     """
     base, other, same = (
         GenderBatch(translator, r) for r in make_minimal_pairs(translator, language)
@@ -134,14 +134,14 @@ def score_patching(
 def compare_source_and_prefix(
     base: GenderBatch, donor: GenderBatch, kept: np.ndarray
 ) -> dict[str, list[float]]:
-    """Measure how far the source's gender moves the log-odds, and how far the prefix's does, in nats.
+    """Measure how far the genders of the source and of the prefix move the log-odds, in nats.
 
-    `kept` marks the sentences that count.
+    `kept` marks the sentences that count. Each sentence of a pair acts as base and as donor.
 
     Returns:
-        Each as [mean, low, high]: the moves "source" and "prefix"; and "follows_prefix", the share
-        of sentences whose log-odds follow the prefix's gender when the source has the other one.
-        Each sentence of a pair acts as base and as donor.
+        "source" and "prefix": how far each moves the log-odds. "follows_prefix": the share of
+        sentences whose log-odds follow the prefix's gender when the source has the other one. Each
+        is [mean, low, high].
     """
     table = base.signs * cross_source_and_prefix(
         base, donor

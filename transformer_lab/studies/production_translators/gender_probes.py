@@ -40,9 +40,9 @@ def score_probes(
         "accuracy", "shuffled" and "untrained": for each word and depth, the accuracy over `FOLDS`
         folds of held-out nouns, for the model, for the model with shuffled genders, and for
         untrained models. "pairs": a probe that was fitted at "it" in sentences with one noun is
-        applied at "it" in the pairs; the result is how often it gives the gender of the right noun,
-        and how often that of the first noun. "frame" and "nouns": the frame that was used, and the
-        number of nouns of each gender.
+        applied at "it" in the pairs. The result is how often it gives the gender of the right noun,
+        and how often that of the first noun. "frame": the frame of the sentences with one noun.
+        "nouns": the number of nouns of each gender.
     """
     readings = [
         r
@@ -89,7 +89,10 @@ def score_probes(
 
 
 def mean_word_states(batch: GenderBatch, word: str) -> torch.Tensor:
-    """Return the residual stream at a word, averaged over its pieces: (depth, sentences, d_model)."""
+    """Return the residual stream at a word, averaged over the word's subwords.
+
+    The result is (depth, sentences, d_model).
+    """
     mask = batch.at(word).float()
     total = torch.einsum("dsqm,sq->dsm", batch_states(batch), mask)
     return total / mask.sum(dim=1)[:, None]

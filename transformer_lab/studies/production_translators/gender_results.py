@@ -13,19 +13,21 @@ from transformer_lab.studies.production_translators.models import MODELS
 
 
 class PointedHead(NamedTuple):
-    """One encoder head's scores on pairs of sentences: on its row for "it", and with it muted."""
+    """One encoder head's scores on pairs of sentences.
+
+    "The row" is the head's attention row for the word "it".
+    """
 
     layer: int
     head: int
     on_right: float
-    """The weight of the row for "it" on the noun that is meant."""
+    """The weight of the row on the right noun."""
     on_other: float
-    """The weight of that row on the other noun."""
+    """The weight of the row on the wrong noun."""
     pointed: list[float]
-    """How far the log-odds move to the right gender if the row looks at the right noun, not the other.
+    """How far the log-odds move when the row looks at the right noun instead of the wrong one.
 
-    An interval in nats.
-
+    It is an interval in nats; moves towards the right gender are positive.
     """
     referent_muted: list[float]
     """The `referent` effect when the head is muted, as an interval."""

@@ -13,7 +13,7 @@ from transformer_lab.studies.production_translators.gender_detection import Read
 
 
 def mean_and_interval(values: Sequence[float | int] | np.ndarray) -> list[float]:
-    """Return [mean, low, high] with the 95% bootstrap interval, or an empty list if there are none."""
+    """Return [mean, low, high] with the 95% bootstrap interval, or [] if there are no values."""
     values = np.asarray(values, dtype=np.float64)
     if not len(values):
         return []
@@ -21,7 +21,10 @@ def mean_and_interval(values: Sequence[float | int] | np.ndarray) -> list[float]
 
 
 def mean_per_pair(values: np.ndarray) -> np.ndarray:
-    """Return the mean of each pair of neighbours, because a pair's two sentences are one observation."""
+    """Return the mean of each pair of neighbouring values.
+
+    The two sentences of a pair are a single observation.
+    """
     return np.asarray(values, dtype=np.float64).reshape(-1, 2).mean(axis=1)
 
 
@@ -29,9 +32,9 @@ def score_written_genders(pairs: Sequence[tuple[Reading, Reading]]) -> dict[str,
     """Return which genders are written for pairs with two usable sentences, as [mean, low, high].
 
     Intervals are over the pairs. A translator that always writes the masculine, or the gender of
-    the first noun, is right in half of the sentences and switches in no pair. One that draws a
-    gender for each sentence switches correctly in a quarter of the pairs, and so does one that
-    draws a gender for each adjective.
+    the first noun, is right in half of the sentences and switches in no pair. One that picks a
+    random gender for each sentence switches correctly in a quarter of the pairs, and so does one
+    that picks a random gender for each adjective.
 
     Returns:
         Shares of the sentences: "masculine", "right" and "gender of the first noun". Shares of the
@@ -63,12 +66,13 @@ def score_written_genders(pairs: Sequence[tuple[Reading, Reading]]) -> dict[str,
 def estimate_effects(
     odds: Float[np.ndarray, "pairs 2"], first_is_masculine: np.ndarray
 ) -> dict[str, list[float]]:
-    """Estimate what moves the log-odds when the first noun is masculine or feminine, in nats.
+    """Estimate how the first noun's gender and the adjective move the log-odds, in nats.
 
     With s = 1 for a masculine first noun, else −1, and r = 1 if the adjective describes the first
-    noun, else −1: odds = masculine + noun·s + adjective·r + referent·s·r. `referent` is what
-    understanding would move; `adjective` is what an adjective prefers, whatever it describes. The
-    two groups of pairs have the same weight, however many pairs each has.
+    noun, else −1: odds = masculine + noun·s + adjective·r + referent·s·r. `referent` is the effect
+    that understanding would have; `adjective` is an adjective's preference for a gender, whatever
+    it describes. Pairs with a masculine first noun and pairs with a feminine one have the same
+    total weight.
 
     Args:
         odds: For each pair, the log-odds of the sentence about the first noun and of the one about
@@ -76,8 +80,8 @@ def estimate_effects(
         first_is_masculine: Whether the first noun of each pair is masculine, (pairs,).
 
     Returns:
-        [mean, low, high] for "masculine", "first noun", "adjective" and "referent"; empty if one of
-        the groups has no pairs.
+        [mean, low, high] for "masculine", "first noun", "adjective" and "referent"; the result is
+        empty if one of the two groups has no pairs.
     """
     sums, differences = odds.mean(axis=1), (odds[:, 0] - odds[:, 1]) / 2
     rng = np.random.default_rng(18)

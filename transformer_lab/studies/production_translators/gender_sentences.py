@@ -3,9 +3,9 @@
 There are two kinds. In an *agreement* question, one adjective describes one noun: "The house is
 old." In a *pair* (Levesque et al. 2012), "it" could refer to two nouns of different gender, and one
 word decides: "The trophy doesn't fit in the suitcase because it is too wide / narrow." In each
-frame, a masculine noun comes before a feminine one as often as the other way round, so that a
-preference of the adjective, or one for the first noun, cannot pass for an answer. The study
-`gender` asks translators these questions.
+frame, a masculine noun comes before a feminine one as often as the other way round, so always
+choosing the first noun's gender, or one gender for each adjective, is right only half of the time.
+The study `gender` asks translators these questions.
 """
 
 from typing import NamedTuple
@@ -31,7 +31,10 @@ class Question(NamedTuple):
 
 
 Pair = tuple[Question, Question]
-"""Two questions: in the first, the adjective describes the first noun; in the second, the second noun."""
+"""Two questions with the same two nouns.
+
+The adjective describes the first noun in the first question, and the second noun in the second.
+"""
 
 # The genders of the usual translation: Portuguese, then French.
 _NOUNS = """
@@ -71,9 +74,9 @@ FRAMES = {
     "because": "I like the {noun} because it is {adjective}.",
     "two sentences": "This is my {noun}. It is {adjective}.",
 }
-"""Frames of sentences with one noun, which is further and further away from the adjective.
+"""Frames of sentences with one noun, ordered by how far it is from the adjective.
 
-In the last two, "it" comes between them.
+In the last two, "it" comes between the noun and the adjective.
 """
 SAID = ("new", "old", "beautiful", "expensive", "small", "perfect", "clean", "ready")
 NOT_ASKED = {"church", "hotel"}  # they occur in two of the frames
@@ -149,7 +152,10 @@ def make_pairs(language: str) -> list[Pair]:
 
 
 def make_agreement_questions(language: str) -> list[Question]:
-    """Return `SENTENCES` questions for each frame and gender, with every noun about equally often."""
+    """Return `SENTENCES` questions for each frame and gender.
+
+    All nouns are used about equally often.
+    """
     found = []
     for gender in "mf":
         nouns = [n for n in NOUNS if NOUNS[n][language] == gender and n not in NOT_ASKED]
@@ -162,7 +168,7 @@ def make_agreement_questions(language: str) -> list[Question]:
 
 
 def make_noun_questions(language: str, frame: str, adjective: str) -> list[Question]:
-    """Return the questions for one frame and adjective, with every noun."""
+    """Return the questions for one frame and adjective, one for each noun."""
     return [
         Question(
             FRAMES[frame].format(noun=noun, adjective=adjective),

@@ -1,7 +1,7 @@
 """Pairs from the bilingual world for the package's own translator, which knows no other words.
 
-In the world, a because-clause explains either the subject or the object; here each event gets one
-of each. The study `gender` asks a translator these questions.
+In the world, a because-clause explains either the subject or the object; here, each event gets
+both. The study `gender` asks a translator these questions.
 """
 
 from random import Random
@@ -43,7 +43,7 @@ def list_events() -> list[Event]:
 
 
 def draw_world_pairs(number: int, seed: int = 18) -> list[Pair]:
-    """Draw `number` pairs of questions, half of them with a masculine subject."""
+    """Sample `number` pairs of questions, half of them with a masculine subject."""
     drawn = Random(seed).sample(list_events(), len(list_events()))
     chosen = [
         event

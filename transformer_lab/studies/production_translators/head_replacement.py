@@ -1,4 +1,4 @@
-"""Hooks that replace a head's output during translation: by zeros, a fixed direction, or its mean.
+"""Hooks that replace a head's output during translation: with zeros, a fixed direction or its mean.
 
 The study `muting` uses them.
 """
@@ -21,7 +21,10 @@ Place = tuple[Kind, int]
 
 
 def make_direction(seed: int) -> Replacement:
-    """Return a replacement by one random direction for each head, which keeps the output's length."""
+    """Return a replacement that points each head's outputs in one random direction.
+
+    The outputs keep their length.
+    """
 
     def replace_rows(heads: Tensor) -> Tensor:
         generator = torch.Generator().manual_seed(seed)
@@ -50,7 +53,7 @@ class ReplaceHeads(Hook):
 class AverageHeads(Hook):
     """A hook that measures the mean output of each head of one attention layer.
 
-    The mean is taken over all sentences and query positions seen. The outputs are left as they are.
+    The mean is taken over all sentences and query positions seen. The outputs are left unchanged.
     """
 
     def __init__(self) -> None:
@@ -73,7 +76,7 @@ def mean_head_outputs(
 ) -> dict[Place, Float[Tensor, "heads d_v"]]:
     """Return the mean output of each head over all words of these texts and of their translations.
 
-    Texts are read one at a time, so that no padding is counted.
+    Texts are read one at a time, so no padding is counted.
     """
     cores = attention_cores(translator.model)
     seen = {(kind, layer): AverageHeads() for kind in KINDS for layer in range(len(cores[kind]))}

@@ -2,8 +2,8 @@
 
     python -m transformer_lab.studies.production_translators.heads
 
-Each model is examined as it is, and as an untrained model with three seeds. Pieces are always
-joined into words.
+Each model is examined trained, and untrained with three seeds. Subwords are always joined into
+words.
 """
 
 from collections.abc import Sequence
@@ -57,10 +57,10 @@ def run(setting: Setting) -> dict[str, Any]:
 
     Returns:
         "heads": the result of `score_positions`. "relations": the result of `score_relations` on
-        sentences of the bilingual world, and "hand" the same on sentences marked by hand, except
-        for the toy model. "cross": the result of `score_alignments` on the trained model's own
-        translations, which come from `align_translations`, and "sentences" the number of these. The
-        first run also has "aligner", from `score_aligner`.
+        sentences of the bilingual world. "hand", except for the toy model: the same on sentences
+        marked by hand. "cross": the result of `score_alignments` on the trained model's own
+        translations, with "sentences" for their number (see `align_translations`). "aligner", only
+        for the first run: the result of `score_aligner`.
     """
     name = setting["model"]
     known = load_translator(name)
@@ -91,8 +91,8 @@ def score_positions(translator: Translator, texts: Sequence[str]) -> dict[str, A
         The mean weight in a word's row: "previous", "next" and "same" are on the word before, the
         word after, and the word itself. "end" is on eos. "stop" is on the last word or punctuation
         mark of the sentence. "shuffled previous" and so on: the first three with the words
-        shuffled. "entropy": the entropy of a row as a share of its maximum. "sentences": how many
-        were read.
+        shuffled. "entropy": the entropy of a row as a share of its maximum. "sentences": the number
+        of sentences that were read.
     """
     sums: dict[str, list[np.ndarray]] = {}
     mixed = [shuffle_words(text, number) for number, text in enumerate(texts)]
@@ -124,14 +124,14 @@ def score_alignments(
     """Compare each cross-attention head with word alignments, as lists [layer][head].
 
     Args:
-        translator: Any translator; if it reads pieces of words, these are joined.
+        translator: Any translator; if it reads subwords, these are joined.
         aligned: For each sentence its source, its target, and the links between their words, as
             `align_words` finds them between what `split_words` returns.
 
     Returns:
         "aligned": the share of linked target words whose largest weight is on the source word they
         are linked to. "before" and "after": the share whose largest weight is on the word before or
-        after it. "links": how many there are.
+        after it. "links": the number of links.
     """
     right: dict[str, list[np.ndarray]] = {"aligned": [], "before": [], "after": []}
     for source, target, links in aligned:
@@ -152,9 +152,10 @@ def score_alignments(
 def cross_word_maps(
     record: AttentionRecord, source: str, target: str
 ) -> Float[np.ndarray, "layer head word word"] | None:
-    """Return the cross-attention weights of written words on source words, with eos last on both axes.
+    """Return the cross-attention weights of written words on source words.
 
-    This is None if the pieces of one side do not spell its words.
+    The last row and column are eos. The result is None if the subwords of one side do not spell its
+    words.
     """
     written, read = split_words(target), split_words(source)
     rows, columns = (
@@ -182,7 +183,7 @@ def align_translations(
 
 
 def score_aligner() -> dict[str, float]:
-    """Return the precision and recall of `align_words` on the bilingual world, whose links are known."""
+    """Return the precision and recall of `align_words` on the bilingual world's known links."""
     pairs = world(20_000, seed=0).train[:NUM_EXTRA_PAIRS]
     found = align_words([(pair.source_tokens, pair.target_tokens) for pair in pairs])
     both = sum(len({*f} & {*p.alignment}) for f, p in zip(found, pairs, strict=True))

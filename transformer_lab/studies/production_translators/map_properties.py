@@ -19,10 +19,10 @@ PROPERTIES: dict[str, Callable[[np.ndarray, str], float]] = {
     "rest": lambda weights, kind: float(weights[:, 0 if kind == "decoder" else -1].mean()),
     "distance": lambda weights, kind: mean_distance(weights),
 }
-"""What can be seen in a map, as means over its rows.
+"""The properties of an attention map, each averaged over its rows.
 
-"largest" is the largest weight in a row; "entropy" is a share of its maximum; "rest" is the weight
-on eos, or on the first word in the decoder; and "distance" is the mean distance in pieces.
+"largest" is the largest weight in a row; "entropy" is the entropy as a share of its maximum; "rest"
+is the weight on eos, or on bos in the decoder; and "distance" is the mean distance in tokens.
 """
 
 
@@ -50,7 +50,10 @@ def measure_maps(translator: Translator, texts: Sequence[str]) -> list[dict[str,
 
 
 def rank_correlation(a: Sequence[float], b: Sequence[float]) -> float:
-    """Return Spearman's rank correlation: Pearson's of the ranks, where ties share the mean rank."""
+    """Return Spearman's rank correlation.
+
+    This is Pearson's correlation of the ranks, where ties share their mean rank.
+    """
 
     def ranks(values: Sequence[float]) -> np.ndarray:
         _, place, times = np.unique(values, return_inverse=True, return_counts=True)
@@ -63,7 +66,7 @@ def rank_correlation(a: Sequence[float], b: Sequence[float]) -> float:
 def rank_interval(correlation: float, count: int) -> tuple[float, float]:
     """Return the 95% interval of Spearman's correlation for `count` pairs (Bonett and Wright 2000).
 
-    It is Fisher's z with a standard error of √((1 + r²/2) / (count − 3)).
+    It uses Fisher's z with a standard error of √((1 + r²/2) / (count − 3)).
     """
     error = np.sqrt((1 + correlation**2 / 2) / (count - 3))
     low, high = np.tanh(np.arctanh(correlation) + 1.96 * error * np.array([-1, 1]))

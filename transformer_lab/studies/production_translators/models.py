@@ -1,6 +1,7 @@
-"""The three translators that lesson 18 examines; their controls are untrained models of the same sizes.
+"""The three translators that lesson 18 examines.
 
-The second one does not come with the package. This command makes it, in 20 minutes on two cores:
+The controls are untrained models of the same sizes. The second translator does not come with the
+package. This command trains it, in 20 minutes on two cores:
 
     python -m transformer_lab train --corpus debian:fr --max-steps 4000 --out runs/debian-fr
 """

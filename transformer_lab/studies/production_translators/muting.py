@@ -3,8 +3,8 @@
     python -m transformer_lab.studies.production_translators.muting
 
 For each of the three translators, the study measures the properties of every head's maps, mutes
-every head alone, mutes more and more heads together in several orders, and replaces heads by a
-fixed direction of equal length or by their mean output.
+every head alone, mutes more and more heads together in several orders, and replaces heads' outputs
+with a fixed direction of the same length or with their mean.
 """
 
 from collections.abc import Collection, Sequence
@@ -38,7 +38,7 @@ SENTENCES = 500
 LOOKED_AT = 200
 """The number of sentences whose maps are measured."""
 STEPS = (1, 2, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48, 56, 64)
-"""How many heads of an order are muted together."""
+"""How many heads, from the start of an order, are muted together."""
 REPLACED = 4
 """How many of the most harmful heads, and of the least harmful ones, are replaced."""
 ALL, EVEN, ODD = slice(None), slice(0, None, 2), slice(1, None, 2)
@@ -77,10 +77,10 @@ def run(setting: Setting) -> dict[str, Any]:
     """Do one part of the study with one model.
 
     Returns:
-        "heads": depends on the setting. With "maps", it is the result of `measure_maps`. With
-        "kind", it is the result of `score_one_head` for each head of a layer. Otherwise it is the
-        same for the most and the least harmful heads, replaced by their mean or by a direction.
-        With "order" in the setting, there is "steps" instead: the result of `score_in_order`.
+        "heads" or "steps", depending on the setting. With "maps", "heads" is the result of
+        `measure_maps`. With "kind", it is the result of `score_one_head` for each head of a layer.
+        With "instead", it is the same for the most and the least harmful heads, replaced with a
+        direction or with their mean. With "order", "steps" is the result of `score_in_order`.
     """
     name = setting["model"]
     if "maps" in setting:
@@ -106,13 +106,13 @@ def run(setting: Setting) -> dict[str, Any]:
 def translate_with_replaced(
     name: str, heads: Collection[Head], instead: Instead = None, every: slice = ALL
 ) -> list[str]:
-    """Translate greedily with these heads replaced by zeros, their mean or a direction.
+    """Translate greedily with these heads replaced with zeros, their mean or a direction.
 
     Args:
         name: One of `MODELS`.
         heads: The heads to replace.
         instead: What replaces them.
-        every: Which of the sentences to translate.
+        every: The slice of the sentences to translate.
     """
     asked = load_translator(name)
     cores = attention_cores(asked.model)
@@ -135,7 +135,7 @@ def translate_with_replaced(
 def make_replacement(
     name: str, place: Place, heads: Sequence[int], instead: Instead
 ) -> Replacement:
-    """Return the function that replaces the outputs of these heads in one attention layer of a model."""
+    """Return the function that replaces the outputs of these heads in one attention layer."""
     if instead is None:
         return torch.zeros_like
     if instead == "mean":
@@ -146,7 +146,7 @@ def make_replacement(
 
 @cache
 def load_mean_outputs(name: str) -> dict[Place, Float[Tensor, "heads d_v"]]:
-    """Return each head's mean output over sentences that are not used to measure its muting."""
+    """Return each head's mean output over `LOOKED_AT` of the even sentences."""
     return mean_head_outputs(
         load_translator(name), load_real_sentences(name, SENTENCES)[EVEN][:LOOKED_AT]
     )
@@ -167,8 +167,9 @@ def score_one_head(name: str, head: Head, instead: Instead = None) -> dict[str, 
     """Return the chrF against the unmuted translation when one head is replaced.
 
     Returns:
-        "head"; "chrf", the mean; "interval", at 95%; "even" and "odd", the means of the two halves;
-        and "changed", the share of sentences that come out differently.
+        "head": [kind, layer, head]. "chrf" and "interval": the mean and its 95% interval. "even"
+        and "odd": the means of the two halves. "changed": the share of sentences whose translation
+        changes.
     """
     texts = translate_with_replaced(name, [head], instead)
     scores = sentence_chrfs(texts, translate_unmuted(name))
@@ -184,9 +185,10 @@ def score_one_head(name: str, head: Head, instead: Instead = None) -> dict[str, 
 
 
 def score_in_order(name: str, order: Sequence[Head]) -> list[dict[str, Any]]:
-    """Measure translations with the first k heads of an order muted, for each k of `STEPS` and for all.
+    """Measure translations with the first k heads of an order muted.
 
-    Only the odd sentences are translated, because the orders were chosen on the even ones.
+    This is done for each k of `STEPS` and for all heads. Only the odd sentences are translated,
+    because the orders were chosen on the even ones.
 
     Returns:
         For each k: "muted", which is k; "chrf", the mean chrF against the unmuted translation; and
@@ -234,8 +236,8 @@ def order_heads(name: str, order: str, seed: int) -> list[Head]:
     """Return a model's heads in the order in which they are muted.
 
     "damage": the head whose muting alone does the least harm goes first. "rest": the head that puts
-    the most weight on eos (in the decoder, on the first word) goes first, judged by its maps alone.
-    "random": the order is drawn with the seed. "encoder": the same, but the encoder's heads come
+    the most weight on eos (on bos in the decoder) goes first, judged by its maps alone. "random":
+    the order is random and depends on the seed. "encoder": the same, but the encoder's heads come
     before all others.
     """
     if order == "damage":
@@ -255,7 +257,7 @@ def main() -> None:
 
 
 def list_stored_second() -> list[Setting]:
-    """Return the settings of `SECOND` that are already stored, so that the first pass keeps them."""
+    """Return the settings of `SECOND` that are already stored, so the first pass keeps them."""
     done = [r["setting"] for r in load_runs(NAME)]
     return [s for s in SECOND if s in done]
 

@@ -1,4 +1,4 @@
-"""The sentences that the three translators read, and functions that join subword pieces into words.
+"""The sentences that the three translators read, and functions that join subwords into words.
 
 The studies of production translators use them; `emergence` uses the sentences' links.
 """
@@ -17,7 +17,7 @@ from transformer_lab.evaluation.alignments import split_words
 from transformer_lab.studies.production_translators.models import TOY
 
 WORDS = range(6, 15)
-"""The numbers of words that a real sentence may have."""
+"""The word counts that a real sentence may have."""
 
 
 class MarkedSentence(NamedTuple):
@@ -30,7 +30,7 @@ class MarkedSentence(NamedTuple):
 
 @cache
 def load_grammatical_sentences(name: str, count: int) -> list[MarkedSentence]:
-    """Return unseen sentences of the bilingual world with one plain clause, each with its relations.
+    """Return unseen one-clause sentences of the bilingual world, each with its relations.
 
     They are spelt as the model expects.
     """
@@ -71,10 +71,10 @@ def shuffle_words(text: str, seed: int) -> str:
 
 
 def find_word_numbers(pieces: Sequence[str], words: Sequence[str]) -> np.ndarray | None:
-    """Return the index of the word each piece belongs to, or −1 for special tokens such as eos.
+    """Return the index of each subword's word, or −1 for special tokens such as eos.
 
-    The result is None if the pieces do not spell the words, for example if a tokenizer normalises a
-    character.
+    The result is None if the subwords do not spell the words, for example if a tokenizer normalises
+    a character.
     """
     owner = [number for number, word in enumerate(words) for _ in word]
     spelled, found = "", []
@@ -96,16 +96,18 @@ def merge_pieces(
     queries: tuple[np.ndarray, int],
     keys: tuple[np.ndarray, int],
 ) -> Float[np.ndarray, "head row column"]:
-    """Return the weights between words: summed over a word's pieces as keys, averaged as queries.
+    """Return the weights between words, from the weights between subwords.
+
+    The weights are summed over the subwords of a key and averaged over those of a query.
 
     Args:
-        weights: The weights between pieces.
+        weights: The weights between subwords.
         queries: The result of `find_word_numbers` for the rows, and the number of words there.
         keys: The same for the columns.
 
     Returns:
         The weights between words, with eos in the last row and column. A word that begins inside a
-        piece of the previous word, as a full stop may, has zeros.
+        subword of the previous word, as a full stop may, has zeros.
     """
     rows, columns = (
         (places == np.array([*range(words), -1])[:, None]).astype(float)

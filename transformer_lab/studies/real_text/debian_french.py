@@ -2,7 +2,8 @@
 
     python -m transformer_lab.studies.real_text.debian_french
 
-It needs apt and, the first time, a network. The stored result is replaced at the end of the run.
+It needs apt and, the first time, a network connection. The stored result is replaced at the end of
+the run.
 """
 
 from dataclasses import replace
@@ -20,7 +21,7 @@ from transformer_lab.translator import Translator
 NAME = "debian_french"
 CORPUS = "debian:fr"
 SHOWN = 4
-"""How many translations are stored, spread evenly over the test set."""
+"""The number of stored translations, spread evenly over the test set."""
 
 
 def summarize_run(
@@ -29,10 +30,10 @@ def summarize_run(
     """Return the result of a finished run.
 
     Returns:
-        "train_pairs", "sentences" (in the test set), "steps", "minutes" and "target_tokens": their
-        numbers. "history": the metrics of each validation. "exact_match", "bleu", "bleu_signature"
-        and "chrf": test scores with a beam of 4. "translations": a few sources with their
-        translations and references.
+        "train_pairs", "sentences", "steps", "minutes" and "target_tokens": the numbers of training
+        pairs, test sentences, training steps, minutes and target tokens. "history": the metrics of
+        each validation. "exact_match", "bleu", "bleu_signature" and "chrf": test scores with a beam
+        of 4. "translations": a few sources with their translations and references.
     """
     result = evaluate(translator, splits.test, beam_size=4)
     samples = splits.test[:: len(splits.test) // SHOWN][:SHOWN]

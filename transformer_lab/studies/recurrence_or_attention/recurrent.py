@@ -4,7 +4,7 @@
 
 All three have about as many parameters and train on the same batches of the bilingual world. The
 recurrent ones use PyTorch's LSTM: a bidirectional encoder, and a decoder that starts from the
-encoder's last state. One of them has nothing else between the two; the other has attention from
+encoder's last state. In one of them, nothing else connects the two; the other has attention from
 every decoder state to all encoder states.
 """
 
@@ -122,10 +122,10 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one translator and score it on `NUM_TEST_SENTENCES` test sentences.
 
     Returns:
-        "parameters": their number. "losses": the mean smoothed training loss over each tenth of the
-        steps, in nats. "next_words": the next-word accuracy under teacher forcing. "exact_match":
-        the share of sentences that greedy decoding writes exactly. "by_length": the same for short,
-        medium and long sentences.
+        "parameters": the parameter count. "losses": the mean smoothed training loss over each tenth
+        of the steps, in nats. "next_words": the next-word accuracy under teacher forcing.
+        "exact_match": the share of sentences that greedy decoding writes exactly. "by_length": the
+        same for short, medium and long sentences.
     """
     seed = setting["seed"]
     splits = world(train=setting["pairs"], seed=seed)
@@ -165,7 +165,7 @@ def make_model(kind: str, source_words: int, target_words: int) -> nn.Module:
 
 
 def make_model_like(kind: str, config: TransformerConfig) -> nn.Module:
-    """Return a model of one of `KINDS`, with about as many parameters as the Transformer of `config`.
+    """Return a model of one of `KINDS`, with about as many parameters as `config`'s Transformer.
 
     The recurrent ones get the even width that comes closest to that number of parameters.
     """
@@ -237,7 +237,7 @@ def cut_after_eos(ids: list[int]) -> list[int]:
 
 @torch.no_grad()
 def next_word_accuracy(model: nn.Module, asked: Sequence[Example]) -> float:
-    """Return the share of the target's words, eos included, that are the most probable at their step."""
+    """Return the share of target words, eos included, that are the most probable at their step."""
     source, target = pad([e.source for e in asked]), pad([e.target for e in asked])
     best, real = model(source, target[:, :-1]).argmax(dim=-1), target[:, 1:] != PAD_ID
     return round((best == target[:, 1:])[real].double().mean().item(), 4)

@@ -1,4 +1,4 @@
-"""Gradient reach: how much of a gradient at the last output arrives at the first input.
+"""Gradient reach: how much of a gradient at the last output reaches the first input.
 
 Lesson 15 and its study `costs` use it.
 """
@@ -40,7 +40,7 @@ def make_stacks(n: int) -> dict[str, nn.Module]:
 
 
 def count_plain_layers(n: int) -> int:
-    """Return how many causal convolutions it takes until the last of n positions sees the first.
+    """Return how many causal convolutions it takes for the last of n positions to see the first.
 
     Each layer reaches `KERNEL` − 1 positions further back.
     """

@@ -34,7 +34,7 @@ WIDTH, FEED_FORWARD, HEADS = 32, 64, 2
 STEPS, WARMUP, EVERY = 600, 100, 50
 """The number of steps in a run, in its warm-up, and in the mean of each stored loss."""
 LEARNT = 0.9
-"""The share of letters that a stack must name correctly to count as having learnt; chance is 1/17."""
+"""The share of letters that a stack must name correctly to have learnt; chance is 1/17."""
 
 Sublayer = Callable[[Tensor], Tensor]
 KINDS: dict[str, Callable[[Sublayer, Sublayer, Tensor], Tensor]] = {
@@ -100,7 +100,7 @@ def make_stack(kind: str, layers: int, seed: int) -> BERT:
 
 
 def draw_letters(count: int, generator: torch.Generator) -> Int[Tensor, "count length"]:
-    """Draw random sequences of letters with ids from 1 to `LETTERS`."""
+    """Sample sequences of letters with ids from 1 to `LETTERS`."""
     return torch.randint(1, LETTERS + 1, (count, LENGTH), generator=generator)
 
 

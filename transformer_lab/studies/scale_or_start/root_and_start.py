@@ -61,8 +61,8 @@ def run(setting: Setting) -> dict[str, Any]:
     Both compute the same scores at every step, so any difference is rounding.
 
     Returns:
-        "last": for each seed, the mean loss of the last steps. "apart": the largest difference
-        between the losses of the two ways.
+        "last": for each seed, the mean loss of the last `LAST` steps. "apart": the largest
+        difference between the losses of the two ways.
     """
     if "same" in setting:
         rate = setting["same"]

@@ -1,4 +1,4 @@
-"""Lesson 14's study: the rows of the paper's Table 3, for a translator that has too few sentences.
+"""Lesson 14's study: the rows of the paper's Table 3, for a translator trained on few sentences.
 
     python -m transformer_lab.studies.table_3.ablations
 
@@ -83,7 +83,7 @@ ROWS: list[tuple[str, Setting]] = [
 ]
 """The rows of Table 3, with what differs from the base.
 
-Two rows are our own: the norm, and where dropout is applied.
+Two groups are not in the paper's table: "norm", and "places" (where dropout is applied).
 """
 
 GRID: list[Setting] = [
@@ -102,9 +102,9 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one translator and return its scores.
 
     Returns:
-        "parameters" and "epochs": their numbers. "test_loss" and "train_loss": the cross-entropy of
-        the next word in nats, without smoothing. "next_word": the next-word accuracy on the test
-        set. In addition, the result of `score_translations`.
+        "parameters": the parameter count. "epochs": the number of epochs. "test_loss" and
+        "train_loss": the cross-entropy of the next word in nats, without smoothing. "next_word":
+        the next-word accuracy on the test set. In addition, the result of `score_translations`.
     """
     splits = draw_splits(setting)
     return train_and_score(build(setting, splits), splits, setting)
@@ -130,15 +130,16 @@ def train_and_score(
 
 
 def draw_splits(setting: Setting) -> Splits[WorldPair]:
-    """Draw the sentences for a seed; training has at least `WORDS_OF` pairs, for the vocabulary."""
+    """Return a seed's sentences; training has at least `WORDS_OF` pairs, for the vocabulary."""
     return world(train=max(WORDS_OF, setting["pairs"]), validation=0, seed=setting["seed"])
 
 
 def build(setting: Setting, splits: Splits[WorldPair]) -> Translator:
     """Build an untrained translator for a setting.
 
-    The configuration has a single field for the paper's two places of dropout. The model is built
-    with the probability for the sub-layers, and then the module after the embeddings gets its own.
+    The paper applies dropout in two places, for which the configuration has a single field. So the
+    model is built with the probability for the sub-layers, and the dropout after the embeddings is
+    changed afterwards.
     """
     translator = build_translator(
         replace(splits, train=splits.train[:WORDS_OF]),

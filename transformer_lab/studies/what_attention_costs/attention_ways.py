@@ -30,7 +30,7 @@ Attend = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 def explicit_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """Compute attention as lesson 06 does, with its matrix of weights."""
+    """Compute attention as lesson 06 does, with the full matrix of weights."""
     return attention_weights(query, key) @ value
 
 
@@ -41,13 +41,13 @@ WAYS: dict[str, Attend] = {
     "local": partial(local_attention, window=WINDOW),
     "linear": linear_attention,
 }
-"""The ways from queries, keys and values to an output; the first three compute the same output."""
+"""The ways to compute attention from queries, keys and values; the first three agree."""
 
 
 def draw_heads(
     n: int, *, seed: int = 0, device: torch.device | str = "cpu", width: int = D_MODEL // HEADS
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Draw random queries, keys and values for one sequence, each (1, heads, n, width)."""
+    """Sample queries, keys and values for one sequence, each (1, heads, n, width)."""
     generator = torch.Generator().manual_seed(seed)
     q, k, v = (torch.randn(1, HEADS, n, width, generator=generator).to(device) for _ in range(3))
     return q, k, v
@@ -69,7 +69,7 @@ def time_by_length(
 ) -> dict[str, list[float | None]]:
     """Return the seconds for each kind of attention and each part of a layer, at each length.
 
-    A value is None if it would not fit into memory.
+    A value is None if the computation would not fit into memory.
     """
     project = nn.Linear(D_MODEL, D_MODEL).to(device)
     found: dict[str, list[float | None]] = {}
@@ -132,7 +132,7 @@ def measure_peak_here(kind: str, n: int, device: str = "cpu") -> int:
 
 ERROR_LENGTH = 256
 SHARPNESS = {"soft": 1.0, "sharp": 2.0}
-"""The standard deviation of the numbers in queries and keys; that of the scores is its square."""
+"""The standard deviation of the numbers in queries and keys; the scores' is its square."""
 
 
 def measure_errors(seed: int) -> dict[str, dict[str, float]]:

@@ -48,8 +48,8 @@ def run(setting: Setting) -> dict[str, Any]:
     Returns:
         For "exact": "reach" and "errors", from `measure_all_reaches` and `measure_errors`. For
         "memory": the peak bytes for each of `MEMORY_KINDS` at each of `MEMORY_LENGTHS`. For
-        "lengths": the result of `time_by_length`. For "forward" and "training": the result of
-        `time_layers`, by "length" and by "batch".
+        "lengths": the result of `time_by_length`. For "layers": the results of `time_layers` for
+        "forward" and "training", by "length" and by "batch".
     """
     if setting["part"] == "exact":
         return {
@@ -73,8 +73,7 @@ def run(setting: Setting) -> dict[str, Any]:
 def main() -> None:
     """Run the study from its command line, one run after the other.
 
-    Runs that are stored are skipped, unless `--again` is given. After `--minutes`, no new run is
-    started.
+    Stored runs are skipped, unless `--again` is given. After `--minutes`, no new run is started.
     """
     parser = argparse.ArgumentParser(prog=store.study_command(NAME))
     parser.add_argument(

@@ -40,7 +40,7 @@ NAME = "gpu"
 ROUNDS = 3
 LENGTHS = (64, 256, 1024)
 LAYER_TOKENS = 16_384
-"""The tokens in a step of one layer: equally many at every length, so that only length differs."""
+"""The tokens in a step of one layer, the same at every length so that only the length differs."""
 NUM_PAIRS = 20_000
 LONGEST = 100
 NUM_BATCHES = 2
@@ -106,7 +106,7 @@ def encode_examples(pairs: tuple[Pair, ...], preset: str) -> list[Example]:
 
 
 def make_config(preset: str) -> TransformerConfig:
-    """Return a preset's Transformer without dropout, because the recurrent models have none either."""
+    """Return a preset's model configuration without dropout, as in the recurrent models."""
     chosen = PRESETS[preset]
     return chosen.model(chosen.vocab_size, chosen.vocab_size, dropout=0.0, tie_source_target=False)
 
@@ -132,7 +132,7 @@ class PlainTraining:
         )
 
     def step(self, batch: Batch) -> torch.Tensor:
-        """Take one step; return the loss as a tensor, so that nothing has to wait for a GPU."""
+        """Take one step; return the loss as a tensor, so that nothing has to wait for the GPU."""
         batch = batch.to(self.device)
         halved = self.precision == "bf16"
         with torch.autocast(self.device.type, torch.bfloat16, enabled=halved):
@@ -161,9 +161,9 @@ def time_steps(loop: PlainTraining, batches: Sequence[Batch]) -> float:
 
 
 def measure_translators(setting: Setting, examples: list[Example]) -> dict[str, Any]:
-    """Time the training of three translators with equally many parameters on the same batches.
+    """Time the training of three translators of about the same size on the same batches.
 
-    The three take turns, for `ROUNDS` rounds after a first one that does not count.
+    The three take turns, for `ROUNDS` rounds after a warm-up round that does not count.
 
     Returns:
         For each of `KINDS`: "parameters" in millions; "rate" and "fastest" in thousands of real
@@ -195,7 +195,7 @@ def measure_translators(setting: Setting, examples: list[Example]) -> dict[str, 
 
 
 def main() -> None:
-    """Measure everything again and store it."""
+    """Rerun all measurements and store the results."""
     argparse.ArgumentParser(prog=store.study_command(NAME), description=__doc__).parse_args()
     torch.manual_seed(0)
     measured = describe_runs(NAME, [time_run(run, setting) for setting in GRID])

@@ -46,7 +46,7 @@ class Convolution(nn.Module):
 
 
 class SelfAttention(nn.Module):
-    """The package's multi-head attention, from a sequence to itself."""
+    """The package's multi-head attention, used as self-attention."""
 
     def __init__(self, width: int, num_heads: int = HEADS):
         super().__init__()

@@ -41,7 +41,7 @@ from transformer_lab.translator import Translator
 
 NAME = "emergence"
 SAMPLE_SIZES = {"asked": 60, "validation": 600, "unseen": 2_000}
-"""The number of sentences with a pronoun (in each clause order), for validation, and for relations."""
+"""The numbers of sentences with a pronoun (per clause order), for validation and for relations."""
 STEPS = PRESETS["tiny"].training.max_steps
 GRID: list[Setting] = [
     {"seed": seed, "steps": STEPS, "every": 50, **SAMPLE_SIZES} for seed in (7, 0, 1, 2, 3, 4)
@@ -54,7 +54,7 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one translator and score it during training.
 
     Returns:
-        "looks": the result of `score_model`, at step 0 and after each `every` steps. "relations"
+        "looks": the result of `score_model`, at step 0 and then every `every` steps. "relations"
         and "subspaces": the results of `score_relations` and `head_overlaps` for the finished
         model. "untrained relations" and "untrained subspaces": the same at step 0.
     """
@@ -114,7 +114,7 @@ def score_model(
 
 
 def score_heads(translator: Translator, unseen: Sequence[WorldPair]) -> dict[str, Any]:
-    """Measure how well the encoder's heads follow grammatical relations, and how far they overlap.
+    """Measure how well the encoder's heads follow grammatical relations, and how much they overlap.
 
     Returns:
         "relations": the result of `score_relations`, for sentences with one clause and for relative

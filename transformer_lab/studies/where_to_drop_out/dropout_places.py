@@ -3,12 +3,12 @@
     python -m transformer_lab.studies.where_to_drop_out.dropout_places
 
 The base model of the ablations gets half as many sentences and twice as many passes over them, so
-it learns them by heart. Only the places of dropout differ. The paper's two places (§5.4) are the
-inputs of both stacks, and the output of each sub-layer before it is added. The study tries each of
-these alone. Other places are the sum after the addition, the attention weights, the inner features
-of the feed-forward network, and the matrices of that network and of attention (DropConnect). Two
-kinds combine places: one drops what PyTorch's layers drop, and one has dropout in all four places
-that have a field in the configuration, as in the authors' later settings.
+it learns them by heart. Only the places where dropout is applied differ. The paper's two places
+(§5.4) are the inputs of both stacks, and the output of each sub-layer before it is added. The study
+tries each of these alone. Other places are the sum after the addition, the attention weights, the
+inner features of the feed-forward network, and the matrices of that network and of attention
+(DropConnect). Two kinds combine places: one drops what PyTorch's layers drop, and one has dropout
+in all four places that have a field in the configuration, as in the authors' later settings.
 
 This was fixed before the first run of the grid: the measure is the loss on test sentences. Runs
 with the same seed see the same sentences in the same order, so differences are taken seed by seed.
@@ -42,7 +42,10 @@ PLACES: dict[str, tuple[str, ...]] = {
     "PyTorch": ("sub-layers", "attention", "feed-forward"),
     "all four": ("inputs", "sub-layers", "attention", "feed-forward"),
 }
-"""The places of dropout for each kind; "PyTorch" stands for `nn.Transformer`, which has no embeddings."""
+"""The places of dropout for each kind.
+
+"PyTorch" has the places of `nn.Transformer`, which has no embeddings.
+"""
 PAIRS, STEPS, RATE, SEEDS = 1_000, 1_200, 0.1, range(5)
 GRID: list[Setting] = [
     {

@@ -1,9 +1,9 @@
-"""Counterfactual references: the reference with one standard mistake, and a sentence that names it.
+"""Counterfactual references: variants of the reference, each with one common mistake and a hint.
 
-If an answer is one number or one word, there is nothing else to look at. So each check of such
-answers also runs its reference with a sum instead of a mean, another base for a logarithm, n − 1
-instead of n, a bracket left out and so on. If one of these gives the same result as the answer in
-every case, the learner made that mistake, or an equivalent one.
+A single number or word says little about how it came about. So a check of such answers also runs
+its reference with a sum instead of a mean, a different base for a logarithm, n − 1 instead of n, a
+missing bracket and so on. If one of these variants gives the same result as the answer in every
+case, the learner made that mistake or an equivalent one.
 """
 
 import ast
@@ -28,9 +28,9 @@ from transformer_lab.course.judge.edited_reference import compile_like
 def list_counterfactuals(
     reference: Callable[..., Any], names: Sequence[str], case: Sequence[Any]
 ) -> Iterator[tuple[Callable[..., Any], str]]:
-    """Yield counterfactual references, each with the sentence that names its mistake.
+    """Yield counterfactual references, each with a sentence that names its mistake.
 
-    There are none if the reference's source is not a single function.
+    Yield nothing if the reference's source is not a single function.
 
     Args:
         reference: The right answer.
@@ -70,10 +70,10 @@ class _Replacement(ast.NodeTransformer):
 
 
 def _list_variants(node: ast.AST, known: dict[str, str], numbers: set[str]) -> Iterator[Variant]:
-    """Yield the mistakes that can be made at one node.
+    """Yield variants of one node, each with one plausible mistake.
 
-    `known` holds the names of all arguments, and `numbers` the names of those that are single
-    numbers.
+    `known` maps the reference's argument names to the learner's, and `numbers` holds the names of
+    the arguments that are single numbers.
     """
     match node:
         case ast.Call():

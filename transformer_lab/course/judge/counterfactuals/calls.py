@@ -1,4 +1,4 @@
-"""Mistakes in a call: another function, axis, level or divisor, or two steps in the wrong order."""
+"""Mistakes in a call: the wrong function, axis, level or divisor, or steps in the wrong order."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ EXCHANGED = {
     "any": ("all",),
     "all": ("any",),
 }
-"""The functions or methods that are often used instead of the right one."""
+"""For each function or method, those that are often used by mistake in its place."""
 
 
 STEPS = ("sqrt", "abs", "log", "exp", "round", "square", "floor", "ceil", "sorted", "set", "unique")
@@ -41,7 +41,10 @@ LEVELS = (0.005, 0.01, 0.02, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975, 0.99
 
 
 def list_call_variants(node: ast.Call, known: dict[str, str]) -> Iterator[Variant]:
-    """Yield the mistakes in a call; `known` maps the reference's arguments to the learner's names."""
+    """Yield variants of a call, each with one plausible mistake.
+
+    `known` maps the reference's argument names to the learner's.
+    """
     name = get_function_name(node)
     noun = NOUNS.get(name)
     if isinstance(node.func, ast.Name) and name in ("max", "min") and len(node.args) == 2:
@@ -87,7 +90,7 @@ def list_call_variants(node: ast.Call, known: dict[str, str]) -> Iterator[Varian
 
 
 def _copy_call(node: ast.Call, name: str) -> ast.Call:
-    """Return the call with its function or method replaced by another one."""
+    """Return a copy of the call that calls a different function or method."""
     func = node.func
     other = ast.Attribute(func.value, name, ast.Load()) if isinstance(func, ast.Attribute) else None
     return ast.Call(other or ast.Name(name, ast.Load()), node.args, node.keywords)
@@ -115,7 +118,7 @@ def _list_early_steps(node: ast.Call, inside: ast.Call) -> Iterator[Variant]:
 
 
 def _list_choice_variants(node: ast.Call, name: str) -> Iterator[Variant]:
-    """Yield the mistakes that can be made with max(a, b) and min(a, b)."""
+    """Yield variants of max(a, b) or min(a, b), each with one plausible mistake."""
     asked = "the larger" if name == "max" else "the smaller"
     other = "the smaller" if name == "max" else "the larger"
     a, b = node.args
@@ -154,7 +157,7 @@ def _list_length_variants(node: ast.Call, known: dict[str, str]) -> Iterator[Var
 
 
 def _list_spread_variants(node: ast.Call, name: str) -> Iterator[Variant]:
-    """Yield other divisors of a variance, and another measure of spread."""
+    """Yield variants of a variance or standard deviation with a wrong divisor."""
     found = {k.arg: k for k in node.keywords}
     key = next((k for k in ("ddof", "correction") if k in found), "ddof")
     rest = [k for k in node.keywords if k.arg != key]

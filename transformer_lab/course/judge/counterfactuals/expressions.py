@@ -23,7 +23,7 @@ OPERATIONS = {
 
 
 def list_operator_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[Variant]:
-    """Yield the mistakes that replace +, −, ·, / or //."""
+    """Yield variants of an expression with +, −, ·, / or //, each with one plausible mistake."""
     left, op, right = node.left, node.op, node.right
     asked = OPERATIONS.get(type(op))
     if asked is None:
@@ -74,7 +74,7 @@ def list_operator_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[V
 
 
 def _name_term(node: ast.AST, known: dict[str, str]) -> str:
-    """Return " (the one with `a` and `b`)" for the arguments in a term, or "" if there are none."""
+    """Return a phrase such as " (the one with `a` and `b`)", or "" for a term without arguments."""
     names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in known]
     if not names:
         return ""
@@ -83,7 +83,7 @@ def _name_term(node: ast.AST, known: dict[str, str]) -> str:
 
 
 def list_power_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[Variant]:
-    """Yield the mistakes in a power."""
+    """Yield variants of a power, each with one plausible mistake."""
     base = describe(node.left, known) or "something"
     power = node.right
     asked = read_number(power)
@@ -116,7 +116,10 @@ def list_power_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[Vari
 
 
 def _list_unbracketed(node: ast.BinOp, put: Callable[[ast.expr], ast.expr]) -> Iterator[Variant]:
-    """Yield a + b / c for (a + b) / c, within the expression around it."""
+    """Yield variants with missing brackets, such as a + b / c for (a + b) / c.
+
+    `put` inserts a variant into the expression around it.
+    """
     said = "a bracket is missing: multiplication and division come before plus and minus"
     match node:
         case ast.BinOp(
@@ -135,7 +138,7 @@ def _list_unbracketed(node: ast.BinOp, put: Callable[[ast.expr], ast.expr]) -> I
 
 
 def list_comparison_variants(node: ast.Compare) -> Iterator[Variant]:
-    """Yield the mistakes in a comparison: ties are on the wrong side, or it is the wrong way round."""
+    """Yield variants of a comparison that treat ties differently or are reversed."""
     (op,) = node.ops
     ties = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
     turned = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
@@ -150,7 +153,7 @@ def list_comparison_variants(node: ast.Compare) -> Iterator[Variant]:
 
 
 def list_index_variants(node: ast.Subscript) -> Iterator[Variant]:
-    """Yield the mistakes in an index, a slice or a selection."""
+    """Yield variants of an index, a slice or a selection, each with one plausible mistake."""
     value, index = node.value, node.slice
     is_shape = isinstance(value, ast.Attribute) and value.attr == "shape"
     match index:
@@ -189,7 +192,7 @@ def list_index_variants(node: ast.Subscript) -> Iterator[Variant]:
 
 
 def list_constant_variants(asked: float) -> Iterator[Variant]:
-    """Yield other numbers instead of the right one."""
+    """Yield plausible wrong numbers in place of the right one."""
     root = asked**0.5 if asked > 0 else 0
     for other in (asked + 1, asked - 1, 2 * asked, asked / 2, -asked, 0, 1, root, 1.96):
         if other != asked:
@@ -198,7 +201,7 @@ def list_constant_variants(asked: float) -> Iterator[Variant]:
 
 
 def list_argument_variants(node: ast.Name, known: dict[str, str]) -> Iterator[Variant]:
-    """Yield the mistakes with one argument: another one, its square or its absolute value."""
+    """Yield wrong replacements for an argument: another argument, its square or absolute value."""
     name = known[node.id]
     for other in known:
         if other != node.id:

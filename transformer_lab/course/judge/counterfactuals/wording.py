@@ -1,9 +1,9 @@
-"""What the counterfactual references share: words, and small tests on expressions."""
+"""Wording and helpers for expressions that the counterfactual references share."""
 
 import ast
 
 Variant = tuple[str, ast.expr]
-"""A sentence for the learner, and the expression that makes the mistake."""
+"""A sentence for the learner, and the expression with the mistake."""
 
 
 NOUNS = {
@@ -39,7 +39,7 @@ NOUNS = {
 
 
 def describe(node: ast.AST, known: dict[str, str]) -> str | None:
-    """Return an expression as the learner would write it, or None if it is long or has other names."""
+    """Return an expression in the learner's names, or None if it is long or has unknown names."""
     names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
     if not all(name in known or name == "len" for name in names):
         return None
@@ -56,7 +56,7 @@ def _rename(text: str, known: dict[str, str]) -> str:
 
 
 def get_function_name(node: ast.Call) -> str:
-    """Return the name of the called function or method, or ""."""
+    """Return the name of the called function or method, or "" if it has none."""
     match node.func:
         case ast.Attribute(attr=name) | ast.Name(id=name):
             return name
@@ -64,7 +64,7 @@ def get_function_name(node: ast.Call) -> str:
 
 
 def make_call(name: str, *values: ast.expr) -> ast.Call:
-    """Return a call of a built-in function."""
+    """Return a call to a built-in function."""
     return ast.Call(ast.Name(name, ast.Load()), list(values), [])
 
 

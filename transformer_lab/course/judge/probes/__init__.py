@@ -1,8 +1,8 @@
 """Probes: functions that find out how a returned array differs from the expected one.
 
-`diagnosis` and `number_faults` run them. A probe gets the two arrays, `got` and `want`, and knows
-nothing about the exercise. It returns a sentence that is true of the arrays ("right, but axes 0 and
-1 are swapped"), or None.
+`diagnosis` and `number_faults` run them. A probe receives the two arrays, `got` and `want`, and
+knows nothing about the exercise. It returns a hint about the difference, such as "right, but axes 0
+and 1 are swapped", or None.
 """
 
 from collections.abc import Callable, Sequence
@@ -51,7 +51,7 @@ NUMBER_PROBES: Sequence[Probe] = (
     find_constant_offset,
     find_wrong_signs,
 )
-"""Probes that look at each number on its own, and so can run on the numbers of all cases together."""
+"""Probes that look at each number on its own, so they can run on the numbers of all cases."""
 PLACE_PROBES: Sequence[Probe] = (
     find_nan_or_infinity,
     find_transposed_axes,
@@ -69,5 +69,5 @@ PLACE_PROBES: Sequence[Probe] = (
 
 
 def run_probes(probes: Sequence[Probe], got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return the sentence of the first probe that finds something, if one does."""
+    """Return the hint of the first probe that finds something, or None."""
     return next((text for probe in probes if (text := probe(got, want))), None)

@@ -1,4 +1,4 @@
-"""Probes that look at each number on its own: is it scaled, squared, rounded, or missing its sign?"""
+"""Probes that look at each number on its own: is it scaled, squared, rounded or missing a sign?"""
 
 import itertools
 import math
@@ -30,16 +30,16 @@ CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def find_nan_or_infinity(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Say how many numbers are NaN or infinite where a finite number is expected.
+    """Return a hint if some numbers are NaN or infinite but should not be, and None otherwise.
 
-    A finite number where NaN or infinity is expected counts as well.
+    Numbers that should be NaN or infinite but are not are reported as well.
     """
     if got.dtype.kind != "f" or got.shape != want.shape or not is_numeric(want):
         return None
     for name, test in (
-        ("NaN (0/0, ∞ − ∞, 0 · ∞ or the logarithm of a negative number)", np.isnan),
+        ("NaN, which comes from 0/0, ∞ − ∞, 0 · ∞ or the logarithm of a negative number", np.isnan),
         (
-            "infinite (an ∞ in your code, an overflow, a division by 0 or the logarithm of 0)",
+            "infinite, because of an ∞ in your code, an overflow, a division by 0 or the logarithm of 0",
             np.isinf,
         ),
     ):
@@ -72,7 +72,7 @@ def describe_count(mask: np.ndarray) -> str:
 
 
 def find_constant_factor(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if all numbers are the expected ones times the same factor."""
+    """Return a hint if every number is off by the same factor, and None otherwise."""
     ratio = compute_constant_ratio(got, want)
     if ratio is None:
         return None
@@ -84,7 +84,7 @@ def find_constant_factor(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def format_ratio(ratio: float) -> str:
-    """Return a ratio as text: as a simple fraction or root if possible, or else as a decimal number."""
+    """Return a ratio as text: a simple fraction or root if possible, otherwise a decimal number."""
     for top, bottom in itertools.product(range(1, 13), repeat=2):
         for value, words in ((top / bottom, "{}"), (math.sqrt(top / bottom), "√{}")):
             if math.isclose(abs(ratio), value, rel_tol=1e-7):
@@ -95,7 +95,7 @@ def format_ratio(ratio: float) -> str:
 
 
 def compute_constant_ratio(got: np.ndarray, want: np.ndarray) -> float | None:
-    """Return the factor, other than 1, that turns all expected numbers into the given ones, if any."""
+    """Return the factor by which every number is off, or None if there is no common factor."""
     if not is_comparable(got, want) or want.size < 2:
         return None
     finite = np.isfinite(want) & np.isfinite(got)
@@ -109,7 +109,7 @@ def compute_constant_ratio(got: np.ndarray, want: np.ndarray) -> float | None:
 
 
 def find_constant_offset(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if all numbers are the expected ones plus one constant."""
+    """Return a hint if every number is off by the same constant, and None otherwise."""
     if not is_comparable(got, want) or want.size < 2:
         return None
     finite = np.isfinite(want) & np.isfinite(got)
@@ -126,9 +126,9 @@ def find_constant_offset(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_elementwise_change(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if each number is the same function of the expected one.
+    """Return a hint if each number is the same function of the expected one, and None otherwise.
 
-    Squares, roots, logarithms and rounding are tried, for example.
+    The functions tried include squares, roots, logarithms and rounding.
     """
     if not is_comparable(got, want) or want.size < 2 or is_same(got, want):
         return None
@@ -144,7 +144,7 @@ def find_elementwise_change(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_wrong_signs(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if all numbers have the right absolute value but some have the wrong sign."""
+    """Return a hint if all absolute values are right but some signs are wrong, else None."""
     if not is_comparable(got, want) or is_same(got, want) or want.size < 3:
         return None
     if not is_same(np.abs(got), np.abs(want)):

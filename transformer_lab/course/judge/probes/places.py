@@ -11,7 +11,7 @@ from transformer_lab.course.judge.probes.equality import (
 
 
 def find_shift(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if the array is shifted or reversed along an axis."""
+    """Return a hint if the array is shifted or reversed along an axis, and None otherwise."""
     if got.shape != want.shape or is_same(got, want):
         return None
     for axis in reversed(range(want.ndim)):
@@ -41,7 +41,7 @@ def _cut(x: np.ndarray, part: slice, axis: int) -> np.ndarray:
 
 
 def find_reordering(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if the array has the right rows or numbers in another order."""
+    """Return a hint if the right rows or numbers are in the wrong order, and None otherwise."""
     if got.shape != want.shape or not want.ndim or want.size < 2 or is_same(got, want):
         return None
     for axis in range(want.ndim):
@@ -64,7 +64,7 @@ def _sorted_rows(x: np.ndarray, axis: int) -> np.ndarray:
 
 
 def find_equal_lines(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if all entries along an axis are equal although they should differ."""
+    """Return a hint if all entries along an axis are equal but should differ, else None."""
     if got.shape != want.shape or not got.ndim or got.size < 2:
         return None
     for axis in range(want.ndim):
@@ -82,7 +82,7 @@ def find_equal_lines(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_wrong_booleans(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if booleans are inverted, or if too many or too few are True."""
+    """Return a hint if booleans are inverted or if too many or too few are True, else None."""
     if got.dtype != bool or want.dtype != bool or got.shape != want.shape or not want.size:
         return None
     if np.array_equal(got, ~want) and want.size > 1:
@@ -100,9 +100,9 @@ def find_wrong_booleans(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_running_sums(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if the array holds running sums of the expected numbers.
+    """Return a hint if the array holds running sums of the expected numbers, and None otherwise.
 
-    Differences between neighbouring expected numbers count as well.
+    Differences between neighbouring expected numbers are recognised as well.
     """
     if not is_comparable(got, want) or not want.ndim or is_same(got, want):
         return None

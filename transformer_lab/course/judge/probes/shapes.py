@@ -1,4 +1,4 @@
-"""Probes for an answer with the wrong shape: are axes swapped, lost, added, too long or too short?"""
+"""Probes for a result with the wrong shape: swapped, missing, extra, too long or too short axes."""
 
 import itertools
 from collections.abc import Callable
@@ -20,9 +20,9 @@ REDUCTIONS: dict[str, Callable[..., np.ndarray]] = {
 
 
 def find_transposed_axes(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if the axes are in the wrong order.
+    """Return a hint if the axes are in the wrong order, and None otherwise.
 
-    It also finds swapped axes of equal length, which the shape does not show.
+    This also finds swapped axes of equal length, which the shape does not show.
     """
     if got.ndim != want.ndim or not 2 <= got.ndim <= 5 or not has_different_values(want):
         return None
@@ -37,9 +37,10 @@ def find_transposed_axes(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_lost_axis(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Say how an axis was lost, if one was.
+    """Return a hint if an axis is missing, and None otherwise.
 
-    It can tell whether only the first entry, the sum, the mean or the maximum of the axis is left.
+    The hint can say that only the first entry, the sum, the mean or the maximum of the axis is
+    left, for example.
     """
     if got.ndim != want.ndim - 1:
         return None
@@ -64,9 +65,9 @@ def find_lost_axis(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_extra_axis(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if the array has one axis too many.
+    """Return a hint if the array has one axis too many, and None otherwise.
 
-    The sentence names the axis, and what should have been done along it.
+    If possible, the hint names the axis and the step that is missing along it.
     """
     if got.ndim != want.ndim + 1:
         return None
@@ -95,9 +96,9 @@ def _is_in_order(short: list[Any], long: list[Any]) -> bool:
 
 
 def find_wrong_length(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if an axis is too long or too short.
+    """Return a hint if an axis is too long or too short, and None otherwise.
 
-    The sentence says which entries are missing, or which should not be there.
+    If possible, the hint says which entries are missing, or which should not be there.
     """
     if got.ndim != want.ndim or got.shape == want.shape:
         return None
@@ -107,30 +108,38 @@ def find_wrong_length(got: np.ndarray, want: np.ndarray) -> str | None:
         return None
     (axis,) = axes
     a, b = got.shape[axis], want.shape[axis]
-    name = format_axis(axis, want.ndim) if want.ndim > 1 else "it"
+    name = format_axis(axis, want.ndim)
     long, short, n = (got, want, a - b) if a > b else (want, got, b - a)
-    few = f"{n} too {'many' if a > b else 'few'}"
+    few = f"{name} has length {a}, {n} too {'many' if a > b else 'few'}"
+    if want.ndim == 1:
+        entries = f"{n} entr{'ies' if n > 1 else 'y'}"
+        few = (
+            f"there {'are' if n > 1 else 'is'} {entries} too many"
+            if a > b
+            else f"{entries} missing"
+        )
     if not short.size:
-        return f"{name} has length {a}, {few}"  # nothing is left that could be right
+        return few  # nothing is left that could be right
     first = is_same(np.delete(long, np.s_[:n], axis), short)
     last = is_same(np.delete(long, np.s_[-n:], axis), short)
     if first or last:
         end = "first" if first else "last"
         there = f"the {end} {n if n > 1 else 'one'}"
         verb = "should not be there" if a > b else "is missing" if n == 1 else "are missing"
-        return f"{name} has length {a}, {few}: {there} {verb}; the rest is right"
+        start = "" if want.ndim == 1 else f"{few}: "
+        return f"{start}{there} {verb}; the rest is right"
     for step in range(2, 5):
         if b == a * step and is_same(np.repeat(got, step, axis), want):
             return f"each entry along {name} should occur {step} times in a row"
         if a == b * step and is_same(np.repeat(want, step, axis), got):
             return f"each entry along {name} occurs {step} times in a row, but should occur once"
     if want.ndim == 1 and _is_in_order(short.tolist(), long.tolist()):
-        return f"it has length {a}, {few}; the others are right"
-    return f"{name} has length {a}, {few}"
+        return f"{few}; the others are right"
+    return few
 
 
 def find_reshape(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if the right numbers, in the right order, have another shape."""
+    """Return a hint if the right numbers in the right order have the wrong shape, else None."""
     if got.shape == want.shape or got.size != want.size or want.size < 2:
         return None
     if is_same(got.ravel(), want.ravel()):

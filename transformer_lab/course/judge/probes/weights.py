@@ -12,12 +12,12 @@ from transformer_lab.course.judge.probes.equality import (
 
 
 def find_wrong_sums(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Say what is wrong with attention weights, if anything is.
+    """Return a hint if attention weights are wrong, and None otherwise.
 
-    It finds weights that sum to 1 along the wrong axis, only over the whole array, or not at all.
-    It also finds scores before the softmax, and weights with the right sums but wrong values
-    (`describe_sharpness`). It returns None if the weights are right, or if the expected array is
-    not weights that sum to 1 along exactly one axis.
+    The weights may sum to 1 along the wrong axis, only over the whole array, or not at all. They
+    may also be scores before the softmax, or have the right sums but wrong values
+    (`describe_sharpness`). The result is also None if the expected array does not hold weights that
+    sum to 1 along exactly one axis.
     """
     if not is_comparable(got, want) or want.ndim < 1 or want.dtype.kind != "f" or want.size < 3:
         return None
@@ -84,7 +84,7 @@ def _all_one(sums_: np.ndarray) -> bool:
 
 
 def find_row_factors(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a sentence if each row is off by a factor, or by an added number."""
+    """Return a hint if each row is off by its own factor or constant, and None otherwise."""
     if not is_comparable(got, want) or want.ndim < 2 or not np.isfinite(want).all():
         return None
     if not np.isfinite(got).all() or is_same(got, want):

@@ -1,4 +1,4 @@
-"""Probes that say which numbers are wrong, for use when no other probe has found out why."""
+"""Probes that say which numbers are wrong, used when no other probe has found the reason."""
 
 import numpy as np
 
@@ -8,9 +8,9 @@ from transformer_lab.course.judge.probes.equality import TOLERANCE, is_comparabl
 
 
 def find_wrong_part(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Say which part is wrong, if the rest is right and the part is easy to name.
+    """Describe which part of an array is wrong, if the rest is right and the part is easy to name.
 
-    The part is a row, the diagonal or every second entry, for example.
+    The part may be a row, the diagonal or every second entry, for example.
     """
     if got.shape != want.shape or not want.ndim or want.size < 2:
         return None
@@ -70,9 +70,9 @@ def _where_in_matrix(got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> st
 
 
 def find_one_sided_errors(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Say how many numbers are wrong.
+    """Describe how many numbers are wrong.
 
-    If all of them are too large, or all too small, the sentence says so.
+    If all of them are too large, or all too small, the description says so.
     """
     if not is_comparable(got, want) or not want.size:
         return None
@@ -90,7 +90,7 @@ def find_one_sided_errors(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def find_word_differences(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Say which words a list of strings lacks, and which it should not have."""
+    """Describe which words a list of strings lacks, and which it should not contain."""
     if got.dtype.kind != "U" or want.dtype.kind != "U" or want.ndim != 1 or got.ndim != 1:
         return None
     missing = sorted(set(want.tolist()) - set(got.tolist()))

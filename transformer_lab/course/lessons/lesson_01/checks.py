@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 01: the softmax, and one head."""
+"""Checks for the exercises of lesson 01: the softmax, and one attention head."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -57,7 +57,7 @@ def _work_out_softmax(scores: np.ndarray, at: tuple) -> Iterator[Step]:
 
 
 def _random_scores(chance: RandomValues) -> tuple:
-    """Return a random case: large and small scores, some hidden by −∞, all shifted by the same number."""
+    """Return a random case: scores shifted by a common number, with some of them set to −∞."""
     scores = chance.numbers(*chance.batch(), *chance.sizes(2), scale=chance.one_of(1.0, 300.0))
     hidden = chance.flips(*scores.shape, share=0.2)
     hidden[..., chance.between(0, scores.shape[-1] - 1)] = False
@@ -184,7 +184,7 @@ def _work_out_attention(
 
 
 def _far_apart_case() -> tuple:
-    """Return a case whose scores are in the thousands, so that their exponentials are infinite."""
+    """Return a case whose scores are in the thousands, so their exponentials are infinite."""
     query, key, value = (random_array(*shape, seed=3) for shape in ((3, 7), (5, 7), (5, 2)))
     return 50 * query, 50 * key, value
 

@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 01b: the backward pass of the softmax, and of the head."""
+"""Checks for the exercises of lesson 01b: the backward pass of the softmax and of a head."""
 
 from collections.abc import Iterator
 from functools import partial

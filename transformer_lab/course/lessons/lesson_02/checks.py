@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 02, why √d_k."""
+"""Checks for the exercises of lesson 02: why scores are divided by √d_k."""
 
 from collections.abc import Iterator
 
@@ -55,12 +55,13 @@ score_variance = Check(
         ),
         Mistake(
             lambda d, q, k: d * q * k,
-            "square both standard deviations: one product has the variance query_std² · key_std².",
+            "you use the standard deviations as they are. Square both: one product has a "
+            "variance of query_std² · key_std².",
         ),
         Mistake(
             lambda d, q, k: d * (q**2 + k**2),
-            "variances add when numbers are added. Here two numbers are multiplied: for mean 0, "
-            "the variance of a product is the product of the variances.",
+            "you add the variances, which is right for a sum. Here two numbers are multiplied: "
+            "for mean 0, the variance of a product is the product of the variances.",
         ),
         Mistake(
             lambda d, q, k: d**2 * q**2 * k**2,

@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 03: splitting and merging heads, multi-head attention in NumPy."""
+"""Checks for the exercises of lesson 03: splitting and merging heads, and multi-head attention."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -13,13 +13,13 @@ from transformer_lab.course.judge.random_values import RandomValues
 from transformer_lab.course.judge.working import Step
 
 SHAPES = [(1, 2, 3, 2), (2, 3, 2, 5), (2, 5, 3, 4), (3, 7, 5, 2)]
-"""(batch, length, heads, width of a head): in each case except the simple first one, all four differ."""
+"""Shapes (batch, length, heads, width of a head); in the last two, all four numbers differ."""
 
 # ---------------------------------------------------------------- splitting and merging
 
 
 def _count_up(*shape: int) -> np.ndarray:
-    """Return an array of this shape that counts up from 1, so each number shows where it came from."""
+    """Return an array that counts up from 1, so each number shows where it came from."""
     return np.arange(1.0, 1 + np.prod(shape)).reshape(shape)
 
 
@@ -187,7 +187,7 @@ MERGE_BY_RESHAPE = ("reference.merge_heads(heads)", "heads.reshape(x.shape)")
 
 
 def _keep_diagonal_blocks(w: np.ndarray, num_heads: int) -> np.ndarray:
-    """Keep only the diagonal blocks of w, so that each head sees only its own columns of x."""
+    """Keep only the diagonal blocks of w, so each head sees only its own columns of x."""
     d = len(w) // num_heads
     return w * np.kron(np.eye(num_heads), np.ones((d, d)))
 
@@ -271,7 +271,7 @@ multi_head = Check(
         ),
         Mistake(
             _edit_multi_head(("x @ w,", "x @ w.T,"), ("@ w_o", "@ w_o.T")),
-            "the matrices are transposed: a projection is x @ w.",
+            "the matrices are transposed: a projection should be x @ w.",
         ),
         Mistake(
             _edit_multi_head(

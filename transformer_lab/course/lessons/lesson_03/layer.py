@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 03: the class, and what it costs."""
+"""Checks for the exercises of lesson 03: the multi-head attention class, and its cost."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -181,15 +181,17 @@ multiplications = Check(
         ),
         Mistake(
             lambda n, d, h: 4 * n * d**2 + n**2 * d,
-            "n² d_model is the cost of Q Kᵀ alone, and the weights times V cost as much again.",
+            "this counts Q Kᵀ alone. The weights times V cost as much again.",
         ),
         Mistake(
             lambda n, d, h: 4 * n * d**2 + 2 * h * n**2 * d,
-            "the projections are right, but in Q Kᵀ all heads together cost n² · h · d_k = n² d_model.",
+            "the projections are right, but Q Kᵀ is not: all heads together cost n² · h · d_k = "
+            "n² d_model.",
         ),
         Mistake(
             lambda n, d, h: 4 * d**2 + 2 * n**2 * d,
-            "each of the n positions is projected, so the projections cost 4 n d_model².",
+            "the projections should cost 4 n d_model², because each of the n positions is "
+            "projected.",
         ),
         Mistake(
             lambda n, d, h: 4 * n * d**2 + 2 * n * d,

@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 04, positions."""
+"""Checks for the exercises of lesson 04: positions."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 05, the encoder."""
+"""Checks for the exercises of lesson 05: the encoder."""
 
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 06, masks and the decoder."""
+"""Checks for the exercises of lesson 06: masks and the decoder."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -70,7 +70,7 @@ padding_mask = Check(
         ),
         Mistake(
             lambda ids, pad: (ids > pad)[:, None, None, :],
-            "ids smaller than pad_id are words, too. Compare with !=.",
+            "ids smaller than pad_id are hidden, but they are words, too. Compare with !=.",
         ),
         Mistake(
             lambda ids, pad: (ids != pad)[:, None, None, :] & (ids != pad)[:, None, :, None],

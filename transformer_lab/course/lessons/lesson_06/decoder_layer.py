@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 06: what a decoder layer does with its parts."""
+"""Checks for the exercise of lesson 06 on the decoder layer."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -189,7 +189,7 @@ decoder_layer = Check(
                 ),
                 ("(other)", "cross_attention(x, memory, memory, memory_mask)"),
             ),
-            "self-attention comes before cross-attention.",
+            "the order is wrong: self-attention comes before cross-attention.",
         ),
         Mistake(
             _edit((SELF, ""), (CROSS, CROSS + SELF)),
@@ -256,7 +256,8 @@ decoder_layer = Check(
                 ("lambda x: layer", "lambda x: x + layer"),
                 ("layer.feed_forward", "lambda x: x + layer.feed_forward(x)"),
             ),
-            "x is added twice. add_norm already adds it, so the sub-layer gives only what is new.",
+            "x is added twice. add_norm already adds it, so the sub-layer should return only its "
+            "own result.",
         ),
         Mistake(
             _edit(

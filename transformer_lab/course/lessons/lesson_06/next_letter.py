@@ -1,4 +1,4 @@
-"""A next-letter model, its random text and its training, for lesson 06's leaking mask."""
+"""A next-letter model, its random text and its training, for the leaking mask in lesson 06."""
 
 import torch
 from torch import Tensor, nn
@@ -11,7 +11,7 @@ LETTERS = 20
 
 
 class NextLetter(nn.Module):
-    """A next-letter model: embedding, sinusoids, one encoder layer with a given mask, and logits."""
+    """A next-letter model: embedding, sinusoids, an encoder layer with a given mask, and logits."""
 
     def __init__(self, d_model: int = 32):
         super().__init__()
@@ -29,13 +29,17 @@ class NextLetter(nn.Module):
         self.output = nn.Linear(d_model, LETTERS)
 
     def forward(self, letters: Tensor, mask: Tensor) -> Tensor:
-        """Compute logits (batch, length, vocabulary) for the letter that follows each in `letters`."""
+        """Compute logits (batch, length, vocabulary) for the letter after each of `letters`."""
         x = self.embedding(letters) + sinusoids(letters.size(1), self.embedding.embedding_dim)
         return self.output(self.stack(x, mask))
 
 
 def text(lines: int, length: int = 16) -> Tensor:
-    """Draw letters (lines, length); about half are the letter after the one two positions back."""
+    """Sample random letters (lines, length), about half of which can be predicted.
+
+    Starting at the third letter, each is the successor of the letter two positions before it with
+    probability ½, and uniformly random otherwise.
+    """
     rows = [torch.randint(LETTERS, (lines,)), torch.randint(LETTERS, (lines,))]
     for _ in range(length - 2):
         follows = torch.rand(lines) < 0.5
@@ -48,7 +52,7 @@ def trained_with(mask: Tensor, steps: int = 300, seed: int = 0) -> tuple[NextLet
     """Train a `NextLetter` with this mask; return it with its accuracy over the last 20 steps.
 
     `mask` (length, length) is True where a letter (row) may attend to another (column). Each step
-    draws new text. The seed sets PyTorch's global generator.
+    samples new text. The seed sets PyTorch's global generator.
     """
     torch.manual_seed(seed)
     model, right = NextLetter(), []

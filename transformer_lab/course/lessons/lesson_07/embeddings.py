@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 07: what the first layer gets, and one matrix in two places."""
+"""Checks for the exercises of lesson 07: the input of the first layer, and tied weights."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -121,7 +121,7 @@ Tie = Callable[[nn.Embedding, nn.Linear], None]
 
 
 def _tie_and_train(answer: Tie, vocabulary: int, width: int) -> tuple[Tensor, Tensor, int]:
-    """Tie the matrices and train for one step; return both, and the number of parameters."""
+    """Tie the two matrices and train for one step; return both and the parameter count."""
     embedding = nn.Embedding(vocabulary, width)
     output = nn.Linear(width, vocabulary, bias=False)
     with torch.no_grad():
@@ -190,7 +190,8 @@ tie = Check(
         ),
         Mistake(
             _edit_tying(("output.weight = embedding.weight", "embedding.weight = output.weight")),
-            "they are tied, but the embedding has taken the output's numbers. It should keep its own.",
+            "they are tied, but the embedding now has the output's numbers. It should keep its "
+            "own.",
         ),
         Mistake(
             _edit_tying(

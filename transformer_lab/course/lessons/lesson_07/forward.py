@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 07: the forward pass, and counting by hand."""
+"""Checks for the exercises of lesson 07: the forward pass, and counting parameters by hand."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -163,7 +163,7 @@ layer_parameters = Check(
         ),
         Mistake(
             _edit_count(("return", "return 4 * (d_model**2 + d_model) + 2 * d_model +")),
-            "this is a decoder layer, but an encoder layer has no cross-attention.",
+            "this counts a decoder layer, but an encoder layer has no cross-attention.",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 08: batches, label smoothing, the schedule."""
+"""Checks for the exercises of lesson 08: batches, label smoothing and the learning rate."""
 
 from collections.abc import Iterator, Sequence
 

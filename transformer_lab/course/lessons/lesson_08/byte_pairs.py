@@ -65,7 +65,7 @@ def _sort_pairs(answer: Callable[..., Any], words: dict[Word, int]) -> Any:
 
 
 def _random_letters(chance: RandomValues, longest: int) -> Word:
-    """Return random pieces of only four kinds, so that pairs repeat and overlap."""
+    """Return a random word made of only four different pieces, so pairs repeat and overlap."""
     return tuple(chance.one_of("a", "b", "ab", "aa") for _ in range(chance.between(0, longest)))
 
 
@@ -102,7 +102,7 @@ count_pairs = Check(
         ),
         Mistake(
             _edit_counting(("counts[pair]", "counts[min(pair), max(pair)]")),
-            "(a, b) and (b, a) are two different pairs, because the order matters.",
+            "(a, b) and (b, a) are counted as one pair, but the order matters.",
         ),
         Mistake(
             _edit_counting(("counts[pair]", "counts[''.join(pair)]")),
@@ -185,7 +185,7 @@ def _merge_from_right(pieces: Word, pair: Pair) -> list[str]:
 
 
 def _make_array(answer: Callable[..., Any], pieces: Word, pair: Pair) -> Any:
-    """Call the answer and return its pieces, a list or a tuple of strings, as an array."""
+    """Call the answer and convert its list or tuple of strings to an array."""
     merged = answer(pieces, pair)
     if merged is None:
         return None
@@ -197,7 +197,7 @@ def _make_array(answer: Callable[..., Any], pieces: Word, pair: Pair) -> Any:
 
 
 def _random_pieces(chance: RandomValues) -> tuple:
-    """Return a random case: pieces, and a pair of neighbours among them."""
+    """Return a random case: the pieces of a word, and a pair of neighbours among them."""
     pieces = (*_random_letters(chance, 15), "a", *_random_letters(chance, 15))
     at = chance.between(0, max(0, len(pieces) - 2))
     return pieces, (*pieces[at : at + 2], "a")[:2]
@@ -235,13 +235,14 @@ merge = Check(
         ),
         Mistake(
             _merge_overlapping,
-            "a a a with (a, a) gives aa a, because a piece that has been merged is not merged again.",
+            "a a a with (a, a) should give aa a, because a piece that has just been merged is "
+            "not merged again.",
         ),
         Mistake(
             _merge_letters,
             "the letters match, but the pieces do not: compare pieces, not strings.",
         ),
-        Mistake(_merge_from_right, "go from left to right: a a a gives aa a, not a aa."),
+        Mistake(_merge_from_right, "go from left to right: a a a should give aa a, not a aa."),
         Mistake(
             _edit_merging(
                 ("tuple(pieces[i : i + 2]) == pair", "sorted(pieces[i : i + 2]) == sorted(pair)")

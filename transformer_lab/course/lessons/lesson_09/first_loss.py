@@ -1,4 +1,4 @@
-"""Checks for the exercise of lesson 09 on the first loss: what it means."""
+"""Checks for the exercise of lesson 09 on the first loss and what it means."""
 
 import math
 from collections.abc import Iterator

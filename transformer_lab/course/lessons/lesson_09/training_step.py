@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 09: one step."""
+"""Checks for the exercise of lesson 09 on one training step."""
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
@@ -18,10 +18,10 @@ from transformer_lab.training.step import training_step as package_step
 
 
 class _Quadratic(nn.Module):
-    """A quadratic loss with its minimum away from 0, scaled by the batch.
+    """A quadratic loss with its minimum at 1, scaled by the batch.
 
     It has one or more groups of parameters. A group is given as a list of parameters, and each
-    parameter as a list of its starting values.
+    parameter as a list of its initial values.
     """
 
     def __init__(self, *groups: list[list[float]]):
@@ -186,7 +186,7 @@ training_step = Check(
                     "    nn.utils.clip_grad_value_(weights, 1.0)",
                 )
             ),
-            "each number is clipped by itself, which changes the gradient's direction. Clip its "
+            "each number is clipped on its own, which changes the gradient's direction. Clip its "
             "norm instead.",
         ),
         Mistake(
@@ -224,8 +224,8 @@ training_step = Check(
                     '        norm = nn.utils.clip_grad_norm_(group["params"], 1.0)\n',
                 )
             ),
-            "each group of weights is clipped by itself, which changes the gradient's direction. "
-            "Clip all of them together, by their common norm.",
+            "each group of weights is clipped on its own, which changes the gradient's "
+            "direction. Clip all of them together, by their common norm.",
         ),
         Mistake(
             _edit_step(
@@ -243,8 +243,8 @@ training_step = Check(
         ),
         Mistake(
             _edit_step(("loss.detach()", "loss_of(batch).detach()")),
-            "the loss is computed again after the step. Return the loss before it, which costs "
-            "nothing.",
+            "the loss is computed again after the step. Return the one from before it, which you "
+            "already have.",
         ),
     ],
 )

@@ -115,7 +115,7 @@ mend_loss = Check(
         ),
         Mistake(
             _edit_loss(("0.9 * right", "right")),
-            "the right word keeps all of its 1, and ε comes on top. It should give up ε.",
+            "the right word keeps its full 1, and ε is added on top. It should give up ε.",
         ),
         Mistake(
             _edit_loss((" / real.sum()", "")),

@@ -1,4 +1,4 @@
-"""Checks for the exercise of lesson 09b on gradients: the length of each part's gradient."""
+"""Checks for the exercise of lesson 09b on the gradient norm of each part of a model."""
 
 import copy
 import math
@@ -16,10 +16,10 @@ from transformer_lab.course.judge.working import Step
 
 
 class _Parts(nn.Module):
-    """A model of three parts of different sizes, one of which may not affect the loss.
+    """A model of three parts of different sizes; the third may be unused.
 
-    If it is `odd`, it has a fourth part without parameters, and one parameter of the first part
-    gets no gradient while the other one does.
+    If `odd` is set, the model has a fourth part without parameters, and the bias of the first part
+    gets no gradient.
     """
 
     def __init__(self, seed: int, unused: bool, odd: bool = False):
@@ -54,7 +54,7 @@ def compute_norm(grads: list[Tensor]) -> float:
 
 
 def _run_and_order(answer: Callable[[nn.Module], Any], model: nn.Module, x: Tensor) -> Any:
-    """Run a backward pass and the answer; return each child's norm, or NaN where it has none."""
+    """Run a backward pass and the answer; return each part's norm, with NaN for missing ones."""
     model(x).backward()
     before = [None if p.grad is None else p.grad.clone() for p in model.parameters()]
     norms = answer(model)

@@ -43,7 +43,7 @@ def _work_out_beams(
     yield f"those of the words that may follow beginning {parent}", log_probabilities[parent]
     yield "each of them added to that of the beginning", sums[parent]
     yield f"the {k} largest of all such sums", [value for value, _ in best]
-    yield f"number {at[0]} (counted from 0) is beginning {parent} with word {word}", best[at[0]][1]
+    yield f"entry {at[0]} (counted from 0) is beginning {parent} with word {word}", best[at[0]][1]
 
 
 _edit_step = partial(edit_reference, _extend_beams)
@@ -60,7 +60,7 @@ TOPK_OF_EACH_ROW = ("every = [", "rows.topk(k)  # stops here if a row has fewer\
 
 
 def _split_pairs(answer: Callable[..., Any], *arguments: Any) -> Any:
-    """Call the answer and return its values as one array, and its partial hypotheses as another."""
+    """Call the answer and return its log-probabilities as one array, its beginnings as another."""
     found = answer(*arguments)
     if found is None:
         return None
@@ -293,7 +293,7 @@ beam_score = Check(
         ),
         Mistake(
             lambda v, n, a: v / (5 + n) / 6**a,
-            "two divisions in a row divide by both. Put brackets around the whole penalty.",
+            "two divisions in a row divide by both numbers. Put brackets around the whole penalty.",
         ),
         Mistake(
             lambda v, n, a: math.exp(v) / beam.length_penalty(n, a),
@@ -301,7 +301,7 @@ beam_score = Check(
         ),
         Mistake(
             lambda v, n, a: v / ((4 + n) / 6) ** a,
-            "one word is not counted. `length` includes eos, and eos stays in.",
+            "one word is not counted. `length` includes eos, and eos counts.",
         ),
     ],
 )

@@ -24,7 +24,7 @@ BOS, EOS = 1, 2
 def _make_scorer(
     seed: int, vocabulary: int, ends_after: int, bos: int = BOS, eos: int = EOS
 ) -> Scorer:
-    """Make a function that maps all words so far to logits; eos is best after `ends_after` of them."""
+    """Return a function that maps the words so far to logits; eos wins after `ends_after` words."""
     table = torch.randn(97, vocabulary, generator=torch.Generator().manual_seed(seed))
 
     def next_logits(ids: Sequence[int] | Tensor) -> Tensor:
@@ -61,7 +61,11 @@ _edit_writing = partial(edit_reference, _write_greedily)
 
 
 def as_words(answer: Callable[..., Any], *arguments: Any) -> Any:
-    """Call the answer and return its list of ids as an array; anything else raises an UnusableError."""
+    """Call the answer and return its list of ids as an array, or None if the answer returns None.
+
+    Raises:
+        UnusableError: If the answer returns anything else.
+    """
     words = answer(*arguments)
     if words is None:
         return None
@@ -71,7 +75,11 @@ def as_words(answer: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def as_int(word: Any) -> int:
-    """Convert one id, any kind of whole number, to an int; anything else raises an UnusableError."""
+    """Convert one id of any integer type to an int.
+
+    Raises:
+        UnusableError: If the id is not a whole number.
+    """
     if isinstance(word, int | np.integer) and not isinstance(word, bool):
         return int(word)
     is_one = isinstance(word, np.ndarray | Tensor) and word.ndim == 0

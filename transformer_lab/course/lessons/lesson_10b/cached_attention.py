@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 10b: one step with a cache."""
+"""Checks for the exercise of lesson 10b on one step of attention with a KV cache."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -123,7 +123,7 @@ cached_step = Check(
         ),
         Mistake(
             _edit_step((" ** 0.5", "")),
-            "the scores are divided by d_k, but it should be its square root.",
+            "the scores are divided by d_k, but they should be divided by its square root.",
         ),
         Mistake(
             _edit_step(("keys.size(-1)", "keys.size(1)")),

@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 10b on KV caches: rows that follow their beam, and the size."""
+"""Checks for the exercises of lesson 10b on the KV cache: reordering it for beams, and its size."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -43,7 +43,7 @@ _edit_reordering = partial(edit_reference, _reorder_cache)
 
 
 def _move_beams_to_parents(cache: Cache, parents: Tensor, blank: bool = False) -> Cache:
-    """Make a mistake: put old beam n into row parents[n], where a later one may overwrite it."""
+    """Mimic a mistake: put old beam n into row parents[n], where a later beam may overwrite it."""
     batch, beams = parents.shape
     rows = (torch.arange(batch)[:, None] * beams + parents).flatten().tolist()
 
@@ -57,7 +57,7 @@ def _move_beams_to_parents(cache: Cache, parents: Tensor, blank: bool = False) -
 
 
 def _stack_layers(answer: Callable[..., Any], cache: Cache, parents: Tensor) -> Any:
-    """Call the answer and return all layers' keys as one tensor, and all their values as another."""
+    """Call the answer and return the keys of all layers as one tensor and the values as another."""
     found = answer(cache, parents)
     if found is None:
         return None
@@ -270,7 +270,8 @@ cache_numbers = Check(
         ),
         Mistake(
             _edit_count(("layers * 2", "2")),
-            "one layer is counted, but every layer has its own keys and values.",
+            "one layer is counted, but this counts a single layer, but every layer keeps its own "
+            "keys and values.",
         ),
         Mistake(
             _edit_count(("layers * 2", "2"), ("(source + written)", "(source + layers * written)")),

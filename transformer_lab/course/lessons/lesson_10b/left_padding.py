@@ -1,4 +1,4 @@
-"""Checks for the exercise of lesson 10b on left padding: positions and mask of the next word."""
+"""Checks for the exercise of lesson 10b on left padding: the next word's position and mask."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -107,7 +107,8 @@ next_places = Check(
             "0 is hard-coded, but padding is `pad_id`, which is another number in some models.",
         ),
         Mistake(
-            _edit_positions(("!=", ">")), "ids smaller than pad_id are words, too. Compare with !=."
+            _edit_positions(("!=", ">")),
+            "ids smaller than pad_id are hidden, but they are words, too. Compare with !=.",
         ),
         Mistake(
             _edit_positions(("[:, None, None, :]", "")),

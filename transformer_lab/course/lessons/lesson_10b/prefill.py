@@ -1,4 +1,4 @@
-"""Checks for the exercise of lesson 10b on prefill: read a prompt in one pass, then continue it."""
+"""Checks for the exercise of lesson 10b on prefill: reading a prompt in one pass."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -20,7 +20,7 @@ Read = Callable[[Any, Any], tuple[Tensor, tuple[int, ...]]]
 
 
 def _make_reader(seed: int, vocabulary: int) -> Read:
-    """Make a function that gives logits after each new word, computed from all words up to it."""
+    """Return a function that computes logits after each new word from all words up to it."""
     table = torch.randn(97, vocabulary, generator=torch.Generator().manual_seed(seed))
 
     def read(ids: Any, cache: Any) -> tuple[Tensor, tuple[int, ...]]:
@@ -42,7 +42,7 @@ def _make_reader(seed: int, vocabulary: int) -> Read:
 
 
 def _record_passes(answer: Callable[..., Any], read: Read, prompt: list[int], count: int) -> Any:
-    """Call the answer and return the written words, and the words that each pass has read."""
+    """Call the answer and return the words that it writes, and the words that each pass reads."""
     passes: list[str] = []
 
     def note_and_read(ids: Any, cache: Any) -> Any:
@@ -114,17 +114,17 @@ continued = Check(
     mistakes=[
         Mistake(
             _edit_writing(WORD_BY_WORD),
-            "these are the right words, but it takes too many passes. The prompt's words are "
-            "all known, so one pass reads them.",
+            "these are the right words, but you make too many passes. The prompt's words are all "
+            "known, so one pass reads them.",
         ),
         Mistake(
             _edit_writing(WORD_BY_WORD, READ_LAST_WORD),
-            "these are the right words, but it takes too many passes. One pass reads the whole "
+            "these are the right words, but you make too many passes. One pass reads the whole "
             "prompt, and once you have the last word, there is nothing left to read.",
         ),
         Mistake(
             _edit_writing(READ_LAST_WORD),
-            "these are the right words, but it is one pass too many, because nobody asks what "
+            "these are the right words, but you make one pass too many, because nobody asks what "
             "comes after the last word.",
         ),
         Mistake(
@@ -148,8 +148,8 @@ continued = Check(
             _edit_writing(
                 ("prompt, None", "prompt[-1:], read(prompt[:-1], None)[1] if prompt[:-1] else None")
             ),
-            "these are the right words, but it is one pass too many. Read the prompt's last word "
-            "with the others, because its row of logits is the first that you need.",
+            "these are the right words, but you make one pass too many. Read the prompt's last "
+            "word with the others, because its row of logits is the first that you need.",
         ),
         Mistake(
             _edit_writing(("logits[-1]", "logits[0]")),
@@ -173,7 +173,7 @@ continued = Check(
         ),
         Mistake(
             _edit_writing(("prompt, None", "prompt[-1:], read(prompt[:-1], None)[1]")),
-            "the prompt's last word is read by itself, which is one pass too many. And if the "
+            "the prompt's last word is read on its own, which is one pass too many. And if the "
             "prompt has only one word, nothing is left for the first pass.",
         ),
         Mistake(

@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 10c: top-p."""
+"""Checks for the exercise of lesson 10c on top-p sampling."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -28,9 +28,9 @@ _edit_top_p = partial(edit_reference, _keep_top_p)
 
 
 def _compute_log_probabilities(answer: Callable[..., Any], *arguments: Any) -> Any:
-    """Call the answer and take log_softmax, since a constant added to logits changes nothing.
+    """Call the answer and apply log_softmax, because adding a constant to logits changes nothing.
 
-    Of equally probable words, the first ones count as kept.
+    If only some of several equally probable words are kept, the first ones count as kept.
     """
     logits = answer(*arguments)
     if not isinstance(logits, Tensor):
@@ -113,7 +113,7 @@ keep_top_p = Check(
         ),
         Mistake(
             lambda logits, p: logits.where(logits.softmax(dim=-1) >= p, -math.inf),
-            "this keeps each word that reaches p by itself, but the kept words should reach p "
+            "this keeps each word that reaches p on its own, but the kept words should reach p "
             "together.",
         ),
         Mistake(
@@ -123,7 +123,7 @@ keep_top_p = Check(
         ),
         Mistake(
             _edit_top_p(("-math.inf", "0.0")),
-            "a logit of 0 is not nothing, because e⁰ = 1. Take −∞.",
+            "the dropped words get a logit of 0, but e⁰ = 1. Set their logits to −∞.",
         ),
         Mistake(_edit_top_p(("before < p", "before >= p")), "kept and dropped are swapped."),
         Mistake(

@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 10c: speculative decoding."""
+"""Checks for the exercise of lesson 10c on speculative decoding."""
 
 from collections.abc import Iterator
 
@@ -29,9 +29,9 @@ def _work_out_accepted(proposed: list[int], best: list[int], at: tuple) -> Itera
 
 
 def _random_words(chance: RandomValues) -> tuple:
-    """Return a random case: two rows of words that agree up to a random position.
+    """Return a random case: two lists of ids that agree up to a random position.
 
-    Their ids are large, so that equal ids are different Python objects.
+    The ids are large, so equal ids are different Python objects.
     """
     best = chance.ids(chance.between(3, 12), below=4).tolist()
     proposed, count = chance.ids(len(best) - 1, below=4).tolist(), chance.between(0, len(best) - 1)

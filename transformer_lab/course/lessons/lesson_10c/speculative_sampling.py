@@ -1,4 +1,4 @@
-"""Checks for the exercise of lesson 10c on speculative sampling: keep a drawn word, or redraw it."""
+"""Checks for the exercise of lesson 10c on speculative sampling: keep or redraw a sampled word."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -24,7 +24,7 @@ _edit_chances = partial(edit_reference, _keep_or_redraw)
 
 
 def _ignore_undrawn_words(answer: Callable[..., Any], p: Tensor, q: Tensor) -> Any:
-    """Call the answer, and set `kept` to 1 for words that the draft never draws: any value would do."""
+    """Call the answer and set `kept` to 1 where q is 0, because any value is right there."""
     found = answer(p, q)
     if not isinstance(found, tuple | list) or len(found) != 2:
         return found
@@ -157,12 +157,13 @@ keep_or_redraw = Check(
         ),
         Mistake(
             _edit_chances(("total.where(total > 0, 1.0)", "total")),
-            "this is right except for a row in which p and q are equal. That is 0/0, but nothing "
-            "is missing there, so it is 0.",
+            "this is right except where p and q are equal in a whole row. There you divide 0 by "
+            "0, but nothing is missing, so the result should be 0.",
         ),
         Mistake(
             _edit_chances(("missing.sum(dim=-1, keepdim=True)", "missing.sum()")),
-            "this is divided by the sum of the whole batch, but each row sums to 1 by itself.",
+            "this is divided by the sum of the whole batch, but each row should sum to 1 on its "
+            "own.",
         ),
         Mistake(
             _edit_chances(("(p - q).clamp(min=0)", "p * (p > q)")),

@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 11: read a row, and one word back."""
+"""Checks for the exercises of lesson 11: reading a row, and the weight on the previous token."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -111,7 +111,7 @@ def _square_cases() -> list[tuple]:
 
 
 def random_square_case(chance: RandomValues) -> tuple:
-    """Return a random case: the square matrix of a head's weights over two words or more."""
+    """Return a random case: a head's square matrix of weights over two or more words."""
     length = max(2, *chance.sizes(1))
     return (chance.weights(length, length),)
 
@@ -138,7 +138,8 @@ previous_token = Check(
         ),
         Mistake(
             lambda weights: np.diagonal(weights).mean(),
-            "this is the weight on the token itself, because you took the diagonal.",
+            "this is the weight on the token itself, because you took the diagonal. The previous "
+            "key is one place to the left of it.",
         ),
         Mistake(
             lambda weights: np.diagonal(weights, offset=-1).sum() / len(weights),
@@ -156,11 +157,13 @@ previous_token = Check(
         ),
         Mistake(
             lambda weights: weights[1:, 0].mean(),
-            "this is the weight on the first token, in every row.",
+            "this is the weight on the first token, in every row. Take the one on the token just "
+            "before the query.",
         ),
         Mistake(
             lambda weights: weights[:, 0].mean(),
-            "this is the weight on the first token, in every row, the first row included.",
+            "this is the weight on the first token, in every row. Take the one on the token just "
+            "before the query, and leave out the first row.",
         ),
         Mistake(
             lambda weights: np.tril(weights, -1).sum() / (len(weights) - 1),
@@ -198,7 +201,8 @@ previous_token = Check(
         ),
         Mistake(
             lambda weights: np.diagonal(weights, offset=-2).sum() / max(1, len(weights) - 2),
-            "this is the weight on the token two places back.",
+            "this is the weight on the token two places back. Take the one on the token just "
+            "before the query.",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 11: the alignment error rate, the logit lens, and the distance."""
+"""Checks for the exercises of lesson 11: alignment error rate, logit lens and mean distance."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -273,7 +273,7 @@ mean_distance = Check(
         ),
         Mistake(
             lambda weights: (weights * _compute_offsets(weights) ** 2).sum(axis=1).mean(),
-            "this is the squared distance.",
+            "the distances are squared, but they should count as they are.",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Lesson 12: where is "it" resolved."""
+"""Lesson 12: where "it" is resolved."""
 
 from transformer_lab.course.lessons import collect_checks, load_quiz
 from transformer_lab.course.lessons.lesson_12 import checks

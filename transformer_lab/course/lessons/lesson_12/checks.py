@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 12, where is "it" resolved."""
+"""Checks for the exercises of lesson 12: where "it" is resolved."""
 
 from collections.abc import Iterator
 from functools import partial

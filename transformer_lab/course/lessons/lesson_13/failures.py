@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 13: how a model fails, how far it reaches, and early signs."""
+"""Checks for the exercises of lesson 13: failures, reach and the smallest detectable difference."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -63,7 +63,7 @@ def _excuse_last_word(got: Sequence[int], want: Sequence[int]) -> str:
 def _random_answer(chance: RandomValues) -> tuple:
     """Return a random case: two sentences that agree up to a random position.
 
-    After that come other words, or the right ones in another order; eos may be missing.
+    After that come other words, or the right ones in a different order. Eos may be missing.
     """
     right = [*chance.ids(chance.between(1, 9), below=4).add(EOS + 1).tolist(), EOS]
     agreed = chance.one_of(chance.between(0, len(right) - 1), len(right) - 1, len(right))
@@ -228,7 +228,8 @@ reach = Check(
             "the first that falls below.",
         ),
         Mistake(
-            _edit_reach(("< 0.5", "<= 0.5")), "a share of exactly 0.5 is half, so it still counts."
+            _edit_reach(("< 0.5", "<= 0.5")),
+            "you stop at a share of exactly 0.5, but that is half, so it still counts.",
         ),
         Mistake(
             _edit_reach(("break", "return length")),

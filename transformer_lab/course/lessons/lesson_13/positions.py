@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 13: which pairs have turned, and the rows of a learned table."""
+"""Checks for the exercises of lesson 13: pairs that turn fully, and rows that were trained."""
 
 from collections.abc import Iterator
 
@@ -71,7 +71,7 @@ full_turns = Check(
         ),
         Mistake(
             lambda last, d: last * 10_000.0 ** (np.arange(0, d, 2) / d) >= 2 * np.pi,
-            "the exponent has a minus, because pair 0 is the fastest and later pairs are slower.",
+            "the exponent lacks its minus sign: pair 0 is the fastest, and later pairs are slower.",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""The check for the exercise of lesson 14 on a difference between paired runs, and its standard error."""
+"""Checks for the exercise of lesson 14 on a paired difference and its standard error."""
 
 import math
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 14: perplexity and accuracy, and power laws."""
+"""Checks for the exercises of lesson 14: perplexity and accuracy, and a power law."""
 
 import math
 from collections.abc import Iterator
@@ -87,8 +87,8 @@ perplexity_and_accuracy = Check(
         ),
         Mistake(
             _edit_scores(("-right.mean()", "-0.9 * right.mean() - 0.1 * log_p.mean()")),
-            "this is the smoothed loss. A perplexity counts the right word alone, because "
-            "otherwise you could not compare models with different ε.",
+            "this is the smoothed loss. A perplexity counts the right word alone; otherwise, "
+            "models with different ε could not be compared.",
         ),
         Mistake(
             _edit_scores(("-right.mean()", "-(np.exp(log_p) * log_p).sum(axis=-1).mean()")),
@@ -144,11 +144,13 @@ power_law = Check(
     mistakes=[
         Mistake(
             _edit_fit(("-slope", "slope")),
-            "the slope of a falling line is negative, but α already has a minus sign in front.",
+            "this is the slope itself. A falling line has a negative slope, but α should be "
+            "positive then, so change the sign.",
         ),
         Mistake(
             _edit_fit(("math.exp(intercept)", "float(intercept)")),
-            "the factor is still a logarithm, because the line's height at log x = 0 is log c.",
+            "the factor is still a logarithm, because the line's height at log x = 0 is log c. "
+            "Take e to the power of it.",
         ),
         Mistake(
             _edit_fit(("math.exp(intercept), float(-slope)", "float(-slope), math.exp(intercept)")),

@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 14: the sizes of rows A and B, and where the dropout sits."""
+"""Checks for the exercises of lesson 14: sizes in rows A and B, and where dropout is applied."""
 
 import copy
 from collections.abc import Callable, Iterator
@@ -88,7 +88,7 @@ def _normalise(x: np.ndarray) -> np.ndarray:
 
 
 class _Dropout:
-    """A dropout of about 40% of the features, with the same random numbers for each answer."""
+    """Dropout of about 40% of the features, with the same random numbers for every answer."""
 
     def __init__(self, seed: int):
         self.generator = np.random.default_rng(seed)

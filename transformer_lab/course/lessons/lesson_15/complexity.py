@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 15: counting products, and an exponent."""
+"""Checks for the exercises of lesson 15: counting multiplications, and fitting an exponent."""
 
 from collections.abc import Iterator
 
@@ -102,8 +102,8 @@ def _work_out_exponent(n: np.ndarray, seconds: np.ndarray, at: tuple) -> Iterato
     yield "log n minus the mean of log n", dx
     yield "log seconds minus the mean of log seconds", dy
     sums = [dx @ dy, dx @ dx]
-    yield "the sum of their products, and the sum of the squares of the first", sums
-    yield "the one sum divided by the other, which is the slope", dx @ dy / (dx @ dx)
+    yield "the sum of the products of these two, and the sum of the squares of the first", sums
+    yield "the first sum divided by the second, which is the slope", dx @ dy / (dx @ dx)
 
 
 exponent = Check(

@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 15: two parts of a softmax, linear attention, and the cache."""
+"""Checks for the exercises of lesson 15: merging softmax parts, linear attention and cache size."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -148,7 +148,7 @@ merge = Check(
         ),
         Mistake(
             _edit_merge(("return new", "return largest_a + largest_b")),
-            "the larger of two numbers is their maximum, and this is their sum.",
+            "you add the two numbers, but the larger of two is their maximum.",
         ),
     ],
 )
@@ -279,7 +279,7 @@ cache_bytes = Check(
         ),
         Mistake(
             _edit_count(("(d_k + d_v)", "d_k")),
-            "keys alone give no output, so the values are kept as well.",
+            "you count the keys alone, but the values are kept as well.",
         ),
         Mistake(
             _edit_count((" * each", "")),
@@ -290,11 +290,17 @@ cache_bytes = Check(
             "this is the n × n matrix, which is never kept. Decoding needs only one row of it at a "
             "time.",
         ),
-        Mistake(_edit_count((" * heads", "")), "every head has its own keys and values."),
-        Mistake(_edit_count(("layers * ", "")), "every layer has its own keys and values."),
+        Mistake(
+            _edit_count((" * heads", "")),
+            "this counts a single head, but every head keeps its own keys and values.",
+        ),
+        Mistake(
+            _edit_count(("layers * ", "")),
+            "this counts a single layer, but every layer keeps its own keys and values.",
+        ),
         Mistake(
             _edit_count(("(d_k + d_v)", "2 * d_k")),
-            "values have their own width, d_v, which need not be d_k.",
+            "you use d_k for the values, but their width is d_v, which need not be the same.",
         ),
     ],
 )

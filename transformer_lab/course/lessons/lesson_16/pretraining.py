@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 16: what a GPT and a BERT learn from."""
+"""Checks for the exercises of lesson 16: what GPT and BERT learn from."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -91,8 +91,8 @@ windows = Check(
             lambda ids, starts, length: _cut_windows(
                 ids, starts[starts + length + 1 < len(ids)], length
             ),
-            "a window whose last target is the last token of `ids` is left out. But that token is "
-            "there, so its window is whole.",
+            "a window whose last target is the last token of `ids` is left out. But that token "
+            "is there, so its window is complete.",
         ),
     ],
 )
@@ -151,19 +151,20 @@ hide = Check(
     drawn=_random_hidden,
     results=("the inputs", "the targets"),
     working=_work_out_hiding,
-    verified="the chosen words are hidden, and they alone are asked for",
+    verified="the chosen words are hidden, and they alone are targets",
     mistakes=[
         Mistake(
             _edit_hiding(("np.where(chosen, ids, 0)", "ids")),
-            "every word is asked for, even those in plain sight. Most of the loss would teach copying.",
+            "every word is a target, even those that are not hidden, so most of the loss would "
+            "only teach copying.",
         ),
         Mistake(
             _edit_hiding(("chosen, mask_id, ids", "chosen, ids, mask_id")),
-            "all words are hidden *but* the chosen ones.",
+            "all words *except* the chosen ones are hidden. It should be the other way round.",
         ),
         Mistake(
             _edit_hiding(("chosen, ids, 0", "chosen, 0, ids")),
-            "the targets are the words in sight. Ask for those that are hidden.",
+            "the targets are the words that are not hidden. They should be the hidden ones.",
         ),
         Mistake(
             _edit_hiding(("chosen, mask_id, ids", "chosen, 0, ids")),

@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 16: heads that share keys."""
+"""Checks for the exercise of lesson 16 on query heads that share keys."""
 
 from collections.abc import Iterator
 
@@ -50,7 +50,7 @@ shared_keys = Check(
         ),
         Mistake(
             lambda key, num_heads: np.repeat(key, num_heads // len(key), axis=1),
-            "each *word* occurs several times. The heads are axis 0.",
+            "each *word* is repeated, but the key heads should be. They are axis 0.",
         ),
         Mistake(
             lambda key, num_heads: np.repeat(key[:1], num_heads, axis=0),
@@ -74,8 +74,8 @@ shared_keys = Check(
         ),
         Mistake(
             lambda key, num_heads: np.repeat(key, num_heads, axis=0),
-            "each key head occurs `num_heads` times, but its group has num_heads // len(key) "
-            "heads.",
+            "each key head is repeated `num_heads` times, but it should be repeated num_heads // "
+            "len(key) times, once for each head of its group.",
         ),
     ],
 )

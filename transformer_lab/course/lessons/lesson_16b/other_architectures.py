@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 16b: a state carried along, and messages along edges."""
+"""Checks for the exercises of lesson 16b: a recurrent state, and messages along edges."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -57,7 +57,8 @@ scan = Check(
     drawn=_random_states,
     results=("the states",),
     working=_work_out_scan,
-    verified="the old state fades by this step's decay, and then this step's input is added",
+    verified="the old state is multiplied by this step's decay, and then this step's input is "
+    "added",
     mistakes=[
         Mistake(
             lambda decay, inputs: np.cumsum(inputs, axis=0),
@@ -69,11 +70,12 @@ scan = Check(
         ),
         Mistake(
             _edit_scan(("+ b", "+ (1 - a) * b")),
-            "the input is multiplied by 1 − decay, as in a moving average. Here it comes in whole.",
+            "the input is multiplied by 1 − decay, as in a moving average. Here it is added in "
+            "full.",
         ),
         Mistake(
             _edit_scan(("a * state + b", "a * (state + b)")),
-            "the new input fades too. Only the old state should.",
+            "the new input fades, too, but only the old state should.",
         ),
         Mistake(
             lambda decay, inputs: decay * np.concatenate([inputs[:1], inputs[:-1]]) + inputs,
@@ -173,7 +175,7 @@ messages = Check(
     drawn=_random_graph,
     results=("the new node vectors",),
     working=_work_out_messages,
-    verified="attention under a mask, from edges alone",
+    verified="attention under a mask made from edges alone",
     mistakes=[
         Mistake(
             _edit_messages(("there[end, start]", "there[start, end]")),
@@ -193,7 +195,8 @@ messages = Check(
             _edit_messages(
                 ("np.where(there, scores - largest, -np.inf)", "np.where(there, 0, -np.inf)")
             ),
-            "all neighbours count alike, as in a graph convolution. Here the scores decide.",
+            "all neighbours count equally, as in a graph convolution. Here the scores should "
+            "decide how much each counts.",
         ),
         Mistake(
             _edit_messages((" / total", "")),

@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 17: the decoder layer."""
+"""Checks for the exercise of lesson 17 on the decoder layer."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -124,7 +124,7 @@ decoder_layer = Check(
                 ),
                 ("(other)", "cross_attention(x, memory, memory, memory_mask)"),
             ),
-            "self-attention comes before cross-attention.",
+            "the order is wrong: self-attention comes before cross-attention.",
         ),
         Mistake(
             _edit_layer(

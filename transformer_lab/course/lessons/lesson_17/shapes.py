@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 17: say the shapes, and find the five mistakes."""
+"""Checks for the exercises of lesson 17: naming the shapes, and finding five mistakes."""
 
 import itertools
 import math
@@ -73,11 +73,11 @@ shapes = Check(
         ),
         Mistake(
             _edit_shapes(("heads, target, source", "heads, target, target")),
-            "cross-attention reads the memory, so its columns are source words.",
+            "cross-attention reads the memory, so its columns should be source words.",
         ),
         Mistake(
             _edit_shapes(("batch, source, d_model", "batch, target, d_model")),
-            "the memory is the encoder's output, so it has a vector for each source word.",
+            "the memory is the encoder's output, so it should have a vector for each source word.",
         ),
         Mistake(
             _edit_shapes(("batch, target, words", "batch, target, d_model")),
@@ -86,11 +86,12 @@ shapes = Check(
         ),
         Mistake(
             _edit_shapes(("batch, target, words", "batch, words")),
-            "there are logits at every target position, not just at the last one.",
+            "these are the logits of one position, but there should be logits at every target "
+            "position.",
         ),
         Mistake(
             _edit_shapes(("heads, target, target", "heads, target, source")),
-            "in decoder self-attention, queries and keys are both target words.",
+            "in decoder self-attention, the keys should be target words, like the queries.",
         ),
         Mistake(
             _edit_shapes(("batch, heads, ", "batch, ")),
@@ -101,7 +102,7 @@ shapes = Check(
             _edit_shapes(
                 ("heads, source,", "source, heads,"), ("heads, target,", "target, heads,")
             ),
-            "the heads come before the queries, so the shape is (batch, heads, query, key).",
+            "the heads should come before the queries: the shape is (batch, heads, query, key).",
         ),
     ],
 )
@@ -129,7 +130,7 @@ def attend_with_mistakes(
     mask: Tensor,
     left: tuple[str, ...] = (),
 ) -> Tensor:
-    """Compute multi-head attention from x to the memory, with the mistakes that `left` names."""
+    """Compute multi-head attention from x to the memory, with the mistakes named in `left`."""
 
     def split(vectors: Tensor) -> Tensor:
         batch, length, width = vectors.shape

@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 17: count a model from its sizes, and how long a text can get."""
+"""Checks for the exercises of lesson 17: a model's parameter count, and how long a text can get."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -87,7 +87,7 @@ parameters = Check(
         ),
         Mistake(
             _edit_count(("return", "return 512 * d_model +")),
-            "sinusoids are computed, not learnt, so they add nothing.",
+            "this counts the sinusoids, but they are computed, not learnt.",
         ),
         Mistake(_edit_count(("layers * ", "")), "only one layer on each side is counted."),
     ],

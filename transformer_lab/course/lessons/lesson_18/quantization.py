@@ -96,7 +96,9 @@ eight_bits = Check(
             lambda w: (np.round(w).astype(np.int8), 1.0),
             "nothing is scaled, so each weight below a half becomes 0.",
         ),
-        Mistake(_scale_rows, "each row has its own scale, but this file has one for each matrix."),
+        Mistake(
+            _scale_rows, "each row has its own scale, but there should be one for the whole matrix."
+        ),
         Mistake(
             _shift_to_zero,
             "the numbers run from 0 to 255, so a weight of 0 would no longer be a 0.",

@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 18: the recurrence that replaces the decoder's self-attention."""
+"""Checks for the exercise of lesson 18 on the recurrence that replaces decoder self-attention."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -71,7 +71,7 @@ ssru_step = Check(
         ),
         Mistake(
             _edit_step(("(1 - f) * (w @ x)", "w @ x")),
-            "the new part comes in whole, but its weight is 1 − f.",
+            "the new part is added in full, but it should be multiplied by 1 − f.",
         ),
         Mistake(_edit_step(("(w @ x)", "x")), "the new part is x itself, but it should be w @ x."),
         Mistake(
@@ -79,7 +79,8 @@ ssru_step = Check(
             "the gate is computed from the state, but it should come from x.",
         ),
         Mistake(
-            _edit_step(("f * state", "state")), "the old state is kept whole, but its weight is f."
+            _edit_step(("f * state", "state")),
+            "the old state is kept in full, but it should be multiplied by f.",
         ),
         Mistake(
             _edit_step(("np.maximum(c, 0), c", "np.maximum(c, 0), np.maximum(c, 0)")),
@@ -89,7 +90,7 @@ ssru_step = Check(
             _edit_step(("np.maximum(c, 0), c", "c, c")),
             "the state is returned as it is, but the output is ReLU(c).",
         ),
-        Mistake(_edit_step((" + b_f", "")), "the gate has no bias."),
+        Mistake(_edit_step((" + b_f", "")), "the gate's bias is missing."),
         Mistake(
             _edit_step(
                 (
@@ -102,11 +103,11 @@ ssru_step = Check(
         ),
         Mistake(
             _edit_step(("w_f @ x", "w_f.T @ x"), ("w @ x", "w.T @ x")),
-            "the matrices are transposed, but the product is w @ x.",
+            "the matrices are transposed: the product should be w @ x.",
         ),
         Mistake(
             _edit_step(("np.maximum(c, 0), c", "c, np.maximum(c, 0)")),
-            "the output comes first, and then the state.",
+            "the two are swapped: the output comes first, and then the state.",
         ),
     ],
 )

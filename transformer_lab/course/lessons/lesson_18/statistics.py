@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 18: what a head is compared with, and how sure a mean is."""
+"""Checks for the exercises of lesson 18: the best fixed offset, and the uncertainty of a mean."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -93,7 +93,7 @@ best_offset = Check(
         ),
         Mistake(
             lambda links: _find_most_frequent(_compute_steps(links))[::-1],
-            "the offset comes first, and then its share.",
+            "the two are swapped: the offset comes first, and then its share.",
         ),
         Mistake(
             lambda links: _find_most_frequent(links[:, 1]),

@@ -1,4 +1,4 @@
-"""Checks for the exercise of lesson 18 on words of several pieces."""
+"""Checks for the exercise of lesson 18 on words that consist of several subwords."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -36,7 +36,7 @@ def _join_rows(answer: Callable[..., Any], maps: np.ndarray, words: np.ndarray) 
 
 
 def _random_pieces(chance: RandomValues) -> tuple:
-    """Return a random case: words of one to three pieces."""
+    """Return a random case: words of one to three subwords each."""
     words = np.repeat(np.arange(6), [chance.between(1, 3) for _ in range(6)])
     return chance.weights(len(words), len(words)), words
 
