@@ -143,9 +143,9 @@ def test_labels_that_are_texts_are_kept_as_a_tuple(as_users_run_it, door, labels
         ({"label": 3}, "label is 3; expected a string or None"),
         ({"unknown": "le"}, "unknown is one string, 'le'; expected a list"),
         ({"unknown": (None,)}, r"unknown has None \(NoneType\) at position 0; expected strings"),
-        ({"alignment": ((0, "1"),)}, r"alignment has \(0, '1'\); expected pairs of whole numbers"),
-        ({"alignment": ((0, 1, 2),)}, "alignment has .*; expected pairs of whole numbers"),
-        ({"alignment": (3,)}, "alignment has 3; expected pairs of whole numbers"),
+        ({"alignment": ((0, "1"),)}, r"alignment contains \(0, '1'\); expected pairs of integers"),
+        ({"alignment": ((0, 1, 2),)}, "alignment contains .*; expected pairs of integers"),
+        ({"alignment": (3,)}, "alignment contains 3; expected pairs of integers"),
         ({"referent": (0, 1, 2, 3, 4)}, r"referent is \(0, 1, 2, 3, 4\); expected a Referent"),
         (
             {"referent": Referent(0, 1, 2, "3", 4)},
@@ -164,7 +164,7 @@ def test_facts_of_another_kind_are_refused_by_name(changes, message):
 
 @pytest.mark.parametrize("layers", [None, 3, "x", np.full((2, 3, 7, 7), 1 / 7)])
 def test_layers_that_are_no_list_are_refused(layers):
-    with pytest.raises(ValueError, match="encoder is .*; expected an array for each layer"):
+    with pytest.raises(ValueError, match="encoder is .*; expected a list with one array per layer"):
         AttentionRecord(("a",), (), (), encoder=layers, decoder=(), cross=())
 
 

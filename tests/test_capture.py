@@ -280,14 +280,14 @@ def test_sentences_that_leave_the_batch_cannot_be_put_together():
         cache = prefill(model, source, padding_mask(source, 0))
         _, cache = decode_step(model, torch.tensor([1, 1]), cache)
         decode_step(model, torch.tensor([4]), cache.select(torch.tensor([1])))
-    with pytest.raises(ValueError, match=r"recorded batches of \[1, 2\]; expected one pass"):
+    with pytest.raises(ValueError, match=r"recorded batches of sizes \[1, 2\]; expected one pass"):
         capture.layers("cross")
 
 
 def test_nothing_recorded_is_an_error():
     with capture_attention(make_model()) as capture:
         pass
-    with pytest.raises(ValueError, match="encoder layer 0 recorded no pass"):
+    with pytest.raises(ValueError, match="encoder layer 0 recorded no forward pass"):
         capture.layers("encoder")
 
 
@@ -353,7 +353,7 @@ def test_muting_by_mean_gives_each_sentence_the_batchs_mean(ids):
     torch.testing.assert_close(muted, expected)
     with (
         capture_attention(model, mute=[head], mode="mean"),
-        pytest.raises(ValueError, match="batch size is 1; expected at least 2 sentences"),
+        pytest.raises(ValueError, match="batch size is 1; expected at least 2 for mode='mean'"),
     ):
         model.encode(source[:1], padding_mask(source[:1], 0))
 
@@ -494,11 +494,11 @@ def test_a_head_may_be_given_by_its_code(ids):
         ({"hooks": [Hook()]}, r"hooks is \[Hook.*\]; expected a dictionary"),
         ({"mode": "half"}, "mode is 'half'; expected 'zero' or 'mean'"),
         ({"patch": {Head("cross", 0, 0): np.ones((5, 7))}}, "sums to 7; expected 1"),
-        ({"patch": {Head("cross", 0, 0): -np.eye(7)[:5]}}, "weight below 0"),
-        ({"patch": {Head("cross", 0, 0): np.eye(5)}}, r"is \(5, 5\); expected .*key 7"),
-        ({"patch": {Head("encoder", 0, 0): np.eye(7)[:5]}}, r"is \(5, 7\); expected .*query 7"),
-        ({"patch": {Head("cross", 0, 0): np.zeros((3, 5, 7))}}, "expected .*batch 2"),
-        ({"patch": {Head("cross", 0, 0): np.eye(7)[:5] * 1j}}, "expected real numbers"),
+        ({"patch": {Head("cross", 0, 0): -np.eye(7)[:5]}}, "negative or NaN weight"),
+        ({"patch": {Head("cross", 0, 0): np.eye(5)}}, r"is \(5, 5\); expected .*key=7"),
+        ({"patch": {Head("encoder", 0, 0): np.eye(7)[:5]}}, r"is \(5, 7\); expected .*query=7"),
+        ({"patch": {Head("cross", 0, 0): np.zeros((3, 5, 7))}}, "expected .*batch=2"),
+        ({"patch": {Head("cross", 0, 0): np.eye(7)[:5] * 1j}}, "expected a real dtype"),
         (
             {"patch": {Head("cross", 0, 0): lambda own, _: own[:, 1:]}},
             r"shape of the patch of cross layer 0 head 0 is \(2, 4, 7\); expected \(2, 5, 7\)",
@@ -617,10 +617,10 @@ def blank(**changes):
         ({"written_tokens": ("y",)}, "written_tokens has 1 tokens; expected 2"),
         ({"cross": (np.full((2, 3, 3), 1 / 3),)}, r"cross layer 0 has shape \(2, 3, 3\)"),
         ({"encoder": (np.full((2, 3, 3), 0.5),)}, "encoder layer 0: row .* sums to 1.5"),
-        ({"decoder": (np.full((2, 2, 2), np.nan),)}, "below 0 or NaN"),
-        ({"cross": (np.ones((2, 2, 3), dtype=np.int64),)}, "cross layer 0 holds int64; expected"),
+        ({"decoder": (np.full((2, 2, 2), np.nan),)}, "contains a negative or NaN weight"),
+        ({"cross": (np.ones((2, 2, 3), dtype=np.int64),)}, "cross layer 0 has dtype int64; exp"),
         ({"next_tokens": ()}, "next_tokens has 0 steps; expected 2"),
-        ({"alignment": ((0, 2),)}, r"alignment has \(0, 2\); expected i < 3 and j < 2"),
+        ({"alignment": ((0, 2),)}, r"alignment contains \(0, 2\); expected i < 3 and j < 2"),
     ],
 )
 def test_a_record_checks_itself(changes, message):

@@ -194,7 +194,7 @@ def test_a_folder_that_train_did_not_begin_is_not_resumed(capsys, tmp_path):
     translator.save(model)
     code, _, err = run(capsys, "train", "--resume", "--out", model)
     assert (code, is_one_line(err)) == (1, True)
-    assert "holds no run that train started" in err
+    assert "is not the folder of a run" in err
     code, _, err = run(capsys, "evaluate", "--model", model)
     assert (code, is_one_line(err)) == (1, True)
     assert "does not say which corpus it was trained on" in err
@@ -219,7 +219,7 @@ def test_a_very_long_line_is_left_out_of_training_and_counts_as_wrong_in_the_tes
         file.writelines(f"{wordy(rng)}\t{wordy(rng)}\n" for _ in range(100))
     code, text, err = train(capsys, tsv, tmp_path / "run", "--max-steps", "1")
     assert code == 0
-    assert re.search(r"\d+ pairs of more than 512 tokens are left out", err)
+    assert re.search(r"\d+ pairs with more than 512 tokens are left out", err)
     assert re.search(r"\d+ test sentences cannot be read, so they count as wrong", err)
     assert last_json(text)["exact_match"] < 1
 
@@ -232,7 +232,7 @@ def test_resuming_on_something_else_is_refused(capsys, tsv, tmp_path):
     assert "seed is 9; expected 0" in err
     code, _, err = run(capsys, "train", "--resume", "--out", out, "--max-steps", 3)
     assert (code, is_one_line(err)) == (1, True)
-    assert "max_steps is 3; expected 1, where the learning rate of this run reaches 0" in err
+    assert "max_steps is 3; expected 1, where this run's learning rate reaches 0" in err
     tsv.write_text(tsv.read_text().replace("nine", "ten"))
     code, _, err = run(capsys, "train", "--resume", "--out", out)
     assert (code, is_one_line(err)) == (1, True)
@@ -240,7 +240,7 @@ def test_resuming_on_something_else_is_refused(capsys, tsv, tmp_path):
     # Scored all the same, and said.
     code, _, err = run(capsys, "evaluate", "--model", out, "--limit", 2)
     assert code == 0
-    assert "it may have seen the test sentences" in err
+    assert "so the model may have seen test sentences" in err
 
 
 def test_bad_lines_are_named_or_counted(capsys, model, tsv, tmp_path):
@@ -273,7 +273,7 @@ def test_bad_lines_are_named_or_counted(capsys, model, tsv, tmp_path):
         (["--corpus", "debian:"], "corpus is 'debian:'; expected"),
         (["--max-steps", "0"], "max_steps is 0; expected an integer of at least 1"),
         (["--max-minutes", "-1"], "max_minutes is -1.0; expected a finite number above 0"),
-        (["--device", "abacus"], "device is 'abacus'; expected auto or one that this machine has"),
+        (["--device", "abacus"], "device is 'abacus'; expected 'auto' or a device that this"),
     ],
 )
 def test_arguments_that_do_not_fit_are_named(capsys, tmp_path, arguments, message):
@@ -316,7 +316,7 @@ def test_a_task_of_ones_own_is_trained_translated_and_opened_in_both_pages(capsy
     code, _, err = run(capsys, *again)
     assert (code, is_one_line(f"error: {err}")) == (0, True)
     assert "no test sentences from" in err
-    assert "it has changed since" in err
+    assert "the corpus has changed since" in err
 
 
 def test_a_copy_of_the_training_file_is_known_and_another_file_is_scored_whole(
@@ -338,7 +338,7 @@ def test_a_copy_of_the_training_file_is_known_and_another_file_is_scored_whole(
     unseen = len(find_corpus(str(tsv)).splits().test)
     assert [found[file]["sentences"] for file in (tsv, copy)] == [unseen, unseen]
     assert found[copy]["bleu"] == found[tsv]["bleu"]
-    assert "copy.tsv' holds the pairs that the model was trained on" in found[copy]["err"]
+    assert "copy.tsv' contains the pairs that the model was trained on" in found[copy]["err"]
     assert found[other]["sentences"] == len(lines) - 1
     # Of another file, what the model has seen is counted.
     trained = {pair.source for pair in find_corpus(str(tsv)).splits().train}
@@ -381,10 +381,10 @@ def test_a_saved_model_says_that_its_corpus_is_not_here(capsys, tsv, tmp_path):
     assert str(tsv.parent) not in (saved / "config.json").read_text()
     code, _, err = run(capsys, "evaluate", "--model", saved)
     assert (code, is_one_line(err)) == (1, True)
-    assert f"was trained on '{tsv.name}', which is not here. Name a corpus with --corpus" in err
+    assert f"was trained on '{tsv.name}', which was not found. Name a corpus with --corpus" in err
     code, text, err = run(capsys, "evaluate", "--model", saved, "--corpus", tsv, "--json")
     assert code == 0
-    assert "holds the pairs that the model was trained on" in err
+    assert "contains the pairs that the model was trained on" in err
     assert last_json(text)["sentences"] == len(find_corpus(str(tsv)).splits().test)
 
 
@@ -481,7 +481,7 @@ def test_translate_reads_lines_and_prints_lines(model):
         1,
         [
             (b"\xff\xfe\n", "source is not UTF-8"),
-            (b"the\0cat\n", "source has a NUL byte in it"),
+            (b"the\0cat\n", "source contains a NUL byte"),
             (b"the " * 10_000, "source has 10000 tokens; expected at most 30"),
             ("🙂".encode(), "the model knows none of its words"),
             ("שלום".encode(), "the model knows none of its words"),
@@ -603,7 +603,10 @@ def test_a_small_file_is_filtered_and_what_is_left_out_is_counted(capsys, tsv, t
     tsv.write_text(tsv.read_text() + f"{first}\n{first}\n{long}\n")
     code, _, err = train(capsys, tsv, tmp_path / "run", "--max-steps", "1")
     assert code == 0
-    said = "403 pairs; left out: 2 repeated, 1 with more than 9 times as many words on one side"
+    said = (
+        "403 pairs; left out: 2 repeated, 1 with more than 9 times as many words on one side as on "
+        "the other"
+    )
     assert f"numbers.tsv: {said}" in err
     assert f"| read | {said} |" in (tmp_path / "run" / "model_card.md").read_text()
 
@@ -701,7 +704,7 @@ def test_a_file_of_ones_own_is_scored_whole(capsys, model, tmp_path):
     for corpus in (own / "test", own):  # the run was not told to skip bad lines, so it stops at one
         code, _, err = run(capsys, *given, corpus)
         assert (code, is_one_line(err)) == (1, True)
-        assert "test.fr, line 2: a side is empty" in err
+        assert "test.fr, line 2: one side is empty" in err
     (own / "test.fr").write_text("le chat court\n" * len(sentences))
     for side in ("en", "fr"):
         (own / f"train.{side}").write_text("the cat\n")
@@ -741,7 +744,7 @@ def test_json_has_null_and_a_reason_and_never_nan():
     told = replace_nan({"a": math.nan, "b": [{"c": math.inf, "d": 1.5}], "e": "NaN"})
     assert told == {
         "a": None,
-        "a_reason": "there is no pair to measure it on",
+        "a_reason": "there are no pairs to measure it on",
         "b": [{"c": None, "c_reason": "it is infinite", "d": 1.5}],
         "e": "NaN",
     }
@@ -757,7 +760,7 @@ def test_a_validation_loss_of_no_pairs_is_null(capsys, tsv, tmp_path):
     assert code == 0
     result = json.loads(text.splitlines()[-1], parse_constant=pytest.fail)
     assert result["validation_loss"] is None
-    assert result["validation_loss_reason"] == "there is no pair to measure it on"
+    assert result["validation_loss_reason"] == "there are no pairs to measure it on"
     assert "validation loss unknown." in text
 
 
@@ -815,10 +818,10 @@ def test_lab_stores_a_record_and_never_over_a_page_unasked(capsys, model, tmp_pa
     assert out.read_text(encoding="utf-8") != page
     code, _, err = run(capsys, "lab", "--record", "the dog", "the cat", *again[3:])
     assert (code, is_one_line(err)) == (1, True)
-    assert "--record takes one sentence, but there are 2" in err
+    assert "--record needs exactly one sentence, but got 2" in err
     code, _, err = run(capsys, "lab", "the dog", *again[3:], "--device", "cpu")
     assert (code, is_one_line(err)) == (1, True)
-    assert "--device needs --record" in err
+    assert "--device can only be used with --record" in err
 
 
 @pytest.mark.parametrize("text", ["", "the\0cat", "🙂", "the " * 10_000])
@@ -854,7 +857,7 @@ def test_lab_writes_a_page_and_never_over_one_unasked(capsys, model, tmp_path):
     assert last_json(text) == {"out": str(out), "bytes": out.stat().st_size}
     code, _, err = run(capsys, "lab", "--model", model, "--out", tmp_path / "none.html")
     assert (code, is_one_line(err)) == (1, True)
-    assert "this model comes without an example; write a sentence for it to read" in err
+    assert "this model comes without an example; add a sentence to translate" in err
     assert out.read_text(encoding="utf-8") != page
     code, _, err = run(capsys, *wanted, "--overwrite", "--languages", "Dog", "Chien")
     assert (code, err.count("\n")) == (0, 1)
@@ -914,7 +917,7 @@ def test_progress_is_told_and_forgotten(capsys, tmp_path, monkeypatch):
     assert told["file"] == str(file)
     assert told["lessons"] == json.loads(file.read_text(encoding="utf-8"))["lessons"]
     code, text, _ = run(capsys, "progress", "--forget", "--json")
-    assert text.startswith(f"{file} is deleted.\n")
+    assert text.startswith(f"{file} was deleted.\n")
     assert last_json(text) == {"file": str(file), "deleted": True}
     assert not file.exists()
 

@@ -236,10 +236,10 @@ PIECES = {"<pad>": 0, "</s>": 1, "<unk>": 2, "a": 3}
         (
             {**PIECES, "a": "3"},
             {},
-            r"vocabulary has no integer for \['a'\]; expected an id for each piece",
+            r"vocabulary has no integer id for \['a'\]; expected one for each piece",
         ),
-        ({**PIECES, "a": None}, {}, "vocabulary has no integer for .*; expected an id"),
-        ({**PIECES, "a": 3.0}, {}, "vocabulary has no integer for .*; expected an id"),
+        ({**PIECES, "a": None}, {}, "vocabulary has no integer id for .*; expected one"),
+        ({**PIECES, "a": 3.0}, {}, "vocabulary has no integer id for .*; expected one"),
         ({"a": 0}, {}, "vocabulary lacks .*; expected all of"),
         ([], {}, "vocabulary is a list; expected a dict from pieces to ids"),
         (PIECES, {}, "model is not a SentencePiece model|number of pieces in the model is 0"),

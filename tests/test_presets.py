@@ -59,13 +59,15 @@ def test_a_pair_that_is_left_out_for_its_length_is_not_asked_for_its_words(monke
     assert set(asked) == {side for p in (*usual, *kept) for side in (p.source, p.target)}
     examples = encode_fitting(translator, [*usual, *strange], 512)
     assert len(examples) == len(usual)
-    said = "3 pairs of more than 512 tokens, or with a word of more than 1000 letters, are left out"
+    said = (
+        "3 pairs with more than 512 tokens, or with a word of more than 1000 letters, are left out"
+    )
     assert said in capsys.readouterr().err
     expected = "source has a word of 80,000 letters; expected at most 1,000 without a space"
     with pytest.raises(ValueError, match=expected):
         translator.translate("x" * 80_000)
     with pytest.raises(
-        ValueError, match="all training pairs are too long; expected at least one of at most"
+        ValueError, match="all training pairs are too long; expected at least one with at most"
     ):
         build_translator(Splits(strange, [], []), "debian:fr", preset)
 

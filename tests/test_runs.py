@@ -90,7 +90,7 @@ def test_a_translator_from_elsewhere_says_nothing_and_is_no_run(tmp_path):
     assert About.of(translator) == About()
     translator.save(tmp_path)
     with pytest.raises(
-        ValueError, match="holds no run that train started: config.json has no 'corpus'"
+        ValueError, match="is not the folder of a run: its config.json has no 'corpus'"
     ):
         resume_run(tmp_path)
 
@@ -103,7 +103,7 @@ def test_a_moved_file_is_the_same_corpus_and_another_file_is_not(tsv, tmp_path, 
     run.release()
     lines = moved.read_text(encoding="utf-8").splitlines()
     tsv.write_text("\n".join(lines[1:]), encoding="utf-8")
-    with pytest.raises(ValueError, match="is not the one .* was trained on, or it has changed"):
+    with pytest.raises(ValueError, match="is not the one used for .*, or it has changed"):
         resume_run(tmp_path / "run", corpus=str(tsv))
 
 
@@ -112,9 +112,7 @@ def test_a_changed_corpus_of_numbers_may_only_be_split_in_another_way(tmp_path, 
     file = write_pairs(tmp_path / "pairs.tsv", draw_pairs(task, 200))
     begin_run(tmp_path / "run", str(file), max_steps=1, vocab_size=260, **QUIET).train()
     write_pairs(file, draw_pairs(task, 200, seed=1), overwrite=True)
-    with pytest.raises(
-        ValueError, match="is not the one .* was trained on, or it has changed"
-    ) as error:
+    with pytest.raises(ValueError, match="is not the one used for .*, or it has changed") as error:
         resume_run(tmp_path / "run")
     is_said = "splits such a corpus differently" in str(error.value)
     assert is_said == (task is numbers_in_english)
@@ -128,7 +126,7 @@ def test_a_changed_corpus_of_numbers_may_only_be_split_in_another_way(tmp_path, 
             {"preset": "huge"},
             "preset is 'huge'; expected one of \\('tiny', 'small', 'base', 'big'\\)",
         ),
-        ({"vocab_size": 300}, "vocab_size is 300, but world takes none"),
+        ({"vocab_size": 300}, "vocab_size is 300, but it cannot be set for world"),
         ({"max_steps": 0}, "max_steps is 0; expected an integer of at least 1"),
     ],
 )
@@ -261,5 +259,5 @@ def test_a_resume_leaves_the_sums_of_the_weights_as_they_were(tsv, tmp_path, end
     assert Translator.load(folder, device="cpu").about["steps"] == 1
     weights = folder / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-4] + b"abcd")
-    with pytest.raises(CheckpointError, match="model.safetensors: damaged"):
+    with pytest.raises(CheckpointError, match="model.safetensors is damaged"):
         Translator.load(folder)

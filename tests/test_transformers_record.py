@@ -170,12 +170,12 @@ def test_outputs_that_lead_to_a_gradient():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({}, "outputs hold encoder attention; expected its tokens too"),
-        ({"source_tokens": SOURCE_TOKENS}, "outputs hold decoder attention; expected its tokens"),
-        ({"target_tokens": TARGET_TOKENS}, "outputs hold encoder attention; expected its tokens"),
+        ({}, "outputs contain encoder attention; expected the encoder's tokens as well"),
+        ({"source_tokens": SOURCE_TOKENS}, "contain decoder attention; expected the decoder's"),
+        ({"target_tokens": TARGET_TOKENS}, "contain encoder attention; expected the encoder's"),
         (
             {"source_tokens": tuple("abcdefgh"), "target_tokens": tuple("uvw")},
-            r"encoder layer 0 has \(7, 7\) queries and keys; expected at least \(8, 8\), one for",
+            r"encoder layer 0 has 7 queries and 7 keys; expected at least 8 and 8, one for",
         ),
         (
             {"source_tokens": tuple("abcd"), "target_tokens": tuple("uvw")},
@@ -204,7 +204,7 @@ def test_tokens_that_do_not_fit_are_named(given, message, both):
     "given", [{}, {"source_tokens": tuple("abc"), "target_tokens": tuple("uvw")}]
 )
 def test_one_stack_must_be_told_which_it_is(given):
-    with pytest.raises(ValueError, match="outputs are from one stack; expected source_tokens"):
+    with pytest.raises(ValueError, match="outputs come from a single stack; expected source"):
         AttentionRecord.from_transformers(outputs(bert()), **given)
 
 

@@ -53,9 +53,9 @@ def check_attention(
     *batch, length, d_k = query.shape
     keys, d_v = key.shape[-2], value.shape[-1]
     fits = (*batch, keys, d_k)
-    check("key.shape", key.shape, f"{fits}, as query.shape is {query.shape}", key.shape == fits)
+    check("key.shape", key.shape, f"{fits} to fit query.shape {query.shape}", key.shape == fits)
     fits = (*batch, keys, d_v)
-    check("value.shape", value.shape, f"{fits}, as key.shape is {key.shape}", value.shape == fits)
+    check("value.shape", value.shape, f"{fits} to fit key.shape {key.shape}", value.shape == fits)
     if mask is not None:
         check_mask(mask, (*batch, length, keys), "bool")
 

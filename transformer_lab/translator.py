@@ -132,7 +132,7 @@ class Translator:
         sizes = (model.config.source_vocab_size, model.config.target_vocab_size)
         found = (source_tokenizer.vocab_size, target_tokenizer.vocab_size)
         if sizes != found:
-            raise ValueError(f"the tokenizers have {found} tokens; expected {sizes}, the model's")
+            raise ValueError(f"the tokenizers have {found} tokens; expected the model's {sizes}")
         self.model = model
         self.source_tokenizer = source_tokenizer
         self.target_tokenizer = target_tokenizer
@@ -534,7 +534,7 @@ class Translator:
         """
         place, path = pick_device(device), expand_path(path)
         if is_single_file(path):
-            expected = "'model', because a single file holds no snapshots"
+            expected = "'model', because a single file contains no snapshots"
             check("weights", weights, expected, weights == "model")
             translator = cls.load_single_file(path)
         else:
@@ -623,7 +623,7 @@ def read_config(
         config = TransformerConfig.from_dict(description["model"])
         check_memory(model_class(config), config, most_parameters)
     except (ValueError, KeyError, TypeError) as error:
-        raise CheckpointError(f"{path}: damaged: {error}") from error
+        raise CheckpointError(f"{path} is damaged: {error}") from error
     return config
 
 

@@ -86,7 +86,7 @@ def test_a_playgrounds_still_shows_what_it_has_learned_and_the_same_each_time(la
 
 def test_without_a_browser_it_says_so(monkeypatch):
     monkeypatch.setattr(chromium, "find_browser", lambda: None)
-    with pytest.raises(RuntimeError, match="no browser: apt-get install chromium"):
+    with pytest.raises(RuntimeError, match="no browser found; run apt-get install chromium"):
         take_stills(notebook_of(DRAWINGS["slabs"]()))
 
 

@@ -99,11 +99,14 @@ def test_an_index_that_is_met_first_does_not_hide_a_known_mistake():
     ("answer", "words"),
     [
         (lambda x: x * x, "you squared it"),
-        (lambda x: 2 * x + (x == 2) * 0.5, "the double[2] is 4.5, but should be 4"),
-        (lambda x: np.where(x > 8, np.nan, 2 * x), "the double[1, 4] is nan, but should be 18"),
+        (lambda x: 2 * x + (x == 2) * 0.5, "entry [2] of the double is 4.5, but should be 4"),
+        (
+            lambda x: np.where(x > 8, np.nan, 2 * x),
+            "entry [1, 4] of the double is nan, but should be 18",
+        ),
         (lambda x: 2 * x[:2], "the double has shape (2,), but should have (3,)"),
         (lambda x: (2 * x, x), "it returns 2 values, but should return 1: the double"),
-        (lambda x: x > 0, "the double has dtype bool, but should have float64"),
+        (lambda x: x > 0, "the double has dtype bool, but should have dtype float64"),
         (nothing, "it returns None. Is there a `return`?"),
         (in_place, "it changes x in place"),
         (only_rows, "the double has shape (5, 2), but should have (2, 5)"),
@@ -141,7 +144,7 @@ def test_the_smallest_failing_case_is_the_one_shown():
                 ],
                 1,
             ),
-            "the map[",
+            "entry [0, 0] of the map is",
         ),
     ],
 )
@@ -240,14 +243,14 @@ def test_a_size_of_0_explains_no_factor():
             "the double is a function, but should be an array of shape (3,)",
         ),
         (lambda x: [2.0, {1: 2}, 4.0], "it returns a list of 3 items"),
-        (lambda x: np.array([{1: 2}, 2.0]), "the double has a dict in it, but should be an array"),
+        (lambda x: np.array([{1: 2}, 2.0]), "the double contains a dict, but should be an array"),
         (lambda x: (None,), "the double is None. Is there a `return`?"),
-        (lambda x: np.array([[1, 2], [3, None]], dtype=object), "the double has None in it"),
+        (lambda x: np.array([[1, 2], [3, None]], dtype=object), "the double contains None"),
         (
             lambda x: ([[1.0, 2.0], [3.0, {1: 2}]],),
-            "the double has a dict in it, but should be an array",
+            "the double contains a dict, but should be an array",
         ),
-        (lambda x: np.array([1, [2.0, [nothing]]], dtype=object), "has a function in it"),
+        (lambda x: np.array([1, [2.0, [nothing]]], dtype=object), "contains a function"),
         (
             lambda x: np.array([1, 2], dtype=object),
             "the double is an array with dtype object, but should be",
@@ -259,6 +262,11 @@ def test_what_cannot_be_compared_is_described_with_what_is_asked(answer, words):
     assert not verdict.right
     assert words in verdict.text
     assert "cannot be compared" not in verdict.text
+
+
+def test_a_result_named_by_a_clause_is_singular():
+    text = lesson("07").check.encoder_input.verdict(lambda *given: range(3)).text
+    assert "what the first layer gets is a range, but should be an array" in text
 
 
 def test_a_dict_in_the_place_of_several_results_is_told_how_many_are_asked():

@@ -412,7 +412,9 @@ def test_the_line_is_the_learners_own_and_says_what_stands_in_it():
     frame, line = find_learner_frame(error_of(lambda: place["answer"](torch.ones(3, 5), 11)))
     assert line == 3
     said = describe_line(frame, line)
-    assert said.startswith("\n  in your line 3: return x.reshape(rows, half, 7)\n  there ")
+    assert said.startswith(
+        "\n  on line 3 of your code: return x.reshape(rows, half, 7)\n  at that point, "
+    )
     assert said.endswith("x has shape (3, 5), rows is 11, half is 2")
 
 

@@ -28,7 +28,7 @@ def test_what_the_check_itself_calls_says_nothing_of_the_answer():
 
     text = refused(lesson("09b").check.gradient_norms, largest)
     assert "model.first" not in text
-    assert "the norms[0] is" in text
+    assert "entry [0] of the norms is" in text
 
 
 def test_a_sign_that_changes_nothing_is_not_said_to_be_turned():

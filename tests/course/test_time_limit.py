@@ -67,16 +67,26 @@ def takes_from_a_list(items):
 @pytest.mark.parametrize(
     ("answer", "case", "line", "advice"),
     [
-        (nothing_changes, 5, "while i < n:\n  there i is 0, n is 5", "changes i and n, so"),
+        (
+            nothing_changes,
+            5,
+            "while i < n:\n  at that point, i is 0, n is 5",
+            "changes i and n, so",
+        ),
         (
             one_way_does_not_end,
             5,
-            "while i < n:\n  there i is 3, n is 5",
+            "while i < n:\n  at that point, i is 3, n is 5",
             "leaves i and n unchanged",
         ),
         (no_break, 5, "while True:", "reach a break or a return?"),
         (grows, [1, 2], "for item in items:", "add to the list that it goes through?"),
-        (calls_itself_in_a_loop, 5, "while i < n:\n  there i is 0, n is 5", "nothing in the loop"),
+        (
+            calls_itself_in_a_loop,
+            5,
+            "while i < n:\n  at that point, i is 0, n is 5",
+            "nothing in the loop",
+        ),
         (takes_from_a_list, [1, 2], "while items:", "leaves items unchanged?"),
     ],
 )
@@ -119,7 +129,7 @@ def test_the_check_says_so_and_runs_no_further_case(short):
     verdict = MERGE.verdict(merge)
     assert not verdict.right
     assert verdict.text.startswith("Not yet: it does not end: it was stopped after 0.2 seconds")
-    assert "while i < len(pieces):\n  there i is 0, pieces has length" in verdict.text
+    assert "while i < len(pieces):\n  at that point, i is 0, pieces has length" in verdict.text
     assert (
         "nothing in the loop changes i and pieces, so the condition never changes" in verdict.text
     )

@@ -79,7 +79,7 @@ def test_a_name_that_there_is_not_deletes_nothing(capsys, name):
     before = list_cache()
     assert cli.main(["corpora", "--clear", NAMES[0], name]) == 1
     (said,) = capsys.readouterr().err.splitlines()
-    assert said.startswith(f"error: The cache has no corpus {name!r}. It has: ")
+    assert said.startswith(f"error: the cache has no corpus {name!r}. It contains: ")
     assert said.isprintable()
     assert list_cache() == before
 

@@ -116,7 +116,7 @@ REFUSED = {
         INDEX,
         ("", "en", "fr"),
         None,
-        "columns 2 and 3? Then say --source en --target fr",
+        "columns 2 and 3? Then use --source en --target fr",
     ),
     "ids": (IDS, (), None, "column 1 is an id or the name of a file on every line; did you mean"),
     "an id on most lines": (
@@ -204,10 +204,10 @@ def test_a_header_without_a_name_for_the_index_is_refused(tmp_path):
     rows = [(f"row {word(i)}", *sides) for i, sides in enumerate(TEXTS)]
     path = table(tmp_path / "of_r.tsv", rows, "en", "fr")
     for columns in (None, ("en", "fr"), ("fr", "en")):
-        with pytest.raises(ValueError, match="names 2 columns, and the lines below have 3.*2 --t"):
+        with pytest.raises(ValueError, match="names 2 columns, but the lines below have 3.*2 --t"):
             read_pairs(path, columns)
     assert read_pairs(path, ("2", "3")).pairs == PAIRS
-    with pytest.raises(ValueError, match="did you mean columns 2 and 3. Then say --source 2 --tar"):
+    with pytest.raises(ValueError, match="did you mean columns 2 and 3. Then use --source 2 --tar"):
         read_pairs(table(path, INDEX, "en", "fr"))
 
 
@@ -216,7 +216,8 @@ def test_a_tab_in_a_text_makes_no_other_pair(tmp_path, header):
     rows = [*TEXTS[:31], ("the cat", "and the dog", "le chat et le chien"), *TEXTS[31:]]
     path = table(tmp_path / "pairs.tsv", [(*row, "", " ") for row in rows], *header)
     with pytest.raises(
-        ValueError, match="it has 3 columns, and other lines have 2; expected no tab in a text"
+        ValueError,
+        match="line has 3 columns, but other lines have 2; expected no tabs within a text",
     ):
         read_pairs(path)
     assert read_pairs(path, skip_bad=True).pairs == PAIRS
@@ -259,7 +260,7 @@ def test_csv_has_quotes_commas_and_line_ends_in_a_text(tmp_path):
     assert list(iterate_pairs(path, ("en", "fr"), is_csv=True, skip_bad=True)) == [
         *(Pair('a; "b" c', "d"), Pair("x", "y"), None, None),
     ]
-    with pytest.raises(ValueError, match=r"a\.csv, line 5: this is not CSV"):
+    with pytest.raises(ValueError, match=r"a\.csv, line 5: the line is not valid CSV"):
         read_pairs(path, ("en", "fr"), is_csv=True)
     with pytest.raises(ValueError, match=r"a\.csv.*no tab.*add --csv"):
         read_pairs(path)
@@ -284,7 +285,7 @@ def test_a_comma_without_quotes_is_no_shorter_sentence(tmp_path):
     assert list(iterate_pairs(path, ("en", "fr"), is_csv=True, skip_bad=True)).index(None) == 7
     with pytest.raises(
         ValueError,
-        match="line 9: it has 3 columns, and earlier lines have 2; expected quotes around",
+        match="line 9: the line has 3 columns, but earlier lines have 2; expected quotes around",
     ):
         read_pairs(path, ("en", "fr"), is_csv=True)
 
@@ -401,22 +402,24 @@ def test_a_folder_leaves_no_table_out_without_a_word(tmp_path):
     assert every_pair(find_corpus(str(folder)).splits()) == sorted(PAIRS, key=str)
     path = table(folder / "en-fr" / "more.tsv", TEXTS)
     with pytest.raises(
-        ValueError, match=r"has en-fr/more.tsv, in a folder that is not named after a split"
+        ValueError, match=r"has en-fr/more.tsv, in a folder not named after a split"
     ):
         find_corpus(str(folder)).splits()
     (folder / "b.json").write_text('{"en": "a", "fr": "b"}')
-    with pytest.raises(ValueError, match=r"has more.tsv and b.json; expected files in one format"):
+    with pytest.raises(
+        ValueError, match=r"more.tsv and b.json; expected all files in the same form"
+    ):
         find_corpus(f"{folder}@en,fr").splits()
 
 
 LINES = {
     "one more": ("a b\nc d\n", "e\n", "ends before line 2"),
     "one less": ("a b\n", "e\nf\n", "ends before line 2"),
-    "blank on one side": ("a b\n\nc\n", "e\nf\ng\n", "line 2: a side is empty"),
+    "blank on one side": ("a b\n\nc\n", "e\nf\ng\n", "line 2: one side is empty"),
     "blank on both sides": (
         "a b\n\nc\n",
         "e\n\ng\n",
-        "line 2: it is blank",
+        "line 2: the line is blank",
     ),
 }
 
@@ -509,7 +512,7 @@ def test_json_in_capitals_is_read_and_names_that_are_not_there_are_told(tmp_path
         read_pairs(path)
     with pytest.raises(
         ValueError,
-        match=r"no pair that can be read \(61 bad lines; the first: .*no text in field 'de'",
+        match=r"no readable pairs \(61 bad lines; the first: .*no text in field 'de'",
     ):
         read_pairs(path, ("en", "de"), skip_bad=True)
 
@@ -525,14 +528,14 @@ def test_utf_16_is_refused_as_a_whole(tmp_path, encoding):
 @pytest.mark.parametrize(
     ("name", "begins", "message"),
     [
-        ("a.tmx", b"", r"is TMX. To convert it: cat .*a.tmx \| python -c"),
-        ("A.TMX.GZ", gzip.compress(b""), "is TMX"),
-        ("a.json", b'[{"en": "a"}]', r"one JSON value.*jq -c '\.\[\]'"),
-        ("a.tsv", b"a\tb\rc\td\r", r"ends its lines with \\r alone.*tr '\\r' '\\n'"),
+        ("a.tmx", b"", r"is a TMX file. To convert it: cat .*a.tmx \| python -c"),
+        ("A.TMX.GZ", gzip.compress(b""), "is a TMX file"),
+        ("a.json", b'[{"en": "a"}]', r"single JSON value.*jq -c '\.\[\]'"),
+        ("a.tsv", b"a\tb\rc\td\r", r"ends its lines with \\r only.*tr '\\r' '\\n'"),
         ("a.jsonl", '{"source": "a", "target": "b"}\n'.encode("utf-16-le"), "is in UTF-16"),
-        ("a.xml", b'<?xml version="1.0"?>\n<tmx/>', "is TMX"),
+        ("a.xml", b'<?xml version="1.0"?>\n<tmx/>', "is a TMX file"),
         ("a.po", b'msgid "a"', "is a PO file.*a.po > pairs.po.*po2csv pairs.po pairs.csv"),
-        ("a.xlf", b"", "is XLIFF"),
+        ("a.xlf", b"", "is an XLIFF file"),
         ("a.xlsx", b"PK\3\4", "is a spreadsheet. Save it as CSV"),
         ("a.parquet", b"PAR1", "Put it into a folder"),
         ("a.zip", b"PK\3\4", "damaged"),
@@ -541,7 +544,7 @@ def test_utf_16_is_refused_as_a_whole(tmp_path, encoding):
         ("a.tsv.xz", lzma.compress(b"a\tb\n"), "is xz; expected text"),
         ("a.pdf", b"%PDF-1.7\n", "is PDF; expected text"),
         ("a.bin", b"\1" + bytes(97), "is binary; expected text"),
-        ("a.xml", b"\xef\xbb\xbf<?xml version='1.0'?>\n<xliff version='1.2'>", "is XLIFF"),
+        ("a.xml", b"\xef\xbb\xbf<?xml version='1.0'?>\n<xliff version='1.2'>", "is an XLIFF file"),
         ("a.xml", b"<?xml version='1.0'?>\n<resources>", "neither TMX nor XLIFF"),
         ("a.txt", b'# x\nmsgid ""\nmsgstr ""\n', "is a PO file. To convert it: cat .*a.txt > p"),
     ],
@@ -567,7 +570,7 @@ def test_the_line_that_converts_tmx_does_so(tmp_path, packing):
             pytest.skip("unzip is not installed")
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("en-fr.tmx", content)
-    with pytest.raises(ValueError, match="is TMX") as error:
+    with pytest.raises(ValueError, match="is a TMX file") as error:
         read_pairs(path)
     line = str(error.value).split("To convert it: ")[1].replace("python -c", f"{sys.executable} -c")
     subprocess.run(["sh", "-c", line], cwd=tmp_path, check=True)

@@ -59,12 +59,12 @@ def test_only_a_line_feed_ends_a_line(written):
 
 
 BAD_LINES = {
-    b"no tab at all": "it has no tab; expected a sentence, a tab",
-    b"source\t": "a side is empty",
-    b" \ttarget": "a side is empty",
-    b"": "it is blank",
-    b"caf\xe9\ttarget": "it has the byte 0xe9; expected UTF-8",
-    b"source\tcaf\xe9": "it has the byte 0xe9; expected UTF-8",
+    b"no tab at all": "the line has no tab; expected a sentence, a tab",
+    b"source\t": "one side is empty",
+    b" \ttarget": "one side is empty",
+    b"": "the line is blank",
+    b"caf\xe9\ttarget": "the line contains the byte 0xe9; expected UTF-8",
+    b"source\tcaf\xe9": "the line contains the byte 0xe9; expected UTF-8",
 }
 
 
@@ -92,20 +92,20 @@ def test_the_faults_of_two_files_are_counted_by_kind_and_told_where_they_are(tmp
 
 def test_the_last_line_of_a_tsv_may_be_bad_too(written):
     path = written(CAT_LINE + b"\nsource\t\n")
-    with pytest.raises(ValueError, match="line 2: a side is empty"):
+    with pytest.raises(ValueError, match="line 2: one side is empty"):
         read_pairs(path)
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"no tab\n"])
 def test_a_file_without_pairs_is_an_error_even_when_bad_lines_are_skipped(written, content):
     path = written(content)
-    with pytest.raises(ValueError, match=re.escape(f"{path} has no pair that can be read")):
+    with pytest.raises(ValueError, match=re.escape(f"{path} has no readable pairs")):
         read_pairs(path, skip_bad=True)
 
 
 def test_a_file_whose_lines_are_mostly_bad_is_in_another_form_or_encoding(written):
     good, latin = CAT_LINE + b"\n", "café\tkäfer\n".encode("latin-1")
-    message = r"11 of 21 lines are bad; .* it has the byte 0xe9; expected UTF-8.* iconv -f LATIN1"
+    message = r"11 of 21 lines are bad; .* contains the byte 0xe9; expected UTF-8.* iconv -f LATIN1"
     with pytest.raises(ValueError, match=message):
         read_pairs(written(10 * good + 11 * latin), skip_bad=True)
     assert read_pairs(written(11 * good + 11 * latin), skip_bad=True).left_out == 11
@@ -523,7 +523,7 @@ def test_a_failed_fetch_names_the_default_and_leaves_no_cache(
     apt.gives(given, code=100, complaints=complaints)
     if not release:
         (apt.folder / "lists/mirror_dists_stable_InRelease").unlink()
-    with pytest.raises(CorpusUnavailable, match="apt-get did not get the lists") as error:
+    with pytest.raises(CorpusUnavailable, match="apt-get could not fetch the lists") as error:
         debian("fr", cache_folder=tmp_path / "kept")
     assert_names_the_world(error)
     if complaints:
@@ -533,7 +533,7 @@ def test_a_failed_fetch_names_the_default_and_leaves_no_cache(
 
 def test_an_apt_that_does_not_start_or_end_names_the_default(apt, tmp_path, monkeypatch):
     (apt.folder / "apt-get").write_text("#!/nowhere/at/all\n")
-    with pytest.raises(CorpusUnavailable, match="does not start") as error:
+    with pytest.raises(CorpusUnavailable, match="could not be started") as error:
         debian("fr", cache_folder=tmp_path)
     assert_names_the_world(error)
     (apt.folder / "apt-get").write_text(f"#!{sys.executable}\nimport time\ntime.sleep(60)\n")
@@ -554,7 +554,7 @@ def test_a_language_that_the_mirrors_do_not_have_is_an_error_that_lists_those_th
     apt, tmp_path
 ):
     apt.gives({"en": "", "fr": ""})
-    with pytest.raises(ValueError, match=r"language is 'tlh'; .* have fr, pt_BR$"):
+    with pytest.raises(ValueError, match=r"language is 'tlh'; .* have: fr, pt_BR$"):
         debian("tlh", cache_folder=tmp_path)
 
 
@@ -629,7 +629,7 @@ def test_the_real_apt_reads_a_mirror_of_its_own_and_touches_nothing_else(tmp_pat
     assert_disjoint(splits)
     assert not (tmp_path / "hook").exists()
     assert [state(path) for path in ("/var/lib/apt/lists", "/var/cache/apt")] == before
-    with pytest.raises(ValueError, match=r"language is 'de'; .* have fr$"):
+    with pytest.raises(ValueError, match=r"language is 'de'; .* have: fr$"):
         debian("de", cache_folder=tmp_path / "cache")
     (mirror / "main/i18n/Translation-fr").write_text("half of it")
     shutil.rmtree(tmp_path / "cache")
@@ -652,8 +652,8 @@ def test_lines_that_a_test_file_of_ones_own_leaves_out_are_printed(tmp_path, cap
     assert [pair.source for pair in read_test(True)] == ["a cat", "a cow", "the pig"]
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 2
-    assert "test.en, line 2: it has the byte 0xff" in said[0]
-    assert "test.en, line 4: a side is empty" in said[1]
+    assert "test.en, line 2: the line contains the byte 0xff" in said[0]
+    assert "test.en, line 4: one side is empty" in said[1]
     with pytest.raises(ValueError, match=r"test.en, line 2: .*skip_bad"):
         read_test(False)
 

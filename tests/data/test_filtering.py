@@ -14,7 +14,7 @@ from transformer_lab.data.pair import Pair
         ("one " * 251, "un " * 250, "with more than 250 words"),
         ("x" * 1_001, "un", "a word of more than 1000 letters"),
         ("one", "un " * 9, ""),
-        ("one", "dix " * 10, "with more than 9 times as many words on one side"),
+        ("one", "dix " * 10, "with more than 9 times as many words on one side as on the other"),
         ("please enter the name of the file that you want", "ファイルの名前を入力してください", ""),
         ("a b c d e f g h i j", "あいうえおかきくけこ", ""),
     ],
@@ -30,6 +30,9 @@ def test_each_pair_once_in_order_and_the_rest_is_counted():
     pairs = [Pair("b", "c"), Pair("a", "d"), Pair("b", "c"), Pair("b", "e"), Pair("x", "y " * 30)]
     found, left_out = filter_pairs([*pairs, pairs[0]])
     assert found == [pairs[0], pairs[1], pairs[3]]
-    said = "6 pairs; left out: 2 repeated, 1 with more than 9 times as many words on one side"
+    said = (
+        "6 pairs; left out: 2 repeated, 1 with more than 9 times as many words on one side as on "
+        "the other"
+    )
     assert format_filter_counts(6, left_out) == said
     assert format_filter_counts(1_000, left_out - left_out) == "1,000 pairs"

@@ -134,7 +134,7 @@ def test_a_folder_whose_files_have_changed_is_another_corpus(tmp_path, kind):
 def test_a_row_without_a_side_is_named_or_left_out(tmp_path, capsys):
     folder = saved(tmp_path / "set", train=[*PAIRS, Pair("one", "")])
     corpus = find_corpus(f"{folder}@en,fr")
-    with pytest.raises(ValueError, match="train, row 99: a side is empty"):
+    with pytest.raises(ValueError, match="train, row 99: one side is empty"):
         corpus.splits()
     splits = corpus.splits(skip_bad=True)
     assert len(splits.train) + len(splits.validation) + len(splits.test) == len(PAIRS)

@@ -268,7 +268,7 @@ def test_one_source_with_two_targets_is_an_error():
     def unsure(draw: random.Random):
         return "01/02/2021", draw.choice(["2021-01-02", "2021-02-01"])
 
-    with pytest.raises(ValueError, match=r"as before for '01/02/2021'"):
+    with pytest.raises(ValueError, match=r"the earlier target for '01/02/2021'"):
         draw_pairs(unsure, 2)
 
 

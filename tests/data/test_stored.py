@@ -102,7 +102,7 @@ def test_what_is_left_out_is_counted_by_its_reason(tmp_path, capsys):
     said = capsys.readouterr().err.splitlines()[-1]
     assert said == (
         "these: 57 pairs; left out: 2 bad, 1 repeated, 2 with more than 250 words, or a word of more "
-        "than 1000 letters, 1 with more than 9 times as many words on one side"
+        "than 1000 letters, 1 with more than 9 times as many words on one side as on the other"
     )
     assert len(splits.train) + len(splits.validation) + len(splits.test) == 51
     kept(tmp_path / "a", [])  # it is not read again, and says the same
@@ -328,7 +328,7 @@ def test_no_description_is_believed_that_was_not_written_here(whole, tmp_path, n
         folder = folders(tmp_path / "a")[number]
         about = folder / "about.json"
         about.write_bytes(odd_descriptions((original / "about.json").read_bytes())[name])
-        said = f"{about} is damaged, or was written by something else."
+        said = f"{about} is damaged, or was written by another program."
         with pytest.raises(ValueError, match=re.escape(said)):
             verify_folder(folder)
         assert all_made(tmp_path / "a") == whole[1]

@@ -172,7 +172,7 @@ def test_bars_name_what_does_not_fit(weights, as_users_run_it):
     with pytest.raises(ValueError, match=r"len\(labels\) is 1; expected 5"):
         weight_bars(weights, ["one"], KEYS)
     with pytest.raises(
-        ValueError, match=r"parts is .* expected 5 of \['query', .* as many as rows"
+        ValueError, match=r"parts is .* expected 5 of \['query', .* one for each row"
     ):
         weight_bars(weights, QUERIES, KEYS, parts=["query"])
 

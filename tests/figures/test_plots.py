@@ -219,7 +219,7 @@ def test_each_run_is_a_thin_line_in_the_colour_of_its_mean():
         ({"spread": {"whole": np.ones((3, POINTS))}}, r"spread of 'whole' is \(3, 11\)"),
         (
             {"each": {"whole": [X, X[1:]]}},
-            "lengths of the runs in 'whole': 10 and 11; expected 11, as for x",
+            "lengths of the runs in 'whole': 10 and 11; expected 11, the length of x",
         ),
     ],
 )

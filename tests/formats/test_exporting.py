@@ -198,7 +198,7 @@ def test_an_export_replaces_nothing(tmp_path, capsys):
     assert "already exists. Choose an --out" in capsys.readouterr().err
     asked = ["export", "--to", "transformers", "--out", str(tmp_path / "a")]
     assert cli.main([*asked, "--quantization", "int8"]) == 1
-    assert "--quantization needs --to ctranslate2" in capsys.readouterr().err
+    assert "--quantization can only be used with --to ctranslate2" in capsys.readouterr().err
 
 
 ODD = ["  The CAT sleeps ! . ", "Qu'il’s", "the <pad> cat", "a\nb.\n", "l'animal , et ?", "½ 猫"]

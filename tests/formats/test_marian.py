@@ -390,7 +390,7 @@ def folder(both, tmp_path):
         ({"tie_word_embeddings": False}, "tie_word_embeddings is False; expected True"),
         ({"decoder_attention_heads": 1}, "attention_heads is {.*}; expected the same"),
         ({"decoder_ffn_dim": 7}, "ffn_dim is {.*'decoder': 7}; expected the same"),
-        ({"eos_token_id": [0, 1]}, r"eos_token_id is \[0, 1\]; expected one id"),
+        ({"eos_token_id": [0, 1]}, r"eos_token_id is \[0, 1\]; expected a single id"),
         ({"encoder_layers": "six"}, "config.json of .* cannot be read: .*encoder_layers"),
         ({"encoder_layers": 10**6}, "num_encoder_layers is 1000000; expected at most 10,000"),
         (
@@ -403,7 +403,7 @@ def folder(both, tmp_path):
         ),
         (
             {"encoder_ffn_dim": 7, "decoder_ffn_dim": 7},
-            "weights of .* have other shapes; expected those that its",
+            "weights of .* have the wrong shapes; expected those that its",
         ),
     ],
 )
@@ -417,7 +417,7 @@ def test_a_model_that_ours_cannot_be_is_refused_by_the_name_of_the_field(folder,
 @pytest.mark.parametrize("name", [*marian.FILES, "model.safetensors"])
 def test_a_missing_file_is_named(folder, name):
     (folder / name).unlink()
-    with pytest.raises(ValueError, match=f"folder is .*; expected one with {name}"):
+    with pytest.raises(ValueError, match=f"folder is .*; expected a folder with {name}"):
         load_marian(folder)
 
 
@@ -459,7 +459,7 @@ def test_other_positions_are_refused(both):
         theirs = transformers.MarianMTModel.from_pretrained(both.folder)
     with torch.no_grad():
         theirs.model.decoder.embed_positions.weight[3] += 0.1
-    with pytest.raises(ValueError, match="embed_positions is another table"):
+    with pytest.raises(ValueError, match="embed_positions has the wrong values"):
         marian.from_marian(theirs, unk_id=1)
 
 
@@ -552,10 +552,10 @@ def test_weights_in_several_files_are_read(both, folder):
         (b"{", "index.json is damaged"),
         (b"[]", "index.json is damaged"),
         (b'{"weight_map": 3}', "index.json is damaged"),
-        (b'{"weight_map": {"a": "gone.safetensors"}}', "index.json names is 'gone.safetensors'"),
-        (b'{"weight_map": {"a": "../copy/vocab.json"}}', "names is '../copy/vocab.json'; expected"),
-        (b'{"weight_map": {"a": [1]}}', "names is '.1.'; expected one in this folder"),
-        (b'{"weight_map": {}}', "expected one with model.safetensors"),
+        (b'{"weight_map": {"a": "gone.safetensors"}}', "index.json is 'gone.safetensors'"),
+        (b'{"weight_map": {"a": "../copy/vocab.json"}}', "index.json is '../copy/vocab.json'; exp"),
+        (b'{"weight_map": {"a": [1]}}', "index.json is '.1.'; expected a file in the same"),
+        (b'{"weight_map": {}}', "expected a folder with model.safetensors"),
     ],
 )
 def test_an_index_of_files_that_are_not_there_is_refused(folder, content, message):

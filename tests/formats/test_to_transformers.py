@@ -113,7 +113,7 @@ def test_writing_draws_no_random_numbers(model):
     [
         (
             {"norm": "pre"},
-            "tie_source_target is False; expected True, for one vocabulary, as in Pegasus",
+            "tie_source_target is False; expected True for a shared vocabulary, as in Pegasus",
         ),
         (
             {"norm": "pre", "positions": "learned"},
@@ -236,7 +236,7 @@ def test_sentence_pieces_are_read_by_their_own_tokenizer(tmp_path):
 @pytest.mark.parametrize("name", ["config.json", "pytorch_model.bin", "target_tokenizer.json"])
 def test_nothing_is_overwritten(shipped, tmp_path, name):
     (tmp_path / name).write_text("theirs")
-    with pytest.raises(ValueError, match=f"folder is .*; expected one without {name}"):
+    with pytest.raises(ValueError, match=f"folder is .*; expected a folder without {name}"):
         to_transformers(shipped, tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == [name]
     assert (tmp_path / name).read_text() == "theirs"
@@ -263,7 +263,7 @@ def test_ctranslate2_writes_the_same_words(shipped, texts, tmp_path):
     hypotheses = greedy(shipped.model, *shipped.batch([shipped.encode(text) for text in texts]))
     expected = [[words[i] for i in h.ids if i != shipped.model.config.eos_id] for h in hypotheses]
     assert [one.hypotheses[0] for one in found] == expected
-    with pytest.raises(ValueError, match="expected one that does not exist yet"):
+    with pytest.raises(ValueError, match="expected a folder that does not exist yet"):
         to_ctranslate2(shipped, tmp_path / "ct2")
 
 

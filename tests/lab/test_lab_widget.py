@@ -109,18 +109,18 @@ def test_an_address_says_what_is_open_and_changed_at_first(fake):
 @pytest.mark.parametrize(
     ("start", "message"),
     [
-        ("head=c9.1", r"start has the heads \['c9.1'\]; expected heads of the model"),
+        ("head=c9.1", r"start contains the heads \['c9.1'\]; expected heads that the model has"),
         ("row=6", "row of start is '6'; expected a whole number below 6"),
         ("row=two", "row of start is 'two'"),
-        ("s=a+cat", r"start has the fields \['s'\]; expected only"),
-        ("a-mute=c1.1", "start has the fields"),
-        ("mute=e9.1", "start has the heads"),
+        ("s=a+cat", r"start contains the fields \['s'\]; expected only"),
+        ("a-mute=c1.1", "start contains the fields"),
+        ("mute=e9.1", "start contains the heads"),
         ("point=c1.1:0", "point of start is 'c1.1:0'; expected head:query:key:share"),
         ("point=c1.1:0:1:2", "point of start is 'c1.1:0:1:2'; expected .* share from 0 to 1"),
-        ("point=c1.1:0:6", r"point is \(0, 6\); expected .* key below 6"),
+        ("point=c1.1:0:6", r"point is \(0, 6\); expected .* key from 0 to 5"),
         ("point=e1.1:6:0", r"point is \(6, 0\); expected \(query, key\) below \(6, 6\)"),
         ("point=c1.1:6:0", "row of a point of start is 6; expected a whole number below 6"),
-        ("point=d1.1:2:3", r"point is \(2, 3\); expected key from 0 to query"),
+        ("point=d1.1:2:3", r"point is \(2, 3\); expected a key from 0 to query"),
     ],
 )
 def test_a_start_that_does_not_fit_is_one_value_error(start, message, fake, as_users_run_it):
@@ -176,7 +176,7 @@ def test_two_widgets_are_linked(link, fake):
         (
             "pinned",
             [None, 3],
-            r"pinned is \[None, 3\]; expected .* key None stands for a whole row",
+            r"pinned is \[None, 3\]; expected .* key None means a whole row",
         ),
         ("pinned", [1], r"pinned is \[1\]; expected"),
         ("layer", "first", "an int"),
@@ -275,11 +275,12 @@ def test_a_pointed_row_becomes_a_patch_of_its_head(widget, fake, ask):
             {"kind": "encoder", "query": 6},
             "point is (6, 4); expected (query, key) below (6, 6).",
         ),
-        ({"query": -1}, "point is (-1, 4); expected query from 0, and key below 6."),
-        ({"key": -1}, "point is (3, -1); expected query from 0, and key below 6."),
+        ({"query": -1}, "point is (-1, 4); expected a query of at least 0, and a key from 0 to 5."),
+        ({"key": -1}, "point is (3, -1); expected a query of at least 0, and a key from 0 to 5."),
         (
             {"kind": "decoder", "key": 5},
-            "point is (3, 5); expected key from 0 to query, because the decoder sees no later word.",
+            "point is (3, 5); expected a key from 0 to query, because the decoder cannot "
+            "see later words.",
         ),
         ({"layer": 3}, "layer is 3; expected 0 to 2 for kind 'cross'."),
         ({"kind": "sideways"}, "kind is 'sideways'; expected one of"),

@@ -277,17 +277,17 @@ def test_the_colours_are_those_of_the_courses_maps():
     [
         (
             "kind=cross",
-            r"start has the fields \['kind'\]; expected only also, head, key, row, step",
+            r"start contains the fields \['kind'\]; expected only also, head, key, row, step",
         ),
-        ("head=c1.1&mute=c1.1", r"start has the fields \['mute'\]; expected only"),
+        ("head=c1.1&mute=c1.1", r"start contains the fields \['mute'\]; expected only"),
         (
             "head=e3.1",
-            r"start has the heads \['e3.1'\]; .* the last of each kind are e2.3, d3.3, c3.3",
+            r"start contains the heads \['e3.1'\]; .* the last of each kind are e2.3, d3.3, c3.3",
         ),
-        ("head=e1.3", r"start has the heads \['e1.3'\]"),
-        ("head=x1.1", r"start has the heads \['x1.1'\]"),
-        ("head=c1.0", r"start has the heads \['c1.0'\]"),
-        ("head=c1.1&also=c1.2,c4.1", r"start has the heads \['c4.1'\]"),
+        ("head=e1.3", r"start contains the heads \['e1.3'\]"),
+        ("head=x1.1", r"start contains the heads \['x1.1'\]"),
+        ("head=c1.0", r"start contains the heads \['c1.0'\]"),
+        ("head=c1.1&also=c1.2,c4.1", r"start contains the heads \['c4.1'\]"),
         ("head=c1.1&row=5&key=0", "row of start is '5'; expected a whole number below 5"),
         ("head=c1.1&row=0&key=7", "key of start is '7'; expected a whole number below 7"),
         ("head=e1.1&row=7", "row of start is '7'; expected a whole number below 7"),
@@ -308,7 +308,7 @@ def test_a_start_that_does_not_fit_is_named(start, message, as_users_run_it):
         ({"kernel": True, "sentences": "the cat"}, "expected False with a record"),
         (
             {"examples": [("a", "b")]},
-            r"examples cannot be used, because no translator is in the page",
+            r"examples cannot be used, because the page contains no translator",
         ),
     ],
 )
@@ -494,8 +494,8 @@ def test_a_referent_that_lies_outside_is_named():
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({"names": {"e1.1": "mine"}}, r"names has \['e1.1'\]; expected heads of the model"),
-        ({"names": {Head("encoder", 9, 9): "mine"}}, r"names has \[Head\(.*9.*9\)\]"),
+        ({"names": {"e1.1": "mine"}}, r"names contains \['e1.1'\]; expected heads of the model"),
+        ({"names": {Head("encoder", 9, 9): "mine"}}, r"names contains \[Head\(.*9.*9\)\]"),
         ({"languages": ("French",)}, r"languages is \('French',\); expected two names, like"),
         ({"languages": "ab"}, r"languages is 'ab'; expected two names, like"),
         ({"snapshots": make_record()}, r"snapshots is .*; expected a list of AttentionRecord"),
@@ -516,5 +516,5 @@ def test_a_start_may_be_written_as_the_page_writes_its_address():
     record = make_record()
     page = lab(record, start="head=c1.1&also=c1.2%2Cc1.3&row=4")
     assert page.data["start"] == "head=c1.1&also=c1.2%2Cc1.3&row=4"
-    with pytest.raises(ValueError, match=r"start has the heads \['c1.9'\]"):
+    with pytest.raises(ValueError, match=r"start contains the heads \['c1.9'\]"):
         lab(record, start="head=c1.1&also=c1.2%2Cc1.9")

@@ -104,10 +104,10 @@ def test_what_takes_a_record_takes_one_without_decoder_attention(draw, record):
         (lambda: decoder_stepper(RECORD), r"number of decoder layers is 0; expected at least 1"),
         pytest.param(
             lambda: head_view(RECORD, kind="decoder"),
-            r"expected a kind that the record has",
+            r"expected a kind of attention that the record",
             marks=BERTVIZ,
         ),
-        pytest.param(lambda: model_view(RECORD), r"give kind= to draw one", marks=BERTVIZ),
+        pytest.param(lambda: model_view(RECORD), r"use kind= to draw only one", marks=BERTVIZ),
     ],
 )
 def test_what_needs_decoder_attention_says_so(draw, message, as_users_run_it):
@@ -132,7 +132,7 @@ def test_the_flow_of_figure_1_and_the_lab_refuse_a_recurrence_in_one_line(transl
         (lambda: forward_flow(translator, "the"), "False, as in Figure 1"),
         (
             lambda: lab(translator, TEXTS),
-            "False, a decoder with self-attention, in a page; lab",
+            r"False \(a decoder with self-attention\) in a page. For other models, use lab",
         ),
     ):
         with pytest.raises(
@@ -193,5 +193,5 @@ def test_a_translator_that_people_use_is_explored_and_muted(monkeypatch, tmp_pat
     assert widget.record.source_tokens[1] == " house"
     # Six encoder layers, two of cross-attention, and 17 pieces: less than a photograph.
     assert lab(translator.attend(text)).to_html(tmp_path / "page.html").stat().st_size < 250_000
-    with pytest.raises(ValueError, match="recurrent_decoder is True; expected False, a decoder"):
+    with pytest.raises(ValueError, match=r"recurrent_decoder is True; expected False \(a decoder"):
         lab(translator, text)

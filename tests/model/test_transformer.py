@@ -253,7 +253,7 @@ def test_parameter_counts_are_exact_and_itemised(config, total):
         ({"num_heads": 5}, "num_heads is 5; expected a divisor of d_model=12"),
         ({"norm": "middle"}, "norm is 'middle'; expected one of"),
         ({"positions": "magic"}, "positions is 'magic'; expected one of"),
-        ({"dropout": 1.0}, "dropout is 1.0; expected a number of at least 0 and below 1"),
+        ({"dropout": 1.0}, "dropout is 1.0; expected a number of at least 0 and less than 1"),
         ({"dropout": "0.1"}, "dropout is '0.1'; expected a number of at least 0"),
         ({"d_model": "12"}, "d_model is '12'; expected an integer of at least 1"),
         ({"num_heads": True}, "num_heads is True; expected an integer of at least 1"),
@@ -486,7 +486,7 @@ def test_padding_may_begin_a_target_as_in_marians_models():
 @pytest.mark.parametrize("side", ["source", "target"])
 def test_what_are_no_ids_is_named_on_either_side(ids, side, wrong, found, as_users_run_it):
     model, given = make_model(), dict(zip(("source", "target"), ids, strict=True))
-    with pytest.raises(ValueError, match=f"{side} is .*{found}.*; expected a tensor of integers"):
+    with pytest.raises(ValueError, match=f"{side} is .*{found}.*; expected an integer tensor"):
         model(**given | {side: wrong})
     memory, mask = model.encode(ids[0], padding_mask(ids[0], 0)), padding_mask(ids[0], 0)
     with pytest.raises(ValueError, match=f"{side} is .*{found}"):

@@ -95,7 +95,7 @@ def test_a_part_that_is_missing_or_changed_is_named(path):
     content = bytearray(part.read_bytes())
     content[-1] ^= 1
     part.write_bytes(content)
-    with pytest.raises(CheckpointError, match="5_1_of_1.safetensors: damaged"):
+    with pytest.raises(CheckpointError, match="5_1_of_1.safetensors is damaged"):
         load_state(path, SHAPES)
     part.unlink()
     with pytest.raises(CheckpointError, match="5_1_of_1.safetensors: no such file"):
@@ -106,7 +106,7 @@ def test_a_part_that_is_missing_or_changed_is_named(path):
 def test_what_names_no_part_is_not_opened(path, parts):
     whole = state_at(5)
     save_tensors(path, whole.to_tensors(), {"progress": whole.progress, "parts": parts})
-    with pytest.raises(CheckpointError, match="not the state of a training run"):
+    with pytest.raises(CheckpointError, match="is not the state of a training run"):
         load_state(path, SHAPES)
 
 

@@ -352,7 +352,7 @@ def test_a_state_of_another_model_is_refused(tmp_path):
 def test_weights_alone_are_no_state_of_a_run(tmp_path):
     trainer = make_trainer(tmp_path / "state.safetensors")
     save_tensors(trainer.state_path, weights_of(trainer.model), {})
-    with pytest.raises(CheckpointError, match="not the state of a training run"):
+    with pytest.raises(CheckpointError, match="is not the state of a training run"):
         trainer.resume()
 
 
@@ -415,7 +415,7 @@ STRANGE = {
         "output.bias holds NaN or infinity",
     ),
     "no moment": (lambda t, m: t.pop(f"adam/exp_avg_sq/{BIAS}"), "has nothing; expected"),
-    "another group": (lambda t, m: t.update({"more/x": torch.zeros(1)}), "not the state of a"),
+    "another group": (lambda t, m: t.update({"more/x": torch.zeros(1)}), "is not the state of a"),
     "negative squares": (
         lambda t, m: t[f"adam/exp_avg_sq/{BIAS}"].fill_(-1.0),
         "exp_avg_sq/output.bias is damaged; expected numbers of at least 0",
@@ -442,19 +442,19 @@ STRANGE = {
     ),
     "a history of words": (
         lambda t, m: m["progress"].update(history=[{"step": 1, "validation_loss": "low"}]),
-        "not the state of a training run",
+        "is not the state of a training run",
     ),
     "time before the start": (lambda t, m: m["progress"].update(seconds=-5), "not the state of a"),
     "a best that is none": (
         lambda t, m: m["progress"].update(best=torch.nan),
-        "not the state of a",
+        "is not the state of a",
     ),
-    "no time": (lambda t, m: m["progress"].update(seconds=torch.nan), "not the state of a"),
+    "no time": (lambda t, m: m["progress"].update(seconds=torch.nan), "is not the state of a"),
     "an epoch without end": (lambda t, m: m["progress"].update(epoch=10**30), "not the state"),
     "random numbers": (lambda t, m: t.update({"random/cpu": torch.zeros(3)}), "random/cpu is no"),
-    "no step": (lambda t, m: m["progress"].pop("step"), "not the state of a training run"),
-    "a kind": (lambda t, m: m["progress"].update(step="7"), "not the state of a training run"),
-    "a number": (lambda t, m: m.update(progress=7), "not the state of a training run"),
+    "no step": (lambda t, m: m["progress"].pop("step"), "is not the state of a training run"),
+    "a kind": (lambda t, m: m["progress"].update(step="7"), "is not the state of a training run"),
+    "a number": (lambda t, m: m.update(progress=7), "is not the state of a training run"),
 }
 
 
@@ -477,5 +477,5 @@ def test_a_flipped_bit_in_a_state_is_found(tmp_path):
     content = bytearray(state.read_bytes())
     content[-1000] ^= 4
     state.write_bytes(content)
-    with pytest.raises(CheckpointError, match="damaged: its content is not what was saved"):
+    with pytest.raises(CheckpointError, match="is damaged: its content has changed since"):
         make_trainer(state).resume()

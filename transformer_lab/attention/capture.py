@@ -92,9 +92,9 @@ class HeadHook(Hook):
         if self.kind == "encoder":
             fits = fits and new.size(-2) == query
         name = f"patch of {self.kind} layer {self.layer} head {head}"
-        expected = f"(query, key) or (batch, query, key) with batch {batch}, key {key}"
+        expected = f"shape (query, key) or (batch, query, key) with batch={batch}, key={key}"
         if self.kind == "encoder":
-            expected += f", query {query}"
+            expected += f", query={query}"
         check(name, tuple(new.shape), expected, fits)
         rows = rows.to(weights)  # in the model's dtype, on its device
         check_weights(name, as_numpy(rows))
@@ -125,7 +125,7 @@ class HeadHook(Hook):
         if not self.mute:
             return heads
         if self.mode == "mean":
-            expected = "at least 2 sentences for mode='mean', or mode='zero'"
+            expected = "at least 2 for mode='mean'; use mode='zero' for a single sentence"
             check("batch size", len(heads), expected, len(heads) > 1)
         heads = heads.clone()
         muted = heads[:, self.mute]
@@ -140,9 +140,9 @@ class HeadHook(Hook):
         """
         sizes = sorted({len(call) for call in self.calls})
         if len(sizes) != 1:
-            found = f"batches of {sizes}" if sizes else "no pass"
+            found = f"batches of sizes {sizes}" if sizes else "no forward pass"
             expected = (
-                "one pass in which no sentence leaves the batch; decode one sentence at a time"
+                "one pass in which all sentences stay in the batch; decode one sentence at a time"
             )
             raise ValueError(
                 f"{self.kind} layer {self.layer} recorded {found}; expected {expected}"
@@ -275,7 +275,7 @@ def capture_attention(
         check_head(head, sizes)
     for head, new in patches.items():
         if isinstance(new, Tensor):
-            check(f"patch of {head}", new.dtype, "real numbers", not new.is_complex())
+            check(f"dtype of patch {head}", new.dtype, "a real dtype", not new.is_complex())
     check("mode", mode, "'zero' or 'mean'", mode in ("zero", "mean"))
     open_hooks = [hook for kind in KINDS for core in cores[kind] for hook in find_hooks(core)]
     if any(isinstance(hook, HeadHook) for hook in open_hooks):
@@ -334,7 +334,7 @@ def hooked_modules(model: Transformer, hooks: Mapping[Place, Hook]) -> dict[nn.M
         known = [point for point in get_args(Point) if (point != "residual") in here]
         points = [point for point in get_args(Point) if getattr(hook, point) is not None]
         expected = f"functions only for {', '.join(known)}"
-        check(f"hook at {place}", points, expected, set(points) <= set(known))
+        check(f"list of functions at {place}", points, expected, set(points) <= set(known))
         found.update(dict.fromkeys(modules[place], hook))
     return found
 

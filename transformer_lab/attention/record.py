@@ -117,7 +117,10 @@ class AttentionRecord:
                 f"expected {target}, as many as target_tokens"
             )
         if self.next_tokens is not None and len(self.next_tokens) != target:
-            raise ValueError(f"next_tokens has {len(self.next_tokens)} steps; expected {target}")
+            raise ValueError(
+                f"next_tokens has {len(self.next_tokens)} steps; "
+                f"expected {target}, as many as target_tokens"
+            )
         for number, step in enumerate(self.next_tokens or ()):
             _check_step(f"step {number} of next_tokens", step)
         _check_layers("encoder", self.encoder, (source, source))
@@ -127,11 +130,11 @@ class AttentionRecord:
             if not (
                 isinstance(link, list | tuple) and len(link) == 2 and all(map(is_integer, link))
             ):
-                raise ValueError(f"alignment has {short(link)}; expected pairs of whole numbers")
+                raise ValueError(f"alignment contains {short(link)}; expected pairs of integers")
             i, j = link
             if not (0 <= i < source and 0 <= j < target):
                 raise ValueError(
-                    f"alignment has ({i}, {j}); expected i < {source} and j < {target}"
+                    f"alignment contains ({i}, {j}); expected i < {source} and j < {target}"
                 )
         if self.referent is not None:
             if not (isinstance(self.referent, Referent) and all(map(is_integer, self.referent))):
@@ -215,21 +218,23 @@ class AttentionRecord:
         elif alone:  # one stack only: the tokens that are given say which it is
             if bool(source_tokens) == bool(target_tokens):
                 raise ValueError(
-                    "outputs are from one stack; expected source_tokens for an encoder, or "
-                    "target_tokens for a decoder, and not both"
+                    "outputs come from a single stack; expected source_tokens for an encoder or "
+                    "target_tokens for a decoder, but not both"
                 )
             found["encoder" if source_tokens else "decoder"] = alone
         if not any(layers and layers[0] is not None for layers in found.values()):
             raise ValueError(
-                "outputs hold no attention weights; expected those of a model loaded with "
+                "outputs contain no attention weights; expected outputs of a model loaded with "
                 'attn_implementation="eager" and called with output_attentions=True'
             )
         lengths = {"encoder": (len(source_tokens),) * 2, "decoder": (len(target_tokens),) * 2}
         lengths["cross"] = (len(target_tokens), len(source_tokens))
         for kind, layers in found.items():
             if layers and 0 in lengths[kind]:
-                expected = "source_tokens and target_tokens" if kind == "cross" else "its tokens"
-                raise ValueError(f"outputs hold {kind} attention; expected {expected} too")
+                expected = (
+                    "source_tokens and target_tokens" if kind == "cross" else f"the {kind}'s tokens"
+                )
+                raise ValueError(f"outputs contain {kind} attention; expected {expected} as well")
         kept = {
             kind: tuple(
                 _cut(f"{kind} layer {number}", layer, sentence, lengths[kind], padding)
@@ -373,8 +378,8 @@ def check_head(head: Head, sizes: dict[Kind, list[int]]) -> None:
 
 CAUSES = (
     ". Usual causes: the model is in training mode, where dropout sets weights to 0 (call "
-    "model.eval()); the batch is padded on the other side (padding='left'); or the model keeps "
-    "part of each row for an attention sink, which is not a token"
+    "model.eval()); the batch is padded on the other side (padding='left'); or the model "
+    "reserves part of each row for an attention sink, which is not a token"
 )
 """The usual reasons why a row of a model's weights does not sum to 1."""
 
@@ -382,7 +387,7 @@ CAUSES = (
 def check_weights(name: str, weights: np.ndarray, causes: str = "") -> None:
     """Raise a ValueError if a weight is negative or NaN, or a row sums to neither 1 nor 0."""
     if not np.all(weights >= 0):  # also catches NaN
-        raise ValueError(f"{name} has a weight below 0 or NaN; expected weights from 0 to 1")
+        raise ValueError(f"{name} contains a negative or NaN weight; expected weights from 0 to 1")
     sums = weights.sum(axis=-1, dtype=np.float64)
     # Half precision keeps three digits of each weight.
     tolerance = 1e-2 if weights.dtype.itemsize < 4 else 1e-4
@@ -390,21 +395,23 @@ def check_weights(name: str, weights: np.ndarray, causes: str = "") -> None:
     if len(wrong):
         place = tuple(int(i) for i in wrong[0])
         raise ValueError(
-            f"{name}: row {place} sums to {sums[place]:.4g}; expected 1, or 0 where nothing is seen"
+            f"{name}: row {place} sums to {sums[place]:.4g}; expected 1, or 0 if it sees no key"
             + causes
         )
 
 
 def _check_layers(name: str, layers: Sequence[np.ndarray], shape: tuple[int, int]) -> None:
     if not isinstance(layers, list | tuple):
-        raise ValueError(f"{name} is {short(layers)}; expected an array for each layer")
+        raise ValueError(f"{name} is {short(layers)}; expected a list with one array per layer")
     for number, weights in enumerate(layers):
         where = f"{name} layer {number}"
         if not isinstance(weights, np.ndarray):
             found = type(weights).__name__
-            raise ValueError(f"{where} is a {found}; expected a NumPy array (heads, query, key)")
+            raise ValueError(
+                f"{where} is a {found}; expected a NumPy array of shape (heads, query, key)"
+            )
         if not np.issubdtype(weights.dtype, np.floating):
-            raise ValueError(f"{where} holds {weights.dtype}; expected floats")
+            raise ValueError(f"{where} has dtype {weights.dtype}; expected floats")
         if weights.ndim != 3 or weights.shape[1:] != shape:
             raise ValueError(
                 f"{where} has shape {weights.shape}; expected (heads, {shape[0]}, {shape[1]})"
@@ -423,14 +430,16 @@ def _cut(
     if getattr(layer, "ndim", None) != 4:
         found = f"{name} is a {type(layer).__name__}"
         raise ValueError(
-            f"{found}; expected a tensor (batch, heads, query, key) from one forward pass"
+            f"{found}; expected a tensor of shape (batch, heads, query, key) from one forward pass"
         )
     batch, _, queries, keys = layer.shape
     if not 0 <= sentence < batch:
         raise ValueError(f"sentence is {sentence}; expected 0 to {batch - 1}")
     if shape[0] > queries or shape[1] > keys:
-        found = f"{name} has {(queries, keys)} queries and keys"
-        raise ValueError(f"{found}; expected at least {shape}, one for each token")
+        found = f"{name} has {queries} queries and {keys} keys"
+        raise ValueError(
+            f"{found}; expected at least {shape[0]} and {shape[1]}, one for each token"
+        )
     rows, columns = (
         slice(0, n) if padding == "right" else slice(size - n, size)
         for n, size in zip(shape, (queries, keys), strict=True)

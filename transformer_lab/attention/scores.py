@@ -43,7 +43,9 @@ def head_alignment_error_rate(record: AttentionRecord, head: Head) -> float:
         ValueError: If the head is not a cross-attention head, or the record has no gold alignment.
     """
     if head.kind != "cross" or record.alignment is None:
-        raise ValueError(f"head is {head}; expected a cross-attention head and a gold alignment")
+        raise ValueError(
+            f"head is {head}; expected a cross-attention head, and a record with a gold alignment"
+        )
     steps = sorted({step for _, step in record.alignment})
     return alignment_error_rate(strongest_links(record.weights(head), steps), record.alignment)
 
@@ -87,7 +89,10 @@ def referent_score(record: AttentionRecord, head: Head) -> float:
             referent.
     """
     if head.kind == "decoder" or record.referent is None:
-        raise ValueError(f"head is {head}; expected encoder or cross, and a gold referent")
+        raise ValueError(
+            f"head is {head}; expected an encoder or cross-attention head, "
+            "and a record with a gold referent"
+        )
     row = record.referent.pronoun if head.kind == "encoder" else record.referent.step
     weights = record.weights(head)[row]
     return float(weights[record.referent.referent] - weights[record.referent.other])
@@ -102,7 +107,7 @@ def mean_over_records(
         ValueError: If `records` is empty.
     """
     if not records:
-        raise ValueError("records is empty; expected at least one")
+        raise ValueError("records is empty; expected at least one record")
     heads = records[0].heads(kind)
     return {head: float(np.mean([score(record, head) for record in records])) for head in heads}
 

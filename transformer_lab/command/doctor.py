@@ -57,7 +57,7 @@ def diagnose() -> dict[str, tuple[str, str]]:
             found[name] = ("missing", f'pip install "transformer-lab{extra}"')
     browser = find_browser()
     remedy = (
-        "apt-get install chromium, or set CHROMIUM to a browser. Only the browser tests need one"
+        "apt-get install chromium, or set CHROMIUM to the path of one. Only browser tests need it"
     )
     found["chromium"] = (browser or "missing", "" if browser else remedy)
     apt = shutil.which("apt-get")

@@ -79,7 +79,7 @@ def print_error(message: str) -> int:
 STOPS = {
     "max_steps": "finished",
     "max_minutes": "stopped at the time limit",
-    "patience": "stopped because it no longer improved",
+    "patience": "stopped early for lack of improvement",
     "interrupted": "interrupted",
 }
 """The text that `train` prints for each reason to stop (see `training.trainer.Stop`)."""
@@ -117,8 +117,8 @@ def build_parser() -> argparse.ArgumentParser:
         "--vocab-size",
         type=int,
         default=None,
-        help="how many subwords to learn; with 260, each letter is a token of its own "
-        "(default: as many as suit the preset)",
+        help="the number of subwords to learn; with 260, each byte is a separate token "
+        "(default: a number that suits the preset)",
     )
     train.add_argument("--max-steps", type=int, default=None, help="stop after this many steps")
     train.add_argument(
@@ -166,10 +166,13 @@ def build_parser() -> argparse.ArgumentParser:
         "corpus; for the model that comes with the package, two famous ones and a guide)",
     )
     lab.add_argument(
-        "--out", type=Path, default=Path("lab.html"), help="the page (default %(default)s)"
+        "--out",
+        type=Path,
+        default=Path("lab.html"),
+        help="the file for the page (default %(default)s)",
     )
     lab.add_argument(
-        "--overwrite", action="store_true", help="replace a page that is already there"
+        "--overwrite", action="store_true", help="replace the page if it already exists"
     )
     lab.add_argument("--model", type=Path, default=PRETRAINED, help=MODEL)
     lab.add_argument(
@@ -207,10 +210,13 @@ def build_parser() -> argparse.ArgumentParser:
         "--start", default="", help='other settings, such as "heads=1&but=mask:false"'
     )
     play.add_argument(
-        "--out", type=Path, default=Path("play.html"), help="the page (default %(default)s)"
+        "--out",
+        type=Path,
+        default=Path("play.html"),
+        help="the file for the page (default %(default)s)",
     )
     play.add_argument(
-        "--overwrite", action="store_true", help="replace a page that is already there"
+        "--overwrite", action="store_true", help="replace the page if it already exists"
     )
 
     export = command("export", run_export, "Write a translator for Transformers or CTranslate2.")
@@ -224,7 +230,7 @@ def build_parser() -> argparse.ArgumentParser:
     export.add_argument(
         "--quantization",
         default=None,
-        help="how to store the weights for ctranslate2, such as int8 (default float32)",
+        help="the number format of the weights for ctranslate2, such as int8 (default float32)",
     )
     export.add_argument("--model", type=Path, default=PRETRAINED, help=MODEL)
 
@@ -240,7 +246,9 @@ def build_parser() -> argparse.ArgumentParser:
     done = command(
         "progress", run_progress, "Show what you have done in the course, and what to review."
     )
-    done.add_argument("--forget", action="store_true", help="delete the file that stores this")
+    done.add_argument(
+        "--forget", action="store_true", help="delete the file that stores this progress"
+    )
 
     command("doctor", run_doctor, "Show what is installed, what is missing, and how to get it.")
     return top
@@ -248,7 +256,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 def add_skip_bad(parser: argparse.ArgumentParser) -> None:
     """Add the option `--skip-bad`."""
-    said = "skip the lines that do not hold a pair of texts"
+    said = "skip the lines that do not contain a pair of texts"
     parser.add_argument("--skip-bad", action="store_true", help=said)
 
 
@@ -257,18 +265,19 @@ def add_corpus_options(sub: argparse.ArgumentParser, default: str) -> None:
     sub.add_argument(
         "--corpus",
         default=None,
-        help="where the pairs come from: world, debian:LANGUAGE, a file of pairs (TSV or .jsonl, also "
-        "packed as .gz, .zst or .zip), FILE for two files FILE.en and FILE.fr, a folder with such "
-        "files or a saved dataset, or a dataset on the Hugging Face hub, hf:NAME[/CONFIG] or "
-        f"stream:NAME[/CONFIG] (default: {default})",
+        help="where the pairs come from: world, debian:LANGUAGE, a file of pairs (TSV or .jsonl, "
+        "optionally packed as .gz, .zst or .zip), FILE for two files FILE.en and FILE.fr, a folder "
+        "with such files or a saved dataset, or a dataset on the Hugging Face hub, hf:NAME[/CONFIG] "
+        f"or stream:NAME[/CONFIG] (default: {default})",
     )
     sub.add_argument(
         "--source",
         default=None,
-        help="the name or number of the source column; for two files, the ending of the source file",
+        help="the name or number of the source column; for two files, the extension of the "
+        "source file",
     )
     sub.add_argument(
-        "--target", default=None, help="the target column or ending, given in the same way"
+        "--target", default=None, help="the target column or extension, given in the same way"
     )
     sub.add_argument(
         "--csv",
@@ -297,7 +306,7 @@ def add_model_options(sub: argparse.ArgumentParser) -> None:
         "--beam",
         type=int,
         default=4,
-        help="the size of the beam (default 4; with 1, decoding is greedy)",
+        help="the beam size (default 4; with 1, decoding is greedy)",
     )
 
 
@@ -316,7 +325,8 @@ def run_train(options: argparse.Namespace) -> dict[str, Any]:
             )
         if options.vocab_size is not None:
             raise ValueError(
-                "--vocab-size cannot be used with --resume, because a run keeps the pieces it learnt"
+                "--vocab-size cannot be used with --resume, because a run keeps the subwords "
+                "it learnt"
             )
         again = None if asked is None else known.name
         begun = {"corpus": again, "preset": options.preset, "seed": options.seed}
@@ -383,7 +393,7 @@ def add_columns(corpus: str | None, source: str | None, target: str | None) -> s
     """
     name, sides = "choice of --source and --target", (source, target)
     check(name, sides, "both or neither, and two different names", all(sides) and source != target)
-    check(name, sides, "--corpus as well, which says where they are", corpus is not None)
+    check(name, sides, "--corpus as well, which says where to find them", corpus is not None)
     assert corpus is not None
     plain = not any(sign in f"{source}{target}" for sign in ",/@")
     check(name, sides, "names without a comma, / or @, or the numbers of these columns", plain)
@@ -432,7 +442,7 @@ def print_scores(
     if looks_tokenized([pair.target for pair in splits.test]):
         print(
             "Most of these sentences end in a space and a full stop, as tokenized text does, so "
-            "their BLEU cannot be compared with others."
+            "this BLEU score cannot be compared with others."
         )
     if evaluation.pronouns is not None:
         print(f"{100 * evaluation.pronouns:.1f}% of the pronouns agree with the right noun.")
@@ -481,11 +491,7 @@ def run_translate(options: argparse.Namespace) -> list[dict[str, Any]]:
     if not asked:
         raise ValueError("standard input is empty; expected one sentence per line")
     if refused:
-        several = (
-            f"{refused} of {asked} lines were left empty. The first of them: "
-            if refused > 1
-            else ""
-        )
+        several = f"{refused} of {asked} lines could not be translated. " if refused > 1 else ""
         said = f"{several}Line {first}"
         if refused == asked:
             raise ValueError(said)
@@ -538,7 +544,7 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
     result: dict[str, Any] = {}
     if options.record:
         if len(options.text) != 1:
-            raise ValueError(f"--record takes one sentence, but there are {len(options.text)}")
+            raise ValueError(f"--record needs exactly one sentence, but got {len(options.text)}")
         translator = Translator.load(options.model, device=options.device or "auto")
         (translation,) = translator.translate(options.text[0], beam_size=1)  # as `attend` does
         warn_unknown(translation.unknown)
@@ -546,7 +552,9 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
         page = lab(translator.attend(options.text[0]), **given)
     else:
         if options.device is not None:
-            raise ValueError("--device needs --record: without it, the page itself runs the model")
+            raise ValueError(
+                "--device can only be used with --record; otherwise the page runs the model"
+            )
         translator = Translator.load(options.model, device="cpu")
         if options.text:
             given["sentences"] = options.text
@@ -555,7 +563,7 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
         elif example := About.of(translator).example:
             given["sentences"] = [example]
         else:
-            raise ValueError("this model comes without an example; write a sentence for it to read")
+            raise ValueError("this model comes without an example; add a sentence to translate")
         if options.model != PRETRAINED and not options.no_examples:
             given["examples"] = find_test_pairs(translator, EXAMPLES)
         page = lab(translator, **given)
@@ -566,8 +574,8 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
             print(result["translation"])
         print(f"{path} ({size / 1e6:.1f} MB) is ready: open it in any browser, without a network")
         if options.model != PRETRAINED and (count := len(given.get("examples", ()))):
-            held = f"It holds {count} test pairs from the model's corpus"
-            print(f"{held}, to test what a muted head does. --no-examples leaves them out.")
+            held = f"It contains {count} test pairs from the model's corpus"
+            print(f"{held}, which show what a muted head does. --no-examples leaves them out.")
     return result | {"out": str(path), "bytes": size}
 
 
@@ -626,7 +634,7 @@ def run_export(options: argparse.Namespace) -> dict[str, Any]:
     from transformer_lab.formats.to_transformers import to_transformers, transformers_example
 
     if options.out.exists():
-        raise ValueError(f"{options.out} already exists. Choose an --out that does not exist yet")
+        raise ValueError(f"{options.out} already exists. Choose another --out")
     translator = Translator.load(options.model, device="cpu")
     example = ctranslate2_example if options.to == "ctranslate2" else transformers_example
     card = export_card(options.model, example(translator, "FOLDER"))
@@ -634,7 +642,7 @@ def run_export(options: argparse.Namespace) -> dict[str, Any]:
         to_ctranslate2(translator, options.out, options.quantization, card)
     else:
         if options.quantization is not None:
-            raise ValueError("--quantization needs --to ctranslate2")
+            raise ValueError("--quantization can only be used with --to ctranslate2")
         to_transformers(translator, options.out, card)
     if not options.json:
         print(f"{options.out} is ready. To use it:\n\n{example(translator, options.out)}")
@@ -663,7 +671,7 @@ def run_progress(options: argparse.Namespace) -> dict[str, Any]:
     path = diary.find_diary()
     if options.forget:
         gone = path is not None and diary.delete_diary(path)
-        print(f"{path} is deleted." if gone else "There was nothing to delete.")
+        print(f"{path} was deleted." if gone else "There was nothing to delete.")
         return {"file": path and str(path), "deleted": gone}
     print(diary.format_progress())
     record = diary.load_record()

@@ -39,7 +39,7 @@ def find_own_corpus(about: About, model: object) -> Corpus:
             f"{model} does not say which corpus it was trained on. Name one with --corpus"
         )
     missing = (
-        f"{model} was trained on {about.corpus!r}, which is not here. Name a corpus with --corpus"
+        f"{model} was trained on {about.corpus!r}, which was not found. Name a corpus with --corpus"
     )
     if not names_a_place(about.corpus):
         raise ValueError(missing)
@@ -57,7 +57,7 @@ def has_changed(about: About, splits: Splits[Any]) -> bool:
 def check_unchanged(about: About, splits: Splits[Any]) -> Splits[Any]:
     """Return the splits of a run's corpus; raise a ValueError if they changed since training."""
     if has_changed(about, splits):
-        raise ValueError("it has changed since the model was trained on it")
+        raise ValueError("the corpus has changed since the model was trained on it")
     return splits
 
 
@@ -75,14 +75,14 @@ def open_scored_pairs(
         if copy is None:
             pairs = corpus.read_test(skip_bad)[:limit]
             return Scored(Splits([], pairs, pairs), True, count_seen(pairs, about))
-        found = "holds the pairs that the model was trained on, so only its test split is scored"
+        found = "contains the pairs that the model was trained on, so only its test split is scored"
         print(f"corpus {corpus.name!r} {found}", file=sys.stderr)
         splits, is_unseen = copy, True
     else:
         splits = corpus.splits(about.seed, skip_bad)
         changed = has_changed(about, splits)
         if is_own and changed:
-            said = "since the model was trained on it, so it may have seen the test sentences"
+            said = "since the model was trained on it, so the model may have seen test sentences"
             told = f"corpus {corpus.name!r} has changed {said}{explain_new_split(splits)}"
             print(told, file=sys.stderr)
         is_unseen = about.data is not None and not changed
@@ -116,8 +116,8 @@ def count_seen(pairs: Sequence[SentencePair], about: About) -> int | None:
     trained = {pair.source for pair in train if pair.source in sources}
     seen = sum(pair.source in trained for pair in pairs)
     if seen:
-        said = f"{seen:,} of these {len(pairs):,} sentences were in the model's training part"
-        print(f"{said}, so they do not show what it can do with new ones", file=sys.stderr)
+        said = f"{seen:,} of these {len(pairs):,} sentences were in the model's training split"
+        print(f"{said}, so they do not show how well it translates new ones", file=sys.stderr)
     return seen
 
 

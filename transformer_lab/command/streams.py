@@ -56,7 +56,7 @@ def replace_nan(value: Any) -> Any:
     whole = {name: replace_nan(part) for name, part in value.items()}
     for name, part in value.items():
         if isinstance(part, float) and not math.isfinite(part):
-            none = "there is no pair to measure it on" if math.isnan(part) else "it is infinite"
+            none = "there are no pairs to measure it on" if math.isnan(part) else "it is infinite"
             whole |= {name: None, f"{name}_reason": none}
     return whole
 

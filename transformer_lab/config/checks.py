@@ -34,7 +34,7 @@ def check_mask(mask: Any, scores: Sequence[int], dtype: str = "torch.bool") -> N
     clear = not 2 < len(shape) < len(scores) or all(n == 1 for n in shape[:-2])
     expected = f"a shape that broadcasts to {scores}"
     if not clear:
-        expected += ", and in one way only. Does its first dimension count sentences or heads? "
+        expected += " in only one way. Does its first dimension count sentences or heads? "
         expected += "Write mask[:, None] for one mask per sentence, mask[None] for one per head"
     elif shape and shape[-1] not in (1, scores[-1]):
         expected += f": there are {scores[-1]} keys, but the mask covers {shape[-1]}"
@@ -103,7 +103,8 @@ def convert_to_share(values: object, name: str) -> None:
         ValueError: If it is not a number of at least 0 and below 1.
     """
     value = getattr(values, name)
-    check(name, value, "a number of at least 0 and below 1", is_number(value) and 0 <= value < 1)
+    expected = "a number of at least 0 and less than 1"
+    check(name, value, expected, is_number(value) and 0 <= value < 1)
     object.__setattr__(values, name, float(value))
 
 
@@ -148,4 +149,6 @@ def config_from_dict(cls: type, values: dict[str, Any]) -> Any:
     try:
         return cls(**values)
     except TypeError as error:
-        raise ValueError(f"{cls.__name__} cannot be made from {sorted(values)}: {error}") from error
+        raise ValueError(
+            f"{cls.__name__} cannot be built from {sorted(values)}: {error}"
+        ) from error

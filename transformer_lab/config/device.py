@@ -38,7 +38,7 @@ def pick_device(name: str = "auto") -> torch.device:
     except (RuntimeError, AssertionError) as error:
         reason = str(error).splitlines()[0]
         raise ValueError(
-            f"device is {name!r}; expected auto or one that this machine has: {reason}"
+            f"device is {name!r}; expected 'auto' or a device that this machine has: {reason}"
         ) from error
     return device
 

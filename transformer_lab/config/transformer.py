@@ -107,13 +107,13 @@ class TransformerConfig:
         if self.tie_source_target:
             same = self.source_vocab_size == self.target_vocab_size
             expected = (
-                f"target_vocab_size={self.target_vocab_size}, because tie_source_target is set"
+                f"target_vocab_size={self.target_vocab_size}, because tie_source_target is True"
             )
             check("source_vocab_size", self.source_vocab_size, expected, same)
         smallest = min(self.source_vocab_size, self.target_vocab_size)
         special = (self.pad_id, self.bos_id, self.eos_id, self.unk_id)
         inside = all(0 <= i < smallest for i in special)
-        expected = f"ids from 0 to {smallest - 1}, inside both vocabularies"
+        expected = f"ids from 0 to {smallest - 1}, which both vocabularies contain"
         check("(pad_id, bos_id, eos_id, unk_id)", special, expected, inside)
         # Only padding may double as bos, as in Marian's models, because it is never written.
         expected = "four different ids, though pad_id and bos_id may be equal"

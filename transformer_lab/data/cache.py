@@ -104,8 +104,8 @@ def clear_cache(names: Sequence[str] = ()) -> list[CachedCorpus]:
     found = list_cache()
     for name in names:
         if not any(has_name(one, name) for one in found):
-            known = ", ".join(sorted({one.corpus or one.path.name for one in found})) or "none"
-            raise ValueError(f"The cache has no corpus {name!r}. It has: {known}.")
+            known = ", ".join(sorted({one.corpus or one.path.name for one in found})) or "nothing"
+            raise ValueError(f"the cache has no corpus {name!r}. It contains: {known}")
     chosen = [one for one in found if not names or any(has_name(one, name) for name in names)]
     return [one for one in chosen if delete_path(one.path)]
 

@@ -66,7 +66,7 @@ def debian_rows(language: str, *, cache_folder: Path | str | None = None) -> lis
     path = folder / f"debian-{language}.tsv"
     rows = read_cache_file(path)
     if rows is None:
-        unusable = f" ({path} is damaged or old)" if path.exists() else ""
+        unusable = f" ({path} is damaged or outdated)" if path.exists() else ""
         print(f"fetching package descriptions ({language}) through apt{unusable}", file=sys.stderr)
         rows = build_rows(*fetch_description_lists(language))
         try:

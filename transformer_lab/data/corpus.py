@@ -216,7 +216,7 @@ def save_pipe(pipe: Path) -> Path:
         suffix = ".jsonl" if begins_with_json(Path(own) / "all") else ".tsv"
         kept = folder / f"{sums.hexdigest()[:16]}{suffix}"
         os.replace(Path(own) / "all", kept)
-    print(f"{pipe} can be read only once, so its pairs are kept in {kept}", file=sys.stderr)
+    print(f"{pipe} can be read only once, so its pairs were saved in {kept}", file=sys.stderr)
     return kept
 
 

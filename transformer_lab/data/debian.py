@@ -66,7 +66,7 @@ LONGEST_FETCH = 600
 def corpus_unavailable(reason: str) -> CorpusUnavailable:
     """Return the error to raise for this reason, with a one-line message."""
     return CorpusUnavailable(
-        f"no package descriptions: {reason}; --corpus world needs neither apt nor a network"
+        f"cannot get package descriptions: {reason}; --corpus world needs neither apt nor a network"
     )
 
 
@@ -99,7 +99,7 @@ def fetch_description_lists(language: str) -> tuple[list[str], list[str]]:
         except subprocess.TimeoutExpired:
             raise corpus_unavailable(f"apt-get took more than {LONGEST_FETCH} seconds") from None
         except OSError as error:
-            raise corpus_unavailable(f"apt-get does not start ({error.strerror})") from None
+            raise corpus_unavailable(f"apt-get could not be started ({error.strerror})") from None
         return read_lists(folder / "state/lists", language, run.stderr)
 
 
@@ -123,13 +123,15 @@ def read_lists(folder: Path, language: str, complaints: str) -> tuple[list[str],
     offered = set(re.findall(r"i18n/Translation-([A-Za-z][\w@-]*)", releases)) - {"en"}
     if not translated and offered and language not in offered:
         expected = ", ".join(sorted(offered))
-        raise ValueError(f"language is {language!r}; this machine's mirrors have {expected}")
+        raise ValueError(
+            f"language is {language!r}; expected one that this machine's mirrors have: {expected}"
+        )
     alone = {name.removesuffix(ending) + "_Translation-en" for name in translated} - set(english)
     broken = re.search(rf"Failed to fetch \S*Translation-{re.escape(language)}\b", complaints)
     if not translated or alone or broken:
         why = re.search(r"(?:Failed|Unable|Could not) .*", complaints)
-        reason = why.group() if why else "its sources name none"
-        raise corpus_unavailable(f"apt-get did not get the lists ({reason})")
+        reason = why.group() if why else "its sources list none"
+        raise corpus_unavailable(f"apt-get could not fetch the lists ({reason})")
     return [texts[name] for name in english], [texts[name] for name in translated]
 
 

@@ -24,7 +24,11 @@ def rejection_reason(pair: Pair) -> str:
     sides = (pair.source, pair.target)
     counts = [sorted(len(side.split()) for side in sides), sorted(map(len, sides))]
     uneven = all(most > MOST_RATIO * least for least, most in counts)
-    return f"with more than {MOST_RATIO} times as many words on one side" if uneven else ""
+    return (
+        f"with more than {MOST_RATIO} times as many words on one side as on the other"
+        if uneven
+        else ""
+    )
 
 
 def filter_pairs(pairs: Iterable[Pair]) -> tuple[list[Pair], Counter[str]]:

@@ -119,9 +119,9 @@ def find_text_folder(
         elif is_text_file(path, columns):
             files.setdefault(split_from_path(inside) or "train", []).append(path)
     if ignored:
-        known = "its tables next to each other, or in folders called train, validation and test"
+        known = "all tables in one folder, or in subfolders called train, validation and test"
         raise ValueError(
-            f"{folder} has {ignored[0]}, in a folder that is not named after a split; expected {known}"
+            f"{folder} has {ignored[0]}, in a folder not named after a split; expected {known}"
         )
     if not files:
         refuse_unnamed_sides(folder)
@@ -136,7 +136,7 @@ def refuse_mixed_forms(folder: Path, other: Path) -> None:
         path for path in sorted(folder.rglob("*")) if text_suffix(path.name) in TABLE_SUFFIXES
     )
     if table := next((path for path in tables if path.suffix.lower() != ".txt"), None):
-        expected = "expected files in one format"
+        expected = "expected all files in the same format"
         raise ValueError(f"{folder} has {table.name} and {other.name}; {expected}")
 
 

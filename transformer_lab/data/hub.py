@@ -92,7 +92,7 @@ def open_hub_dataset(
     if find_spec("datasets") is None:
         install = 'pip install "transformer-lab[corpora]"'
         raise ValueError(
-            f"{name} needs the package datasets, which is missing. Install it with {install}"
+            f"{name} needs the package `datasets`, which is not installed. Install it with {install}"
         )
     try:
         parts, versions = load_splits_and_versions(name, stream)

@@ -172,7 +172,7 @@ def write_splits(folder: Path, name: str, read: PairReader, seed: int, held: Hel
 
     count = write_pairs(folder, train())
     if not count:
-        raise ValueError(f"{name} has no pair to train on; expected at least one")
+        raise ValueError(f"{name} has no pairs to train on; expected at least one")
     others = {name: [(p.source, p.target) for p in pairs] for name, pairs in splits.items()}
     write_atomically(folder / HELD_OUT_FILE, json.dumps(others).encode())
     said = format_filter_counts(len(new), left_out)

@@ -34,7 +34,7 @@ def draw_pairs(task: Task, count: int = 20_000, seed: int = 0) -> list[Pair]:
     for _ in range(20 * count):
         source, target = task(draw)
         known = found.setdefault(source, target)
-        check("target", target, f"{known!r}, as before for {source!r}", target == known)
+        check("target", target, f"{known!r}, the earlier target for {source!r}", target == known)
         if len(found) == count:
             break
     return [Pair(source, target) for source, target in found.items()]

@@ -29,19 +29,19 @@ TMX_TO_TSV = (
     "for u in e.parse(sys.stdin.buffer).iter('tu')]"
 )
 OTHER_FORMS = {
-    ".tmx": f'is TMX. To convert it: {{}} | python -c "{TMX_TO_TSV}" > pairs.tsv',
+    ".tmx": f'is a TMX file. To convert it: {{}} | python -c "{TMX_TO_TSV}" > pairs.tsv',
     ".po": "is a PO file. To convert it: {} > pairs.po, then pip install translate-toolkit, "
     "then po2csv pairs.po pairs.csv, "
     "then train --corpus pairs.csv --csv --source source --target target",
-    ".xliff": "is XLIFF. To convert it: {} > pairs.xlf, then pip install translate-toolkit, "
+    ".xliff": "is an XLIFF file. To convert it: {} > pairs.xlf, then pip install translate-toolkit, "
     "then xliff2po pairs.xlf pairs.po, "
     "then po2csv pairs.po pairs.csv",
     ".xlsx": "is a spreadsheet. Save it as CSV, then train with --csv",
-    ".parquet": "is a Parquet file. Put it into a folder, and give the folder",
+    ".parquet": "is a Parquet file. Put it into a folder, and name the folder instead",
 }
 """What each unsupported format is and how to convert it, by suffix."""
 UNKNOWN_XML = (
-    "is XML, but neither TMX nor XLIFF; expected a line for each pair, with a tab between its texts"
+    "is XML, but neither TMX nor XLIFF; expected one pair per line, with a tab between its texts"
 )
 BINARY_FORMS = {
     b"BZh91AY&SY": "bzip2",
@@ -120,7 +120,7 @@ def list_zip_members(path: Path) -> list[str]:
         with zipfile.ZipFile(path) as archive:
             names = [info.filename for info in archive.infolist() if not info.is_dir()]
     except zipfile.BadZipFile as error:
-        raise ValueError(f"{path}: damaged: {error}; expected a complete .zip file") from None
+        raise ValueError(f"{path} is damaged: {error}; expected a complete .zip file") from None
     return [name for name in names if not Path(name).name.startswith((".", "_"))]
 
 
@@ -159,7 +159,7 @@ def open_unpacked(part: TextFile) -> Iterator[IO[bytes]]:
             with part.path.open("rb") as file:
                 yield file
     except damaged as error:
-        raise ValueError(f"{part}: damaged: {error}; expected a complete {packing} file") from None
+        raise ValueError(f"{part} is damaged: {error}; expected a whole {packing} file") from None
 
 
 def import_zstd(path: Path) -> Any:
@@ -173,7 +173,8 @@ def import_zstd(path: Path) -> Any:
     except ImportError:
         install = 'pip install "transformer-lab[corpora]"'
         raise ValueError(
-            f"{path} needs the package backports.zstd, which is missing. Install it with {install}"
+            f"{path} needs the package `backports.zstd`, which is not installed. Install it with "
+            f"{install}"
         ) from None
     return zstd
 
@@ -266,13 +267,13 @@ def refuse_non_utf8(part: TextFile, line: bytes) -> None:
         refuse_xml_and_po(part)
     if b"\r" in line.rstrip() and not line.endswith(b"\n"):
         raise ValueError(
-            f"{part} ends its lines with \\r alone; expected \\n. To convert it: {how} | "
+            f"{part} ends its lines with \\r only; expected \\n. To convert it: {how} | "
             f"tr '\\r' '\\n' > {name_converted(part, 'lf')}"
         )
     if text_suffix(part.name) == ".json" and (line.startswith(b"[") or line.strip() == b"{"):
         how = f"{how} | jq -c '.[]' > pairs.jsonl"
         raise ValueError(
-            f"{part} is one JSON value; expected one on each line. To convert it: {how}"
+            f"{part} is a single JSON value; expected one value per line. To convert it: {how}"
         )
     if line.startswith(b"PAR1"):
         raise ValueError(f"{part} {OTHER_FORMS['.parquet']}")

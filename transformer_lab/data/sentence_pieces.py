@@ -147,7 +147,7 @@ def check_vocabulary(vocabulary: object) -> None:
         raise ValueError(f"vocabulary lacks {lacking}; expected all of {SPECIAL}")
     if wrong := sorted(piece for piece, i in vocabulary.items() if not is_integer(i)):
         raise ValueError(
-            f"vocabulary has no integer for {wrong[:3]}; expected an id for each piece"
+            f"vocabulary has no integer id for {wrong[:3]}; expected one for each piece"
         )
     if missing := sorted(set(range(len(vocabulary))) - set(vocabulary.values())):
         expected = f"0 to {len(vocabulary) - 1}, one for each piece"

@@ -57,7 +57,7 @@ def explain_new_split(splits: Splits[Any]) -> str:
         return ""
     return (
         ". Its lines differ mostly in digits, and this version splits such a corpus differently "
-        "from earlier ones"
+        "from earlier versions"
     )
 
 
@@ -144,10 +144,11 @@ def split_groups(
         first = next(
             (pair.source for keys in groups.values() for own in keys.values() for pair in own), ""
         )
-        seen = f". The first is {first[:60]!r}: is that a sentence?" if first else ""
+        seen = f". Is the first of them, {first[:60]!r}, a sentence?" if first else ""
         raise ValueError(
             f"{len(holders)} different source sentences in {len(groups)} groups are too few to hold "
-            f"out {wanted['validation']} and {wanted['test']}; expected at least {least} of each"
+            f"out {wanted['validation']} for validation and {wanted['test']} for testing; expected "
+            f"at least {least} of each"
             f"{seen}"
         )
     return Splits(list(train), held["validation"], held["test"])

@@ -148,7 +148,7 @@ class StoredExamples(StoredFolder, Sequence[Example]):
                     ids = np.frombuffer(raw, self.dtype).tolist()
                     examples.append(Example(ids[:source], ids[source:]))
         except FileNotFoundError:
-            gone = "is gone. Was the cache cleared during this run? --resume prepares it again."
+            gone = "is gone. Was the cache cleared during this run? Run it again with --resume"
             raise ValueError(f"{path} {gone}") from None
         return examples
 
@@ -300,7 +300,7 @@ def hold_folder_lock(folder: Path) -> Iterator[None]:
             lock.acquire()
         except ValueError:
             if not said:
-                print(f"another process is preparing {folder}, so this one waits", file=sys.stderr)
+                print(f"waiting for another process, which is preparing {folder}", file=sys.stderr)
                 said = True
             time.sleep(0.2)
     try:
@@ -336,7 +336,7 @@ def verify_folder(folder: Path) -> dict[str, Any]:
         except OSError as error:
             raise ValueError(f"{folder / name} cannot be read: {error.strerror}.") from None
         if not is_as_made:
-            raise ValueError(f"{folder / name} is not as it was stored: its content has changed.")
+            raise ValueError(f"{folder / name} has changed since it was stored.")
     return about
 
 
@@ -350,11 +350,11 @@ def read_about(folder: Path) -> dict[str, Any]:
         about: dict[str, Any] = json.loads((folder / ABOUT).read_bytes())
         is_ours = about.pop("seal") == about_checksum(folder, about)
     except FileNotFoundError:
-        raise ValueError(f"{folder} has no {ABOUT}, so it was not finished.") from None
+        raise ValueError(f"{folder} has no {ABOUT}, so it was never completed.") from None
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         is_ours = False
     if not is_ours:
-        raise ValueError(f"{folder / ABOUT} is damaged, or was written by something else.")
+        raise ValueError(f"{folder / ABOUT} is damaged, or was written by another program.")
     return about
 
 

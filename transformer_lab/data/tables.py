@@ -131,7 +131,7 @@ def read_csv_rows(part: TextFile) -> Iterator[Row]:
             return
         except csv.Error as error:
             fault = (
-                f"this is not CSV: {error}; expected quotes around a whole text, and "
+                f"the line is not valid CSV: {error}; expected quotes around the whole text, and "
                 "doubled quotes inside it"
             )
             yield from ((line + 1, fault) for line in range(before, reader.line_num))
@@ -139,8 +139,8 @@ def read_csv_rows(part: TextFile) -> Iterator[Row]:
         width = width or len(cells)
         if len(cells) > width:
             fault = (
-                f"it has {len(cells)} columns, and earlier lines have {width}; expected "
-                "quotes around a text with commas"
+                f"the line has {len(cells)} columns, but earlier lines have {width}; expected "
+                "quotes around any text that contains commas"
             )
             yield before + 1, fault
         else:
@@ -184,7 +184,7 @@ def detect_layout(
     first = [decode_cell(cell) for cell in table[0][: count_columns(table[0])]] if has_first else []
     most, width = max(map(len, table), default=0), max(usual_width(table), len(first))
     if text_suffix(part.name) == ".csv" and not is_csv and most < 2:
-        raise ValueError(f"{part}: no tab separates its columns. If commas do, {ADD_CSV}")
+        raise ValueError(f"{part} has no tabs. If commas separate its columns, {ADD_CSV}")
     header = tuple(first) if has_header(table, first) else ()
     if columns and are_column_numbers(columns, first):
         source, target = (int(column) - 1 for column in columns)
@@ -201,8 +201,8 @@ def detect_layout(
         refuse_id_columns(table, header, part)
     if found.header and len(first) < width:
         raise ValueError(
-            f"{part}: its first line names {len(first)} columns, and the lines below have {width}; "
-            f"expected a name for each, or numbers, as in {name_columns(width - 1, width)}"
+            f"{part}: its first line names {len(first)} columns, but the lines below have {width}; "
+            f"expected a name for each one, or numbers, as in {name_columns(width - 1, width)}"
         )
     return found
 
@@ -349,13 +349,13 @@ def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: Tex
         return  # a column with a few words may be the one to translate
     said = f"column {wrong + 1} is {kinds[wrong]}"
     if len(others) < 2:
-        rising = ". The numbers only rise; if you want to translate them, shuffle the lines"
+        rising = ". The numbers only increase; if you want to translate them, shuffle the lines"
         hint = rising if len(kinds) == 2 else ""
         raise ValueError(f"{part}: {said}; expected a sentence and its translation{hint}")
     names = [header[p] if len(header) == width else str(p + 1) for p in others]
     numbers = " and ".join(str(place + 1) for place in others)
     raise ValueError(
-        f"{part}: {said}; did you mean columns {numbers}? Then say {name_columns(*names)}"
+        f"{part}: {said}; did you mean columns {numbers}? Then use {name_columns(*names)}"
     )
 
 

@@ -37,7 +37,7 @@ def check_text(name: str, text: object) -> str:
     if not isinstance(text, str):
         raise ValueError(f"{name} is {text!r:.60}, of type {type(text).__name__}; expected text")
     if "\0" in text:
-        raise ValueError(f"{name} has a NUL byte in it; expected text")
+        raise ValueError(f"{name} contains a NUL byte; expected text")
     try:
         text.encode()
     except UnicodeEncodeError:

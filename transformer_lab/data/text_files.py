@@ -86,7 +86,7 @@ def read_pairs(
     if not pairs:
         why = f"; the first: {faults[0]}" if faults else ""
         raise ValueError(
-            f"{path} has no pair that can be read ({len(faults)} bad lines{why}); expected at least one"
+            f"{path} has no readable pairs ({len(faults)} bad lines{why}); expected at least one"
         )
     first = faults[0] if faults else ""
     refuse_mostly_bad(str(path), len(faults), len(pairs) + len(faults), first)
@@ -233,9 +233,9 @@ def find_files(path: Path, columns: tuple[str, str] | None) -> tuple[TextFile, .
         refuse_other_forms(TextFile(path, name))
     ends = sorted(filter(None, {Path(strip_packing_suffix(name)).suffix[1:] for name in names}))
     raise ValueError(
-        f"{path} holds {', '.join(sorted(names)[:9]) or 'no file'}; expected one table or two text "
-        f"files. Choose two of the suffixes ({', '.join(ends) or 'there are none'}) with --source and "
-        "--target on the command line, or with columns=(...) in Python"
+        f"{path} contains {', '.join(sorted(names)[:9]) or 'no file'}; expected one table or two "
+        f"text files. Choose two of the suffixes ({', '.join(ends) or 'there are none'}) with "
+        "--source and --target on the command line, or with columns=(...) in Python"
     )
 
 
@@ -309,15 +309,15 @@ def read_two_files(source: TextFile, target: TextFile) -> Iterator[Pair | str]:
         if None in sides:
             ended, longer = (source, target) if sides[0] is None else (target, source)
             raise ValueError(
-                f"{ended} ends before line {number}, but {longer} goes on; expected the same "
-                "number of lines in both, each the translation of the other"
+                f"{ended} ends before line {number}, but {longer} continues; expected "
+                "both files to have the same number of lines, so that each line has its translation"
             )
         cells = [bytes(side or b"") for side in sides]
         places = (f"{part}, line {number}" for part in (source, target))
         yield pair_from_cells(cells, Layout(0, 1), *places)
 
 
-BLANK = "it is blank; expected a sentence and its translation"
+BLANK = "the line is blank; expected a sentence and its translation"
 
 
 def read_table(
@@ -357,7 +357,7 @@ def refuse_one_side(path: Path) -> None:
     ends = [end for end in list_side_suffixes(path.with_name(plain.stem)) if end in LANGUAGES]
     if plain.suffix[1:] in ends and len(ends) > 1:
         raise ValueError(
-            f"{path} has no tab in it; expected pairs. If it is one side of a corpus, name both "
+            f"{path} has no tabs; expected pairs. If it is one side of a corpus, name both "
             f"sides (two of {', '.join(ends)}) with --source and --target on the command line, or with "
             "columns=(...) in Python"
         )
@@ -372,13 +372,13 @@ def pair_from_cells(
     """
     if sum(map(len, cells)) + len(cells) > LONGEST_LINE:
         return (
-            f"{place}: it has more than {LONGEST_LINE:,} bytes; expected a sentence and "
+            f"{place}: the line has more than {LONGEST_LINE:,} bytes; expected a sentence and "
             "its translation"
         )
     if len(cells) > layout.width and (width := count_columns(cells)) > layout.width:
         return (
-            f"{place}: it has {width} columns, and other lines have {layout.width}; "
-            "expected no tab in a text"
+            f"{place}: the line has {width} columns, but other lines have {layout.width}; "
+            "expected no tabs within a text"
         )
     sides = [(cells[i] if i < len(cells) else None) for i in (layout.source, layout.target)]
     places = (place, target_place or place)
@@ -393,11 +393,11 @@ def pair_from_cells(
         return Pair(texts[0], texts[1])
     if len(cells) > 1:
         return (
-            f"{place}: it has {len(cells)} columns; expected at least "
+            f"{place}: the line has {len(cells)} columns; expected at least "
             f"{1 + max(layout.source, layout.target)}"
         )
     expected = "expected a sentence, a tab and its translation"
-    return f"{place}: it has no tab; {expected}"
+    return f"{place}: the line has no tab; {expected}"
 
 
 def decode_side(raw: bytes, place: str) -> str:
@@ -417,7 +417,10 @@ def describe_byte(error: UnicodeDecodeError) -> str:
     """Describe a byte that is not UTF-8, and say how to convert a file from Latin-1."""
     convert = "iconv -f LATIN1 -t UTF-8 FILE > NEW_FILE"
     byte = error.object[error.start]
-    return f"it has the byte {byte:#04x}; expected UTF-8. To convert a file from Latin-1: {convert}"
+    return (
+        f"the line contains the byte {byte:#04x}; expected UTF-8. To convert a file from Latin-1: "
+        f"{convert}"
+    )
 
 
 def clean_side(text: str, place: str) -> str:
@@ -427,8 +430,8 @@ def clean_side(text: str, place: str) -> str:
         ValueError: If it is empty, or has no visible character.
     """
     if not text.strip():
-        raise ValueError(f"{place}: a side is empty; expected a sentence")
-    text = check_visible_text(f"{place}: a side", text).strip()
+        raise ValueError(f"{place}: one side is empty; expected a sentence")
+    text = check_visible_text(f"{place}: one side", text).strip()
     return " ".join(text.split()) if "\t" in text or "\n" in text else text
 
 
@@ -455,7 +458,7 @@ def pair_from_json(line: bytes, columns: tuple[str, str], place: str) -> Pair:
     except UnicodeDecodeError as error:
         raise ValueError(f"{place}: {describe_byte(error)}") from None
     except (ValueError, RecursionError):
-        raise ValueError(f"{place}: it is not JSON; expected an object on each line") from None
+        raise ValueError(f"{place}: the line is not JSON; expected one object per line") from None
     return pair_from_row(row, columns, place)
 
 

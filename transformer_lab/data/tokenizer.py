@@ -258,11 +258,9 @@ def bpe_from_json(text: str) -> tokenizers.Tokenizer:
     """
     state = json.loads(text)
     for field in ("padding", "truncation"):
-        check(
-            field, state.get(field), "null, because texts keep their length", not state.get(field)
-        )
+        check(field, state.get(field), "null, to keep the lengths of texts", not state.get(field))
     found = sorted(find_regular_expressions(state))
-    expected = "none, because nobody can tell how long one takes; BPETokenizer.train needs none"
+    expected = "none, because matching one may take very long; BPETokenizer.train uses none"
     check("a regular expression in a tokenizer", found[:1], expected, not found)
     try:
         return tokenizers.Tokenizer.from_str(text)

@@ -109,6 +109,6 @@ def check_parallel(hypotheses: Sequence[str], references: Sequence[str]) -> None
     """Raise a ValueError unless there are as many references as hypotheses, and at least one."""
     if len(hypotheses) != len(references) or not references:
         raise ValueError(
-            f"{len(hypotheses)} hypotheses and {len(references)} references; "
-            "expected one reference for each, and at least one"
+            f"there are {len(hypotheses)} hypotheses and {len(references)} references; "
+            "expected one reference for each hypothesis, and at least one pair"
         )

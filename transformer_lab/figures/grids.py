@@ -121,7 +121,7 @@ def check_grids(
         row = marked.get(name, 0)
         check(f"row marked in {name!r}", row, f"0 to {len(grid) - 1}", 0 <= row < len(grid))
     fits = not signs or len(signs) == len(grids) - 1
-    check("signs", signs, f"'' or {len(grids) - 1}, one between each pair of neighbours", fits)
+    check("signs", signs, f"'' or {len(grids) - 1} signs, one between neighbouring matrices", fits)
 
 
 def split_into_lines(widths: Sequence[float]) -> list[list[int]]:

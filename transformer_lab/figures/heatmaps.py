@@ -198,7 +198,7 @@ def weight_bars(
     check_weights_and_tokens(rows, labels, keys, names=("rows", "labels", "keys"))
     parts = parts or ["query"] * len(rows)
     fits = len(parts) == len(rows) and set(parts) <= set(COLOURS)
-    check("parts", parts, f"{len(rows)} of {list(COLOURS)}, as many as rows", fits)
+    check("parts", parts, f"{len(rows)} of {list(COLOURS)}, one for each row", fits)
     with course_style():
         wide = min(max(len(keys) * 0.48 + 1.1, 4.6), PAGE)
         size = (wide, max(len(rows) * 1.25, 1.7) + 1.1)

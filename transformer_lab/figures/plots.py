@@ -67,7 +67,7 @@ def curves(
         if points != [len(x)]:
             found = " and ".join(map(str, points)) or "none"
             raise ValueError(
-                f"lengths of the runs in {name!r}: {found}; expected {len(x)}, as for x"
+                f"lengths of the runs in {name!r}: {found}; expected {len(x)}, the length of x"
             )
     with course_style():
         figure = Figure(figsize=(7.2, 3.6), layout="constrained")

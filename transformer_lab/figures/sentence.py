@@ -147,7 +147,7 @@ def check_panel(panel: Panel) -> None:
     for number, row in enumerate(panel.rows):
         count = len(row.words)
         from_the_left = math.isfinite(row.start) and row.start >= 0
-        check(f"start of row {number}", row.start, "a number, 0 or larger", from_the_left)
+        check(f"start of row {number}", row.start, "a finite number, at least 0", from_the_left)
         check(f"number of words in row {number}", count, "at least 1", count > 0)
         check(
             f"number of parts in row {number}",
@@ -164,7 +164,7 @@ def check_panel(panel: Panel) -> None:
             len(row.notes) in (0, count),
         )
         inside = all(0 <= place < count for place in row.covered)
-        check(f"covered of row {number}", row.covered, f"positions from 0 to {count - 1}", inside)
+        check(f"covered in row {number}", row.covered, f"positions from 0 to {count - 1}", inside)
     for arrows in panel.arrows:
         last = len(panel.rows) - 2
         check("lower", arrows.lower, f"0 to {last}", 0 <= arrows.lower <= last)

@@ -119,7 +119,12 @@ def find_one(folder: Path, pattern: str) -> Path:
         ValueError: If no path matches, or several do.
     """
     found = sorted(folder.glob(pattern))
-    check(f"{pattern} in {folder}", [path.name for path in found], "one", len(found) == 1)
+    check(
+        f"list of {pattern} files in {folder}",
+        [path.name for path in found],
+        "exactly one file",
+        len(found) == 1,
+    )
     return found[0]
 
 
@@ -137,7 +142,7 @@ def read_vocabulary(path: Path) -> SentencePieceTokenizer:
         raise ValueError(f"{path}: {error}") from error
     if "<pad>" in pieces:
         raise ValueError(
-            f"{path} has a piece <pad>; expected none, because one is added at the end"
+            f"{path} already has a piece <pad>; expected none, because ours is added at the end"
         )
     return SentencePieceTokenizer(model, {name: i for i, name in enumerate([*pieces, "<pad>"])})
 
@@ -204,7 +209,7 @@ def read_integer(says: dict[str, str], name: str) -> int:
         ValueError: If the setting is missing or is not an integer; the message names it.
     """
     value = says.get(name)
-    expected = "a whole number, as in a model's file"
+    expected = "a whole number, as in every model file"
     check(name, value, expected, value is not None and bool(re.fullmatch("[0-9]{1,12}", value)))
     return int(str(value))
 

@@ -162,7 +162,7 @@ def load_marian_config(name: str) -> Any:
         )
     check("model_type", kind, "'marian'", kind == "marian")
     few = is_integer(labels) and 0 <= labels <= MOST_LABELS
-    expected = f"a whole number up to {MOST_LABELS:,}, because Transformers makes a name for each"
+    expected = f"a whole number up to {MOST_LABELS:,}, because Transformers creates a name for each"
     check("num_labels", labels, expected, few)
     with raise_one_error("config.json", name):
         return transformers.MarianConfig.from_dict(said)
@@ -185,7 +185,7 @@ def load_marian_model(name: str) -> Any:
             trust_remote_code=False,
         )
     if lacking := sorted(loading["missing_keys"]):
-        raise ValueError(f"weights lack {lacking[:3]}; expected all that the model needs")
+        raise ValueError(f"weights lack {lacking[:3]}; expected all of the model's weights")
     if left := sorted(key for key in loading["unexpected_keys"] if ".layers." in key):
         raise ValueError(
             f"weights include {left[:3]}; expected only layers that config.json describes"
@@ -206,10 +206,12 @@ def load_marian_tokenizers(name: str, config: TransformerConfig) -> tuple[Tokeni
         both = [spm.serialized_model_proto() for spm in (found.spm_source, found.spm_target)]
         later = list(found.added_tokens_decoder.items())
     separate = found.separate_vocabs
-    check("separate_vocabs", separate, "False, because both languages share one list", not separate)
+    check("separate_vocabs", separate, "False, as both languages share one list", not separate)
     added = {t.content: bool(t.special) for _, t in later if t.content not in SPECIAL}
     if odd := [t.content for _, t in later if t.content in added and has_space_rules(t)]:
-        raise ValueError(f"added tokens {odd} strip the spaces around them; expected none that do")
+        raise ValueError(
+            f"added tokens {odd} strip the spaces around them; expected tokens that keep them"
+        )
     kind = type(found.encoder).__name__
     check("type of vocab.json", kind, "dict", isinstance(found.encoder, dict))
     vocabulary = {**found.encoder, **{t.content: i for i, t in later if t.content in added}}
@@ -269,7 +271,7 @@ def raise_one_error(what: str, name: str) -> Iterator[None]:
             ) from error
         if "ignore_mismatched_sizes" in str(error):
             expected = "those that its config.json describes"
-            text = f"weights of {name!r} have other shapes; expected {expected}"
+            text = f"weights of {name!r} have the wrong shapes; expected {expected}"
             raise ValueError(text) from error
         reason = shorten(" ".join(str(error).split()), 300, placeholder=" …")
         raise ValueError(f"{what} of {name!r} cannot be read: {reason or repr(error)}") from error
@@ -302,7 +304,7 @@ def check_files(folder: Path) -> None:
         if (folder / WEIGHTS[1]).is_file():
             raise ValueError(f"{folder / WEIGHTS[1]} is a pickle, {CONVERSION.format(folder)}")
         lacking.append(WEIGHTS[0])
-    check("folder", str(folder), f"one with {', '.join(lacking)}", not lacking)
+    check("folder", str(folder), f"a folder with {', '.join(lacking)}", not lacking)
     for file in (*(folder / name for name in needed), *weight_files(folder)):
         check_not_git_lfs_pointer(file)
 
@@ -324,7 +326,7 @@ def weight_files(folder: Path) -> list[Path]:
         raise ValueError(f"{index} is damaged: {error!r}") from error
     for name in names:
         there = NAME.fullmatch(name) is not None and (folder / name).is_file()
-        check(f"a file that {index} names", name, "one in this folder", there)
+        check(f"file name in {index}", name, "a file in the same folder", there)
     return [folder / name for name in names]
 
 
@@ -350,13 +352,13 @@ def check_config(found: Any) -> None:
         check(name, getattr(found, name, value), repr(value), getattr(found, name, value) == value)
     for name in ("attention_heads", "ffn_dim"):
         both = {side: getattr(found, f"{side}_{name}") for side in ("encoder", "decoder")}
-        check(name, both, "the same for both sides", both["encoder"] == both["decoder"])
+        check(name, both, "the same for encoder and decoder", both["encoder"] == both["decoder"])
     kind, kinds = found.activation_function, tuple(ACTIVATIONS)
     check("activation_function", kind, f"one of {kinds}", kind in kinds)
     for name in ("pad_token_id", "eos_token_id", "decoder_start_token_id"):
-        check(name, getattr(found, name), "one id", isinstance(getattr(found, name), int))
+        check(name, getattr(found, name), "a single id", isinstance(getattr(found, name), int))
     longest = found.max_position_embeddings
-    expected = f"at most {MOST_POSITIONS:,}, because its positions are a table"
+    expected = f"at most {MOST_POSITIONS:,}, because its positions are stored in a table"
     check("max_position_embeddings", longest, expected, longest <= MOST_POSITIONS)
 
 
@@ -411,7 +413,9 @@ def from_marian(theirs: Any, unk_id: int) -> Transformer:
     for stack in (theirs.model.encoder, theirs.model.decoder):
         table = stack.embed_positions.weight[:, order]
         if not torch.allclose(table, sinusoids(*table.shape), atol=1e-3):
-            raise ValueError("embed_positions is another table; expected sinusoids, sines first")
+            raise ValueError(
+                "embed_positions has the wrong values; expected sinusoids, with the sines first"
+            )
     for ours, other, reads in match_model(model, theirs):
         copy_weights(ours, other, order, reads=reads)
     model.output.bias.copy_(theirs.final_logits_bias[0])

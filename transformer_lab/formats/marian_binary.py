@@ -52,7 +52,7 @@ class MarianFile:
 
     def __init__(self, path: str | Path):
         self.path = expand_path(path)
-        check("path", str(path), "a file of Marian's weights", self.path.is_file())
+        check("path", str(path), "a file with Marian weights", self.path.is_file())
         try:
             self.items = read_items(self.path.read_bytes())
         except (struct.error, UnicodeDecodeError) as error:
@@ -70,7 +70,9 @@ class MarianFile:
         """Raise a ValueError if any weight was left unread, as it belongs to a different model."""
         weights = {name for name, item in self.items.items() if item.kind in BYTES}
         if left := sorted(n for n in weights - self.read if not n.endswith(ROUNDING)):
-            raise ValueError(f"no part of the model reads {left[:3]}; expected no other weights")
+            raise ValueError(
+                f"the model does not use {left[:3]}; expected only weights that it uses"
+            )
 
     def settings(self) -> dict[str, str]:
         """Return the model's settings by name, as text.
@@ -79,7 +81,7 @@ class MarianFile:
             ValueError: If the file has none.
         """
         if SETTINGS not in self.items:
-            raise ValueError(f"{self.path} has no {SETTINGS}; expected a model's file")
+            raise ValueError(f"{self.path} has no {SETTINGS}; expected a model file")
         try:
             lines = self.items[SETTINGS].data.rstrip(b"\0").decode().splitlines()
         except UnicodeDecodeError as error:
@@ -98,7 +100,7 @@ class MarianFile:
             ValueError: If the weight is missing, has a different shape, or is not finite.
         """
         if name not in self.items:
-            raise ValueError(f"{self.path} has no {name!r}; expected all weights of the model")
+            raise ValueError(f"{self.path} has no {name!r}; expected all of the model's weights")
         item = self.items[name]
         self.read.add(name)
         floats = decode_numbers(name, item)
@@ -151,7 +153,7 @@ def check_size(name: str, item: Item) -> None:
     if item.kind not in BYTES:
         return
     fits = len(item.shape) > 0 and min(item.shape) > 0
-    check(f"shape of {name}", item.shape, "one or more sizes of at least 1", fits)
+    check(f"shape of {name}", item.shape, "one or more dimensions, each at least 1", fits)
     needed = BYTES[item.kind] * math.prod(item.shape) + 4 * (item.kind == INTEGERS)
     expected = f"{needed:,} for its shape {item.shape}"
     check(f"number of bytes in {name}", len(item.data), expected, len(item.data) >= needed)
@@ -164,7 +166,7 @@ def slice_bytes(data: bytes, start: int, length: int) -> bytes:
         ValueError: If the file is too short.
     """
     there = max(0, len(data) - start)
-    check("number of bytes left", there, f"{length} or more: the file is cut off", there >= length)
+    check("number of bytes left", there, f"{length} or more (the file is cut off)", there >= length)
     return data[start : start + length]
 
 

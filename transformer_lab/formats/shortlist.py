@@ -48,10 +48,10 @@ class Shortlist:
         rising = bool((self.offsets[1:] >= self.offsets[:-1]).all())
         ends = offsets > 0 and rising and int(self.offsets[-1]) <= words
         if not ends:
-            expected = f"{offsets} numbers that rise to at most {words}"
+            expected = f"{offsets} non-decreasing numbers up to {words}"
             raise ValueError(f"{path} has damaged offsets; expected {expected}")
         # One list of words serves both languages.
-        expected = f"at most {sources}, all the words there are"
+        expected = f"at most {sources}, the number of source words"
         check(
             f"number of frequent words in {path}", self.frequent, expected, self.frequent <= sources
         )

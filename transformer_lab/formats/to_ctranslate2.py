@@ -72,7 +72,7 @@ def to_ctranslate2(
             neither MarianMT nor Pegasus can represent the model.
     """
     folder = expand_path(folder)
-    check("folder", str(folder), "one that does not exist yet", not folder.exists())
+    check("folder", str(folder), "a folder that does not exist yet", not folder.exists())
     source, target = (
         token_strings(translator.source_tokenizer),
         token_strings(translator.target_tokenizer),

@@ -94,7 +94,7 @@ def to_transformers(translator: Translator, folder: str | Path, card: str | None
         files["README.md"] = card.encode()
     with lock_folder(folder):
         taken = [name for name in {*WEIGHTS, *files} if (folder / name).exists()]
-        check("folder", str(folder), f"one without {', '.join(sorted(taken))}", not taken)
+        check("folder", str(folder), f"a folder without {', '.join(sorted(taken))}", not taken)
         write_files_atomically(folder, files)
 
 
@@ -161,13 +161,13 @@ def build_transformers_config(c: TransformerConfig) -> Any:
     """
     from transformers import MarianConfig, PegasusConfig
 
-    name = "MarianMT" if c.norm == "post" else "Pegasus, which has the norm first"
+    name = "MarianMT" if c.norm == "post" else "Pegasus, which puts the norm first"
     for field, value in EXPECTED.items():
         check(field, getattr(c, field), f"{value!r}, as in {name}", getattr(c, field) == value)
     width = c.d_model / c.num_heads
     for field, size in (("d_k", c.key_size), ("d_v", c.value_size)):
         check(field, size, f"d_model / num_heads = {width:g}, as in {name}", size == width)
-    expected = f"at most {MOST_POSITIONS:,}, because its positions are a table"
+    expected = f"at most {MOST_POSITIONS:,}, because its positions are stored in a table"
     check("max_length", c.max_length, expected, c.max_length <= MOST_POSITIONS)
     said = {
         "vocab_size": c.source_vocab_size,
@@ -193,7 +193,7 @@ def build_transformers_config(c: TransformerConfig) -> Any:
     }
     if c.norm == "pre":
         one = c.tie_source_target
-        check("tie_source_target", one, f"True, for one vocabulary, as in {name}", one)
+        check("tie_source_target", one, f"True for a shared vocabulary, as in {name}", one)
         return PegasusConfig(**said)
     return MarianConfig(
         **said,
@@ -212,7 +212,9 @@ def tokenizer_files(translator: Translator) -> dict[str, bytes]:
     source, target = both
     if isinstance(source, SentencePieceTokenizer) and isinstance(target, SentencePieceTokenizer):
         if source.ids != target.ids:
-            raise ValueError("the tokenizers have different pieces; expected one list of pieces")
+            raise ValueError(
+                "the tokenizers have different pieces; expected both to share one list of pieces"
+            )
         pieces = json.dumps(source.ids).encode()
         files = {"source.spm": source.model, "target.spm": target.model, "vocab.json": pieces}
         later = {name: source.ids[name] for name in source.added}

@@ -42,13 +42,13 @@ def read_address(
     read = dict(parse_qsl(address, keep_blank_values=True))
     if strange := sorted(read.keys() - set(fields)):
         raise ValueError(
-            f"{name} has the fields {strange}; expected only {', '.join(sorted(fields))}"
+            f"{name} contains the fields {strange}; expected only {', '.join(sorted(fields))}"
         )
     codes = {code.partition(":")[0] for field in HEADS for code in split(read.get(field, ""))}
     if missing := sorted(code for code in codes if not has_head(heads, code)):
         last = ", ".join(max(of_kind).code for of_kind in group_by_kind(heads))
-        expected = f"heads of the model; the last of each kind are {last}"
-        raise ValueError(f"{name} has the heads {missing}; expected {expected}")
+        expected = f"heads that the model has; the last of each kind are {last}"
+        raise ValueError(f"{name} contains the heads {missing}; expected {expected}")
     return read
 
 

@@ -135,11 +135,11 @@ def check_place(head: Head, query: int, key: int, shape: Sequence[int]) -> None:
         check(
             "point",
             (query, key),
-            "key from 0 to query, because the decoder sees no later word",
+            "a key from 0 to query, because the decoder cannot see later words",
             allowed,
         )
     elif head.kind == "cross":
-        expected = f"query from 0, and key below {columns}"
+        expected = f"a query of at least 0, and a key from 0 to {columns - 1}"
         check("point", (query, key), expected, query >= 0 and 0 <= key < columns)
     else:
         expected = f"(query, key) below ({rows}, {columns})"

@@ -17,13 +17,11 @@ from transformer_lab.figures.style import weight_colours
 
 MOST_PARAMETERS = 20_000_000
 """The maximum model size; a larger one makes a slow page of more than 48 MB."""
-BYTES_A_PARAMETER = 2.4
-"""Two bytes in half precision; gzip saves a tenth of them, and base64 then adds a third."""
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
 """The kinds of positions that `page/engine/positions.js` and `attention.js` can compute."""
 OTHERWISE = (
-    "lab(translator, sentence, kernel=True) takes any model, because Python answers; on the command "
-    "line, lab --record stores one sentence of any model"
+    "For other models, use lab(translator, sentence, kernel=True), which runs the model in Python, "
+    "or lab --record on the command line, which stores one sentence"
 )
 
 
@@ -71,8 +69,7 @@ def model_data(translator: Runnable) -> dict[str, Any]:
             positions or recurrence.
     """
     count = sum(parameter.numel() for parameter in translator.model.parameters())
-    megabytes = MOST_PARAMETERS * BYTES_A_PARAMETER / 1e6
-    expected = f"at most {MOST_PARAMETERS:,} in a page, about {megabytes:.0f} MB; {OTHERWISE}"
+    expected = f"at most {MOST_PARAMETERS:,} in a page. {OTHERWISE}"
     check("number of parameters", count, expected, count <= MOST_PARAMETERS)
     with tempfile.TemporaryDirectory() as folder:
         translator.save(folder, dtype=torch.float16)
@@ -87,10 +84,10 @@ def model_data(translator: Runnable) -> dict[str, Any]:
         weights = (Path(folder) / "model.safetensors").read_bytes()
     read["config"].pop("sha256", None)  # of files that the page does not have
     model = read["config"]["model"]
-    expected = f"one of {POSITIONS} in a page; {OTHERWISE}"
+    expected = f"one of {POSITIONS} in a page. {OTHERWISE}"
     check("positions", model["positions"], expected, model["positions"] in POSITIONS)
     recurrent = model["recurrent_decoder"]
-    expected = f"False, a decoder with self-attention, in a page; {OTHERWISE}"
+    expected = f"False (a decoder with self-attention) in a page. {OTHERWISE}"
     check("recurrent_decoder", recurrent, expected, not recurrent)
     source, target = read.pop("source"), read.pop("target")
     for side, state in (("source", source), ("target", target)):
@@ -116,14 +113,14 @@ def check_tokenizer(side: str, state: dict[str, Any]) -> None:
     """Raise a ValueError if the page's script does not support this tokenizer."""
     kind = state.get("kind")
     name = f"kind of {side} tokenizer"
-    check(name, kind, f"'word' or 'bpe' in a page; {OTHERWISE}", kind in ("word", "bpe"))
+    check(name, kind, f"'word' or 'bpe' in a page. {OTHERWISE}", kind in ("word", "bpe"))
     if kind == "bpe":
         ours = json.loads(BPETokenizer.train((), 260).to_json())
         known, found = map(tokenizer_settings, (ours["tokenizer"], state["tokenizer"]))
         if other := sorted(differing_fields(known, found)):
             raise ValueError(
-                f"the {side} tokenizer has other settings for {other}; expected those of "
-                f"BPETokenizer.train in a page; {OTHERWISE}"
+                f"the {side} tokenizer has unsupported settings for {other}; expected those of "
+                f"BPETokenizer.train in a page. {OTHERWISE}"
             )
 
 

@@ -133,16 +133,16 @@ def lab(
     records = isinstance(snapshots, tuple | list) and all(
         isinstance(snapshot, AttentionRecord) for snapshot in snapshots
     )
-    check("snapshots", snapshots, "a list of AttentionRecord", records)
+    check("snapshots", snapshots, "a list of AttentionRecord objects", records)
     if kernel or is_record:
         given = {"prompts": prompts, "examples": examples, "others": others}
         if extra := sorted(name for name, value in given.items() if value):
             raise ValueError(
-                f"{', '.join(extra)} cannot be used, because no translator is in the page"
+                f"{', '.join(extra)} cannot be used, because the page contains no translator"
             )
     if is_record:
         expected = (
-            "None with a record, which has a sentence of its own; call lab(translator, sentences)"
+            "None with a record, which contains its own sentence; call lab(translator, sentences)"
         )
         check("sentences", sentences, expected, sentences is None)
         return record_page(
@@ -158,7 +158,8 @@ def lab(
             languages=languages,
             names=names,
         )
-    check("snapshots", snapshots, "none without a record or a kernel", not snapshots)
+    expected = "an empty list, unless you open a record or use a kernel"
+    check("snapshots", snapshots, expected, not snapshots)
     check("sentences", sentences, "at least one", bool(sentences))
     if examples is None:
         examples = find_examples(opened)

@@ -78,7 +78,7 @@ def translator_page(
         start = add_head(start, find_telling_head(record, "cross", names))
     if taken := sorted({"", UNTRAINED} & set(others or ())):
         expected = f"names other than '' and {UNTRAINED!r}, which the page already uses"
-        raise ValueError(f"others has the names {taken}; expected {expected}")
+        raise ValueError(f"others contains the names {taken}; expected {expected}")
     data |= {
         "sentences": asked,
         "start": start,
@@ -151,7 +151,9 @@ def align_examples(translator: Runnable, examples: Sequence[Example]) -> list[Al
 def names_by_code(names: Mapping[Head, str] | None, heads: Collection[Head]) -> dict[str, str]:
     """Return the names by head code; raise a ValueError if a named head is not in `heads`."""
     if strange := [head for head in names or () if head not in heads]:
-        raise ValueError(f"names has {strange}; expected heads of the model, each a Head")
+        raise ValueError(
+            f"names contains {strange}; expected heads of the model, each given as a Head"
+        )
     return {head.code: name for head, name in (names or {}).items()}
 
 
@@ -164,7 +166,7 @@ def check_alignment(translator: Runnable, example: Example) -> None:
     if example.alignment is None:
         return
     strange = [link for link in example.alignment if not all(map(is_within, link, sizes))]
-    expected = f"at least one link, each from (0, 0) to below {sizes}, in {example.source!r}"
+    expected = f"at least one link in {example.source!r}, each a pair of positions below {sizes}"
     holds = bool(example.alignment) and not strange
     check("alignment", strange or example.alignment, expected, holds)
 

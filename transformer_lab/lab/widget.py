@@ -283,7 +283,7 @@ class LabWidget(anywidget.AnyWidget):
 def check_pinned(pinned: Sequence[int | None], shape: tuple[int, ...]) -> None:
     """Raise a ValueError unless `pinned` is empty or lies inside a map of this shape."""
     rows, columns = shape
-    expected = f"[] or [query, key], below ({rows}, {columns}); key None stands for a whole row"
+    expected = f"[] or [query, key] below ({rows}, {columns}), where key None means a whole row"
     check("pinned", pinned, expected, len(pinned) in (0, 2))
     query, key = pinned or (0, None)
     in_row = query is not None and 0 <= query < rows

@@ -161,7 +161,7 @@ class AttentionCore(nn.Module):
         """
         shape = scores_shape(query, key, cache)
         fits = shape[0] > 0 and query.size(0) % shape[0] == 0
-        expected = f"{shape[0]}, as for the keys, or a multiple of it"
+        expected = f"{shape[0]}, the number of key sentences, or a multiple of it"
         check("number of query sentences", query.size(0), expected, fits or query.size(0) == 0)
         if mask is not None:
             check_mask(mask, shape)

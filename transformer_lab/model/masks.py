@@ -60,7 +60,7 @@ def check_ids(name: str, ids: Any) -> None:
     """Raise a ValueError unless `ids` is an int64 or int32 tensor of shape (batch, length)."""
     fits = isinstance(ids, Tensor) and ids.ndim == 2 and ids.dtype in (torch.int64, torch.int32)
     found = f"{ids.dtype} {tuple(ids.shape)}" if isinstance(ids, Tensor) else type(ids).__name__
-    check(name, found, "a tensor of integers, (batch, length): the ids of each sentence", fits)
+    check(name, found, "an integer tensor (batch, length) with the ids of each sentence", fits)
 
 
 def check_source_mask(mask: Tensor | None, source: Int[Tensor, "batch source"]) -> None:
@@ -75,7 +75,7 @@ def check_source_mask(mask: Tensor | None, source: Int[Tensor, "batch source"]) 
         return
     check_boolean(mask)
     shape, fits = tuple(mask.shape), (len(source), 1, 1, source.size(1))
-    expected = f"(batch, 1, 1, source), here {fits}, as padding_mask makes it"
+    expected = f"(batch, 1, 1, source), here {fits}, as returned by padding_mask"
     check("source_mask.shape", shape, expected, shape in (fits, (1, *fits[1:])))
 
 

@@ -188,7 +188,7 @@ def added_positions(config: TransformerConfig) -> nn.Module:
     if kind == "none" or score_positions(config) is not None:
         return NoPositions()
     raise NotImplementedError(
-        f"positions={kind!r} is named in config.Positions, but nothing builds it"
+        f"positions={kind!r} is listed in config.Positions, but no module implements it"
     )
 
 

@@ -160,8 +160,8 @@ def check_right_padded(target: Int[Tensor, "batch target"], pad_id: int) -> None
     if wrong.any():
         row = int(wrong.nonzero()[0])
         raise ValueError(
-            f"target {row} begins with padding, id {pad_id}; expected padding only after its words. "
-            "Did the tokenizer pad it on the left?"
+            f"target {row} begins with padding (id {pad_id}); expected padding only after the "
+            "words. Did the tokenizer pad it on the left?"
         )
 
 
@@ -184,7 +184,7 @@ def embed_ids(
         most = embedding.num_embeddings - 1
         wrong = ids[(ids < 0) | (ids > most)][0].item()
         raise ValueError(
-            f"ids hold {wrong}; expected 0 to {most}, the ids of the vocabulary"
+            f"ids contain {wrong}; expected 0 to {most}, the ids in the vocabulary"
         ) from None
     return vectors
 

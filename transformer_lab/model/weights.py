@@ -28,7 +28,7 @@ def check_plain(model: Transformer) -> None:
     own, described = shapes_of(model), described_shapes(model.config)
     for name in sorted(own.keys() | described.keys()):
         has, said = own.get(name, "nothing"), described.get(name, "nothing")
-        cause = "Was it quantised, compiled or wrapped? Save the model before that"
+        cause = "Was the model quantised, compiled or wrapped? Save it before doing so"
         expected = f"{said}, as its configuration describes. {cause}"
         check(f"weight {name} of the model", has, expected, has == said)
 

@@ -57,7 +57,7 @@ def build_translator(
     if not isinstance(fitting, StoredPairs):
         fitting = [pair for pair in fitting if not is_too_long(pair, longest)]
         if not fitting:
-            expected = f"one of at most {longest} tokens, and no word over {LONGEST_WORD} letters"
+            expected = f"one with at most {longest} tokens and no word over {LONGEST_WORD} letters"
             raise ValueError(f"all training pairs are too long; expected at least {expected}")
     tokenizers = known.tokenizers(fitting, preset.vocab_size)
     config = preset.model(*(t.vocab_size for t in tokenizers), **changes)
@@ -141,5 +141,5 @@ def encode_fitting(
             most += f", or with a word of more than {LONGEST_WORD} letters,"
     if left_out := len(pairs) - len(fitting):
         one, is_left = ("pair", "is") if left_out == 1 else ("pairs", "are")
-        print(f"{left_out:,} {one} of more than {most} {is_left} left out", file=sys.stderr)
+        print(f"{left_out:,} {one} with more than {most} {is_left} left out", file=sys.stderr)
     return fitting

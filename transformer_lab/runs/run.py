@@ -226,8 +226,8 @@ def begin_run(
     if vocab_size is not None:
         if not known.has_pieces:
             raise ValueError(
-                f"vocab_size is {vocab_size}, but {known.name} takes none: its vocabulary is "
-                "all of its words"
+                f"vocab_size is {vocab_size}, but it cannot be set for {known.name}, whose "
+                "vocabulary is all of its words"
             )
         size = replace(size, vocab_size=vocab_size)
     # A short run validates, too, so that you can see the loss fall.
@@ -313,27 +313,27 @@ def resume_run(
                 said = ("corpus", "data", "preset", "training")
                 lacks = next(name for name in said if not getattr(about, name))
                 raise ValueError(
-                    f"{folder} holds no run that train started: config.json has no {lacks!r}"
+                    f"{folder} is not the folder of a run: its config.json has no {lacks!r}"
                 )
             for name, value, begun in (
                 ("preset", preset, about.preset),
                 ("seed", seed, about.seed),
             ):
                 fits = value is None or value == begun
-                check(name, value, f"{begun!r}, as when {folder} was started", fits)
+                check(name, value, f"{begun!r}, as when the run in {folder} was started", fits)
             training = replace(
                 about.training, **collect_overrides(max_steps, max_minutes, device, precision)
             )
             if training.decay == "linear":
                 end = about.training.max_steps
-                expected = f"{end}, where the learning rate of this run reaches 0"
+                expected = f"{end}, where this run's learning rate reaches 0"
                 check("max_steps", training.max_steps, expected, training.max_steps == end)
             known = find_corpus(about.corpus if corpus is None else corpus)
             with distributed.print_on_rank_zero():
                 splits = known.splits(about.seed, about.skip_bad)
             if fingerprint(splits.train) != about.data:
                 raise ValueError(
-                    f"corpus {known.name!r} is not the one {folder} was trained on, or it has changed"
+                    f"corpus {known.name!r} is not the one used for {folder}, or it has changed"
                     f"{explain_new_split(splits)}"
                 )
             now = replace(about, corpus=known.name, training=replace(training, max_minutes=None))

@@ -39,11 +39,11 @@ def read_description(folder: Path) -> dict[str, Any]:
         description = check_description(found)
         own = description.get("sha256", {}).get("config.json")  # older folders have no checksum
         if own is not None and own != compute_own_checksum(description):
-            raise ValueError("its content is not what was saved")
+            raise ValueError("its content has changed since it was saved")
     except CheckpointError:
         raise
     except (ValueError, RecursionError) as error:
-        raise CheckpointError(f"{path}: damaged: {error}") from error
+        raise CheckpointError(f"{path} is damaged: {error}") from error
     return description
 
 

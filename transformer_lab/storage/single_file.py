@@ -30,7 +30,7 @@ def read_single_file(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     try:
         check_description(description)
     except ValueError as error:
-        raise CheckpointError(f"{path}: damaged: {error}") from error
+        raise CheckpointError(f"{path} is damaged: {error}") from error
     for name in PARTS:
         if name not in description:
             expected = "a translator saved as one file or as a folder"

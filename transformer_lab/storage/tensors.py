@@ -68,11 +68,11 @@ def load_tensors(path: Path, sha256: str | None = None) -> tuple[dict[str, Tenso
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (safetensors.SafetensorError, ValueError, OSError, RecursionError) as error:
         raise CheckpointError(
-            f"{path}: damaged or not a checkpoint of this course: {error}"
+            f"{path} is damaged, or not a checkpoint of this course: {error}"
         ) from error
     own = meta.pop("sha256", None)
     if sha256 is None and own is not None and own != compute_checksum(tensors, meta):
-        raise CheckpointError(f"{path}: damaged: its content is not what was saved")
+        raise CheckpointError(f"{path} is damaged: its content has changed since it was saved")
     return tensors, meta
 
 
@@ -112,7 +112,7 @@ def check_sha256(path: Path, sha256: str | None) -> None:
     with path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != sha256:
-        raise CheckpointError(f"{path}: damaged: its content is not what was saved")
+        raise CheckpointError(f"{path} is damaged: its content has changed since it was saved")
 
 
 def check_tensors(
@@ -137,7 +137,7 @@ def check_tensors(
         want = tuple(expected[name]) if name in expected else "nothing"
         if have != want:
             raise CheckpointError(
-                f"{path}: made for another configuration: {name} has {have}; expected {want}"
+                f"{path} was made for another configuration: {name} has {have}; expected {want}"
             )
         tensor = found[name]
         if tensor.dtype not in dtypes:

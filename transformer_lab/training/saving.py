@@ -83,7 +83,7 @@ def load_state(
     tensors, meta = load_tensors(path)
     parts = meta.get("parts", {})
     if not isinstance(parts, dict) or not all(is_shard(path, name) for name in parts):
-        raise CheckpointError(f"{path}: not the state of a training run")
+        raise CheckpointError(f"{path} is not the state of a training run")
     for name, sha256 in parts.items():
         tensors |= load_tensors(path.with_name(name), sha256)[0]
     return State.from_tensors(tensors, meta, shapes, path, learning)
@@ -105,7 +105,7 @@ def check_shards_exist(folder: Path, shards: Iterable[str]) -> None:
     """Raise a ValueError if a shard is missing, as when the machines do not share a folder."""
     for name in shards:
         if not (folder / name).is_file():
-            expected = "a folder that all machines share, because Adam's state is split"
+            expected = "a folder that all machines share, because each process saves its own part"
             raise ValueError(
                 f"{folder}/{name}, which another process should have written, is missing; "
                 f"expected {expected}"

@@ -106,7 +106,7 @@ class State:
         is_state = model and ema and "cpu" in random and is_progress(progress)
         state = cls(dict(progress) if is_state else {}, model, ema, adam, best or None, random)
         if not is_state or tensors.keys() - state.to_tensors().keys():
-            raise CheckpointError(f"{path}: not the state of a training run")
+            raise CheckpointError(f"{path} is not the state of a training run")
         has_adam = state.progress["step"] > 0  # there is no Adam state before the first step
         for values in (model, ema, *([best] if best else [])):
             check_tensors(values, shapes, path, [torch.float32])

@@ -83,22 +83,22 @@ def norm_of_each_line(weights):
 
 
 TABLE = [
-    ("score_variance", only_d_k, "only for numbers of variance 1"),
+    ("score_variance", only_d_k, "only for numbers with variance 1"),
     ("score_variance", the_standard_deviation, "this is the standard deviation"),
     ("score_variance", not_squared, "Square both"),
     ("score_variance", variances_added, "product of the variances"),
-    ("score_variance", d_k_squared, "not d_k²-fold"),
+    ("score_variance", d_k_squared, "you multiply by d_k²"),
     ("score_variance", one_product, "the variance of one product"),
     ("softmax_jacobian", no_outer, "−w_j w_k is missing"),
     ("softmax_jacobian", sign_turned, "the sign"),
     ("softmax_jacobian", for_one_row, "right for a single row"),
-    ("softmax_jacobian", diagonal_alone, "the diagonal alone"),
+    ("softmax_jacobian", diagonal_alone, "this is only the diagonal"),
     ("softmax_jacobian", bare_identity, "multiplied by w_j"),
     ("softmax_jacobian", a_vector, "each row is a square"),
-    ("jacobian_norm", no_root, "take the square root"),
+    ("jacobian_norm", no_root, "Take the square root"),
     ("jacobian_norm", norm_of_all, "each row of weights should get its own"),
     ("jacobian_norm", trace, "this is the trace"),
-    ("jacobian_norm", diagonal_norm, "only the diagonal"),
+    ("jacobian_norm", diagonal_norm, "you use only the diagonal"),
     ("jacobian_norm", absolute_values, "sum of absolute values"),
-    ("jacobian_norm", norm_of_each_line, "one axis only"),
+    ("jacobian_norm", norm_of_each_line, "over only one axis"),
 ]

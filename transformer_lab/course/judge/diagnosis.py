@@ -67,7 +67,7 @@ def describe_first_wrong_case(attempt: Attempt, misread: str | None) -> str:
         return "it returns None. Is there a `return`?"
     if len(got.results) != len(want.results):
         asked = f"{len(want.results)}: {', '.join(names)}"
-        note = " (a list counts as several values)" if len(want.results) == 1 else ""
+        note = " (the items of a list count as separate values)" if len(want.results) == 1 else ""
         many = "1 value" if len(got.results) == 1 else f"{len(got.results)} values"
         return f"it returns {many}, but should return {asked}{note}"
     if got.is_wrapped(want):
@@ -105,8 +105,8 @@ def describe_other_kind(error: NotComparableError, want: Outcome, names: Sequenc
         )
     if isinstance(value, list | tuple | np.ndarray):
         for inner in find_unusable(value):
-            has = "have" if _is_plural(name) else "has"
-            return f"{name} {has} {describe_kind(inner)} in it, but should be {asked}"
+            holds = "contain" if _is_plural(name) else "contains"
+            return f"{name} {holds} {describe_kind(inner)}, but should be {asked}"
     kind = f"an array with dtype {value.dtype}" if isinstance(value, np.ndarray) else None
     return f"{name} {verb} {kind or describe_kind(value)}, but should be {asked}"
 
@@ -194,26 +194,29 @@ def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | 
         means = "some of yours have decimals" if (got % 1).any() else "yours are stored as floats"
         return f"{name} should consist of whole numbers, but {means}{rest}"
     if not is_same_kind(got, want):
-        return f"{name} has dtype {got.dtype}, but should have {want.dtype}{rest}"
+        return f"{name} has dtype {got.dtype}, but should have dtype {want.dtype}{rest}"
     reason = misread or choose_reason(FINDERS, attempt, at, place)
     first = find_first_difference(got, want, attempt.tolerance)
-    where = f"{name}[{', '.join(map(str, first))}]" if first else name
+    where = f"entry [{', '.join(map(str, first))}] of {name}" if first else name
     if is_numeric(got):
         figures = f"{got[first]:.9g}, but should be {want[first]:.9g}"
     else:
-        figures = f"{str(got[first])[:160]}, but should be {str(want[first])[:160]}"
+        figures = f"{str(got[first])[:160]!r}, but should be {str(want[first])[:160]!r}"
     line = f"{where} {'are' if where == name and _is_plural(name) else 'is'} {figures}"
     if not reason:
         return f"{line}{rest}{work_out(attempt)}"
     more = work_out(attempt) if says_no_cause(reason, got, want) else ""
     if reason.startswith("it is ") and verb == "is":
+        cause = reason.partition(". ")[2]
+        if cause:
+            return f"{line}{rest}. {cause}{more}"
         return f"{name} {reason[3:]}{rest}\n{line}{more}"
     return f"{name}{rest}: {reason}\n{line}{more}"
 
 
 def _is_plural(name: str) -> bool:
     """Return whether a result's name is a plural: "the rows" is, "the list of words" is not."""
-    noun = name.partition(" of ")[0]
+    noun = "" if name.startswith("what ") else name.partition(" of ")[0]
     is_many = noun.endswith("s") and not noun.endswith(("ss", "as", "us", "is"))
     return is_many or " and " in name
 

@@ -80,7 +80,7 @@ def describe_error(error: BaseException, watched: RecordedAnswer) -> str:
     )
     if frame and reason == NONE:
         reason = explain_made_none(*frame, watched)
-    why = f"\n  that is: {reason}" if reason else ""
+    why = f"\n  This means: {reason}" if reason else ""
     if frame:
         return f"it stops with {said}{describe_line(*frame)}{why}"
     if watched.has_returned:
@@ -187,8 +187,8 @@ def describe_line(frame: types.FrameType, line: int) -> str:
     """Describe a line of code: its number, its source if known, and the shapes of its variables."""
     text = read_line(frame, line)
     sizes = ", ".join(describe_sizes(text, frame.f_locals))
-    where = f"\n  in your line {line}{': ' * bool(text)}{text}"
-    return f"{where}\n  there {sizes}" if sizes else where
+    where = f"\n  on line {line} of your code{': ' * bool(text)}{text}"
+    return f"{where}\n  at that point, {sizes}" if sizes else where
 
 
 def describe_sizes(text: str, known: Mapping[str, Any]) -> Iterator[str]:

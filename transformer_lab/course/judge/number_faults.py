@@ -267,5 +267,5 @@ def find_fault_in_other_results(attempt: Attempt, at: int, place: int) -> str | 
             continue
         found = choose_reason(NUMBER_FINDERS, attempt, at, n)
         if found and not says_only_where(found, got, want):
-            return f"look at {name} first: {found}"
+            return f"look at {name} first ({found})"
     return None

@@ -72,7 +72,7 @@ class Outcome:
 
     def is_stub(self) -> bool:
         """Return whether the learner's own code, not a library, raised NotImplementedError."""
-        own = re.search(r"in your line \d+(?:\n|$|: .*\braise\b)", self.complaint)
+        own = re.search(r"on line \d+ of your code(?:\n|$|: .*\braise\b)", self.complaint)
         return isinstance(self.error, NotImplementedError) and own is not None
 
     def has_same_gradients(self, other: "Outcome") -> bool:

@@ -79,7 +79,7 @@ def check_tree(
     """Raise a ValueError unless the nodes form one tree, each with a word and a log-probability."""
     nodes = range(len(parents))
     check("len(parents)", len(parents), "at least 1", len(parents) > 0)
-    check("parents[0]", parents[0], "None, as it is the empty beginning", parents[0] is None)
+    check("parents[0]", parents[0], "None for the empty beginning", parents[0] is None)
     for node in nodes[1:]:
         parent = parents[node]
         fits = parent is not None and 0 <= parent < node

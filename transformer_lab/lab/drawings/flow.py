@@ -61,7 +61,7 @@ def forward_flow(translator: Watched, source: str) -> Drawing:
     recurrent = config.recurrent_decoder
     check("recurrent_decoder", recurrent, "False, as in Figure 1", not recurrent)
     layers = config.num_encoder_layers, config.num_decoder_layers
-    check("layers", layers, "1 or more on both sides", min(layers) > 0)
+    check("layers", layers, "at least 1 in each stack", min(layers) > 0)
     seen, record = capture_modules(translator, source)
     for name, tokens in (("source", record.source_tokens), ("translation", record.target_tokens)):
         check(

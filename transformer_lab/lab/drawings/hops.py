@@ -61,10 +61,10 @@ def two_hops(
         raise ValueError(f"heads are of the kinds {sorted(kinds)}; expected encoder and cross")
     check("len(heads)", len(heads), f"2 to {MOST_HEADS}", len(heads) <= MOST_HEADS)
     check("len(called)", len(called), f"0 or {len(heads)}", len(called) in (0, len(heads)))
-    check("len(pairs)", len(pairs), "2, to compare", len(pairs) == 2)
+    check("len(pairs)", len(pairs), "2, for a comparison", len(pairs) == 2)
     facts = [pair.coreference for pair in pairs]
     who = [fact for fact in facts if fact is not None]
-    check("number of pairs with a pronoun", len(who), "both", len(who) == len(pairs))
+    check("number of pairs with a pronoun", len(who), "2, one in each pair", len(who) == len(pairs))
     pronouns = [
         pair.target_tokens[fact.target_pronoun] for pair, fact in zip(pairs, who, strict=True)
     ]

@@ -39,7 +39,7 @@ def decoder_stepper(
     check(
         "largest weight on a later word",
         ahead,
-        "0, because a causal decoder sees no later word",
+        "0, because a causal decoder cannot see later words",
         ahead == 0,
     )
     nexts = record.next_tokens
@@ -71,7 +71,7 @@ def head_weights(record: AttentionRecord, kind: Kind, place: tuple[int, int]) ->
     """Return a head's weights (query, key); raise a ValueError if the record lacks it."""
     layers: tuple[np.ndarray, ...] = getattr(record, kind)
     layer, head = place
-    expected = "at least 1: the drawing is of a decoder with self- and cross-attention"
+    expected = "at least 1, because the decoder drawn has self-attention and cross-attention"
     check(f"number of {kind} layers", len(layers), expected, bool(layers))
     check(f"layer of {kind}", layer, f"0 to {len(layers) - 1}", 0 <= layer < len(layers))
     heads = len(layers[layer])

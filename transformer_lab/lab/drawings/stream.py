@@ -51,11 +51,11 @@ def residual_stream(
     Raises:
         ValueError: If the vector is too short or too long, or a sub-layer changes its shape.
     """
-    check("length of x", len(x), "2 to 6, so that each can be read", 2 <= len(x) <= 6)
+    check("length of x", len(x), "2 to 6, so that each number fits", 2 <= len(x) <= 6)
     speaking = (attention, feed_forward)
     for name, sublayer in zip(("attention", "feed_forward"), speaking, strict=True):
         shape = np.shape(sublayer(x))
-        check(f"shape of what {name} returns", shape, f"{x.shape}, like x", shape == x.shape)
+        check(f"shape of the result of {name}", shape, f"{x.shape}, as for x", shape == x.shape)
     silent = (np.zeros_like, np.zeros_like)
     flows = {
         name: {order: run_sublayers(x, sublayers, order == "pre") for order in ("post", "pre")}

@@ -80,7 +80,7 @@ def zoom_to_weight(
     check("recurrent_decoder", recurrent, "False, as in Figure 1", not recurrent)
     depths = {"encoder": config.num_encoder_layers, "decoder": config.num_decoder_layers}
     layers = tuple(depths.values())
-    check("layers", layers, "1 or more on both sides", min(layers) > 0)
+    check("layers", layers, "at least 1 in each stack", min(layers) > 0)
     seen, record = capture_vectors(translator, source, depths)
     for name, tokens in (("source", record.source_tokens), ("translation", record.target_tokens)):
         check(
@@ -95,7 +95,7 @@ def zoom_to_weight(
     check("key", key, f"one of {', '.join(keys)}", key in keys)
     row, column = queries.index(query), keys.index(key)
     is_seen = head.kind != "decoder" or column <= row
-    check("key", key, f"a word that {query!r} may see: the mask hides later ones", is_seen)
+    check("key", key, f"a word that {query!r} may see (the mask hides later ones)", is_seen)
     blocks = [
         block_data(side, layer, seen) for side, depth in depths.items() for layer in range(depth)
     ]

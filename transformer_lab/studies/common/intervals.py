@@ -65,7 +65,7 @@ def t_interval(values: Sequence[float]) -> tuple[float, float]:
     Raises:
         ValueError: If there are fewer than 3 values, or more than 30.
     """
-    check("number of values", len(values), f"from {min(T)} to {max(T)}", len(values) in T)
+    check("number of values", len(values), f"{min(T)} to {max(T)}", len(values) in T)
     mean = np.mean(values)
     half = T[len(values)] * np.std(values, ddof=1) / np.sqrt(len(values))
     return float(mean - half), float(mean + half)

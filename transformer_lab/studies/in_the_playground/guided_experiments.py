@@ -117,7 +117,7 @@ def open_playground() -> Iterator[Any]:
     path = find_browser()
     if path is None:
         raise RuntimeError(
-            "no browser: apt-get install chromium, or set CHROMIUM to a browser's path"
+            "no browser found; run apt-get install chromium, or set CHROMIUM to a browser's path"
         )
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])

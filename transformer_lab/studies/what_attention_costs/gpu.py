@@ -156,7 +156,7 @@ def time_steps(loop: PlainTraining, batches: Sequence[Batch]) -> float:
     synchronize(loop.device)
     seconds = time.perf_counter() - start
     if not torch.stack(losses).isfinite().all():
-        raise ValueError(f"a loss of {type(loop.model).__name__} is not finite")
+        raise ValueError(f"the loss of {type(loop.model).__name__} is not finite")
     return seconds
 
 

@@ -28,6 +28,12 @@ CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "the right result, rounded up": np.ceil,
 }
 
+CAUSES = {
+    "NaN": "NaN can come from 0/0, ∞ − ∞, 0 · ∞ or the logarithm of a negative number",
+    "infinite": "∞ can come from an ∞ in your code, an overflow, a division by 0 or the logarithm of 0",
+}
+"""What can make a number NaN or infinite."""
+
 
 def find_nan_or_infinity(got: np.ndarray, want: np.ndarray) -> str | None:
     """Return a hint if some numbers are NaN or infinite but should not be, and None otherwise.
@@ -36,20 +42,15 @@ def find_nan_or_infinity(got: np.ndarray, want: np.ndarray) -> str | None:
     """
     if got.dtype.kind != "f" or got.shape != want.shape or not is_numeric(want):
         return None
-    for name, test in (
-        ("NaN, which comes from 0/0, ∞ − ∞, 0 · ∞ or the logarithm of a negative number", np.isnan),
-        (
-            "infinite, because of an ∞ in your code, an overflow, a division by 0 or the logarithm of 0",
-            np.isinf,
-        ),
-    ):
+    for name, test in (("NaN", np.isnan), ("infinite", np.isinf)):
         bad = test(got) & ~test(want)
         if bad.any():
             good = is_close(np.where(bad, 0, got), np.where(bad, 0, want), TOLERANCE)
             rest = "; the others are right" if good and not bad.all() else ""
             # If ∞ is expected elsewhere, an ∞ here was written on purpose.
-            said = "infinite, and should not be" if name[:3] == "inf" and test(want).any() else name
-            return f"{describe_count(bad)} {said}{rest}"
+            if name == "infinite" and test(want).any():
+                return f"{describe_count(bad)} infinite, and should not be{rest}"
+            return f"{describe_count(bad)} {name}{rest}. {CAUSES[name]}"
     if want.dtype.kind == "f":
         for name, test in (("∞", np.isinf), ("NaN", np.isnan)):
             lost = test(want) & ~test(got)

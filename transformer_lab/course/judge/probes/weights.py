@@ -64,10 +64,10 @@ def describe_sharpness(got: np.ndarray, want: np.ndarray, axis: int) -> str | No
     name = format_axis(axis, want.ndim)
     apart = (got**2).sum(axis) - (want**2).sum(axis)
     ordered = not contradicts_order(np.moveaxis(got, axis, -1), np.moveaxis(want, axis, -1))
-    kept = ", and their order is right" if ordered else ", but their order is wrong"
-    start = f"the sums along {name} are 1 as they should be{kept}"
+    order = "and the weights are in the right order" if ordered else "but the order is wrong"
+    start = f"the sums along {name} are 1, as they should be, {order}"
     if (got < -TOLERANCE).any():
-        return f"{start}; some weights are below 0"
+        return f"{start}; some weights are negative"
     if (got.argmax(axis) != want.argmax(axis)).any():
         return start
     if (apart > 0).all():

@@ -74,74 +74,76 @@ softmax = Check(
     mistakes=[
         Mistake(
             _edit_softmax(("axis=-1", "axis=0")),
-            "rows do not sum to 1. Did the softmax run over the wrong axis? The keys are the "
-            "last axis.",
+            "the rows do not sum to 1, because your softmax runs over the wrong axis. It should "
+            "run over the keys, which are the last axis.",
         ),
         Mistake(
             _edit_softmax(("axis=-1, keepdims=True", "")),
-            "the weights of all rows together sum to 1, but each row should. Sum over one axis.",
+            "your weights sum to 1 over all rows together, but each row should sum to 1. Sum over "
+            "only one axis.",
         ),
         Mistake(
             _edit_softmax(
                 (" - scores.max(axis=-1, keepdims=True)", ""),
                 ("weights.sum(axis=-1, keepdims=True)", "weights.sum()"),
             ),
-            "the exponentials of all rows are added up, but each row has to be divided by its own "
-            "sum: sum along the last axis, and keep that axis.",
+            "you divide by the sum of all rows' exponentials, but each row should be divided by "
+            "its own sum. Sum along the last axis, and keep that axis.",
         ),
         Mistake(
             _edit_softmax(("weights.sum(axis=-1, keepdims=True)", "weights.sum()")),
-            "each row has its own maximum here, but it needs its own sum, too. Sum along the "
-            "last axis.",
+            "you use each row's own maximum, but you divide by the sum of the whole array. Divide "
+            "each row by its own sum, taken along the last axis.",
         ),
         Mistake(
             _edit_softmax(("scores.max", "scores.min")),
-            "you subtract the smallest score of the row. It may be -inf, and if it is not, the "
-            "large scores stay large.",
+            "you subtract the smallest score of the row, but that score may be -inf. Even if it is "
+            "not, the large scores stay large.",
         ),
         Mistake(
             _edit_softmax(("scores.max", "scores.mean")),
-            "you subtract the mean of the row, but a single hidden score makes that -inf. "
-            "Subtract the largest score, which is always enough.",
+            "you subtract the mean of the row, but a single hidden score makes that mean -inf. "
+            "Subtract the largest score, which always works.",
         ),
         Mistake(
             _edit_softmax(("scores.max", "abs(scores).max")),
-            "you subtract the largest absolute value, not the largest score. If all scores are "
-            "far below 0, all exponentials become 0.",
+            "you subtract the largest absolute value, but you should subtract the largest score. "
+            "If all scores are far below 0, your exponentials all become 0.",
         ),
         Mistake(
             _edit_softmax(("scores.max(axis=-1, keepdims=True)", "scores[..., :1]")),
-            "you subtract the first score of the row, but it need not be the largest.",
+            "you subtract the first score of the row, but you should subtract the largest, which "
+            "may be a different one.",
         ),
         Mistake(
             _edit_softmax((" - scores.max(axis=-1, keepdims=True)", "")),
-            "this is right for small scores, but NaN for large ones, because exp(800) "
-            "overflows. Subtract the largest score of the row first.",
+            "this works for small scores, but large ones give NaN, because exp(800) overflows. "
+            "Subtract the largest score of the row first.",
         ),
         Mistake(
             _edit_softmax(("scores.max(axis=-1, keepdims=True)", "scores.max()")),
-            "rows far below the largest score of the whole array come out as 0/0. Subtract each"
-            " row's own maximum, not the array's.",
+            "you subtract the maximum of the whole array, so rows far below it come out as 0/0. "
+            "Subtract each row's own maximum.",
         ),
         Mistake(
             _edit_softmax(("weights.sum(axis=-1,", "weights.sum(axis=0,")),
-            "you divide by the sums of the columns. The keys are the last axis, so add up each row: "
-            "axis=-1.",
+            "you divide by the sums of the columns, but each row should be divided by its own sum. "
+            "The keys are the last axis, so use axis=-1.",
         ),
         Mistake(
             _edit_softmax((" / weights.sum(axis=-1, keepdims=True)", "")),
-            "the rows are not divided by their sum, so they do not sum to 1.",
+            "you do not divide each row by its sum, so the rows do not sum to 1.",
         ),
         Mistake(
             _edit_softmax((", keepdims=True", "")),
-            "this is right only for a single row of scores. A sum over an axis removes the axis, "
-            "so the rows no longer line up with their sums. With keepdims=True the axis stays, "
-            "with length 1.",
+            "this is right only for a single row of scores. Summing over an axis removes that "
+            "axis, so the sums no longer line up with the rows. Write keepdims=True to keep the "
+            "axis, with length 1.",
         ),
         Mistake(
             _edit_softmax(("axis=-1", "axis=1")),
-            "axis=1 is the last axis only in a matrix. The keys are the last axis, however many "
-            "axes there are, so write axis=-1.",
+            "you use axis=1, which is the last axis only if there are two. The keys are always the "
+            "last axis, so write axis=-1.",
         ),
         Mistake(
             _edit_softmax(
@@ -150,11 +152,12 @@ softmax = Check(
                     "scores -= scores.max(axis=-1, keepdims=True)\n    weights = np.exp(scores)",
                 )
             ),
-            "it changes the scores in place (-=), but the caller may still need them.",
+            "this changes the scores in place (-=), but the caller may still need them.",
         ),
         Mistake(
             lambda scores: _softmax(-scores),
-            "the largest score gets the smallest weight. Look at the sign inside exp.",
+            "your largest score gets the smallest weight, but it should get the largest. Check the "
+            "sign inside exp.",
         ),
     ],
 )
@@ -177,7 +180,7 @@ def _work_out_attention(
 ) -> Iterator[Step]:
     products, d_k = key[at[:-2]] @ query[at[:-1]], query.shape[-1]
     weights = reference.softmax(products / np.sqrt(d_k))
-    yield f"{name_row('query', at)} times each key, added up", products
+    yield f"the dot product of {name_row('query', at)} and each key", products
     yield f"each divided by √{d_k} (the scores)", products / np.sqrt(d_k)
     yield "their softmax (the weights)", weights
     yield "each value times its weight, added up (the output)", weights @ value[at[:-2]]
@@ -209,13 +212,13 @@ attention = Check(
         ),
         Mistake(
             _edit_attention(("np.sqrt(query.shape[-1])", "2.0")),
-            "you divide by 2, which is √d_k for the queries on this page. Divide by the square "
-            "root of d_k, the length of the last axis of `query`.",
+            "you divide by 2, which is √d_k only for the queries on this page. Divide by the "
+            "square root of d_k, the length of the last axis of `query`.",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "2.0")),
-            "you divide by √2. On this page √d_k is 2, because d_k, the length of the last "
-            "dimension, is 4.",
+            "you divide by √2, but you should divide by √d_k. On this page, d_k (the length of the "
+            "last axis) is 4, so √d_k is 2.",
         ),
         Mistake(
             _edit_attention(("np.sqrt(query.shape[-1])", "query.shape[-1]")),
@@ -223,65 +226,68 @@ attention = Check(
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "key.shape[-2]")),
-            "you divided by the square root of the number of keys. But d_k is the width of a key, the "
-            "last dimension.",
+            "you divided by the square root of the number of keys, but d_k is the width of a key "
+            "(the last dimension).",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "query.shape[-2]")),
-            "you divided by the square root of the number of queries. But d_k is the width of a query,"
-            " the last dimension.",
+            "you divided by the square root of the number of queries, but d_k is the width of a "
+            "query (the last dimension).",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "query.shape[0]")),
-            "you divided by √query.shape[0], which counts queries or sentences. But d_k is the "
-            "last dimension, shape[-1].",
+            "you divided by √query.shape[0], but shape[0] counts queries or sentences. Use d_k, "
+            "the last dimension, which is shape[-1].",
         ),
         Mistake(
             _edit_attention(("key.swapaxes(-2, -1)", "key.T")),
-            "this is right without a batch. With one, .T reverses the order of all axes, but "
-            "only the last two should be swapped.",
+            "this is right only without a batch. With a batch, .T reverses the order of all axes, "
+            "but only the last two should be swapped.",
         ),
         Mistake(
             _edit_attention(("key.swapaxes(-2, -1)", "key.T"), ("np.sqrt(query.shape[-1])", "2.0")),
-            "this line is right only for the page's own numbers. There d_k is 4, so √d_k is 2, "
-            "and there is no batch, whose axis .T would move, too.",
+            "this is right only for the numbers on this page, where d_k is 4 (so √d_k is 2) and "
+            "there is no batch. With a batch, .T would move the batch axis, too.",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "query.shape[1]")),
-            "shape[1] is the width of a query only if there is no batch. Take the last axis: "
-            "shape[-1].",
+            "you use shape[1], which is the width of a query only if there is no batch. Use the "
+            "last axis, shape[-1].",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "key.shape[1]")),
-            "shape[1] is the width of a key only if there is no batch. Take the last axis: "
-            "shape[-1].",
+            "you use shape[1], which is the width of a key only if there is no batch. Use the last "
+            "axis, shape[-1].",
         ),
         Mistake(
             _edit_attention(("np.sqrt(query.shape[-1])", "query.shape[-1] ** 1 / 2")),
-            "without brackets, `/ d_k ** 1/2` divides by d_k and then by 2, because ** comes first. "
-            "Write ** 0.5, or np.sqrt.",
+            "without brackets, `/ d_k ** 1/2` divides by d_k and then by 2, because ** comes "
+            "first. Write ** 0.5, or np.sqrt.",
         ),
         Mistake(
             _edit_attention(("np.sqrt(query.shape[-1])", "(query.shape[-1] ** 1 / 2)")),
-            "(d_k ** 1/2) is d_k divided by 2, because ** comes before /. Write ** 0.5, or np.sqrt.",
+            "you divide by (d_k ** 1/2), which is d_k divided by 2, because ** comes before /. "
+            "Write ** 0.5, or np.sqrt.",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "value.shape[-1]")),
-            "you divided by √d_v, the width of a value. But it is queries and keys that are "
-            "compared.",
+            "you divided by √d_v, where d_v is the width of a value. Divide by √d_k, because the "
+            "scores compare queries with keys.",
         ),
         Mistake(
             _edit_attention(
                 ("softmax(scores)", "softmax(scores.swapaxes(-2, -1)).swapaxes(-2, -1)")
             ),
-            "the columns sum to 1, but the rows should. Let the softmax run over the keys.",
+            "the columns sum to 1, but the rows should. Apply the softmax over the keys, not over "
+            "the queries.",
         ),
         Mistake(
             _edit_attention(
                 (" / np.sqrt(query.shape[-1])", ""),
                 ("softmax(scores)", "softmax(scores) / np.sqrt(query.shape[-1])"),
             ),
-            "rows do not sum to 1. Divide by √d_k before the softmax, not after it.",
+            "you divide by √d_k after the softmax, so the rows do not sum to 1. Divide before the "
+            "softmax.",
         ),
         Mistake(
             _edit_attention(
@@ -290,18 +296,18 @@ attention = Check(
                     "np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)",
                 )
             ),
-            "this is right for small scores, but NaN for large ones, because their exponentials "
-            "are infinite. Use the softmax that you wrote before, which subtracts the largest "
-            "score of the row.",
+            "this works for small scores, but large ones give NaN, because their exponentials "
+            "overflow. Use the softmax that you wrote earlier, which subtracts the largest score "
+            "of the row.",
         ),
         Mistake(
             _edit_attention(("value, weights", "value, scores")),
-            "the output is right, but what you return as weights are the scores before the "
-            "softmax.",
+            "the output is right, but you return the scores before the softmax instead of the "
+            "weights.",
         ),
         Mistake(
             _edit_attention(("weights @ value, weights", "weights, weights @ value")),
-            "output and weights are swapped. Return (output, weights).",
+            "the output and the weights are swapped. Return (output, weights).",
         ),
     ],
 )

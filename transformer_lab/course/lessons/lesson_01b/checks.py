@@ -43,7 +43,7 @@ def _work_out_softmax_backward(
     mean = (gradient * row).sum()
     yield f"{name_row('grad_output', at)}, each number times its weight", gradient * row
     yield "their sum", mean
-    yield "that sum subtracted from each number of the row", gradient - mean
+    yield "that sum subtracted from each number in the row", gradient - mean
     yield "each of these differences times its weight", row * (gradient - mean)
 
 
@@ -62,57 +62,60 @@ softmax_backward = Check(
     mistakes=[
         Mistake(
             lambda g, w: g * w * (1 - w),
-            "this is the diagonal of the Jacobian alone. The term −w_j w_k is missing, because a "
-            "score also moves the other weights of its row.",
+            "this is only the diagonal of the Jacobian. The term −w_j w_k is missing, because a "
+            "score also changes the other weights in its row.",
         ),
         Mistake(
             lambda g, w: w * (g - g.mean(axis=-1, keepdims=True)),
-            "you subtract the plain mean of dw, but it should be the weighted one, Σ_j dw_j w_j.",
+            "you subtract the plain mean of dw, but you should subtract the weighted mean, Σ_j "
+            "dw_j w_j.",
         ),
         Mistake(lambda g, w: g * w, "the term −w_k Σ_j dw_j w_j is missing."),
         Mistake(
             lambda g, w: w * (g - _sum_rows(g)),
-            "the sum inside should weight each dw_j by w_j, so it is Σ_j dw_j w_j.",
+            "you subtract the plain sum of dw, but the sum should weight each dw_j by w_j: Σ_j "
+            "dw_j w_j.",
         ),
         Mistake(
             lambda g, w: w * (g - (g * w).sum(axis=0, keepdims=True)),
-            "the sum runs over the wrong axis. Sum along each row, and keep that axis with "
+            "you sum over the wrong axis. Sum along each row, and keep that axis with "
             "keepdims=True.",
         ),
         Mistake(
             lambda g, w: w * (g - (g * w).sum()),
-            "the sum runs over the whole array, but each row has its own sum.",
+            "you sum over the whole array, but each row should have its own sum.",
         ),
         Mistake(
             lambda g, w: w * g - _sum_rows(g * w),
-            "the factor w_k belongs to both terms, so you need brackets.",
+            "you multiply only the first term by w_k, but the factor belongs to both terms. Add "
+            "brackets.",
         ),
         Mistake(
             lambda g, w: w * (g + _sum_rows(g * w)),
-            "the weighted average should be subtracted from dw_k, not added to it.",
+            "you add the weighted average to dw_k, but it should be subtracted.",
         ),
         Mistake(
             lambda g, w: w * (g - (g * w).sum(axis=1, keepdims=True)),
-            "axis=1 is the last axis only in a matrix. Write axis=-1.",
+            "you sum over axis=1, which is the last axis only if there are two. Write axis=-1.",
         ),
         Mistake(
             lambda g, w: w * (_sum_rows(g * w) - g),
-            "this is right except for the sign. It is (δ_jk − w_k), not (w_k − δ_jk).",
+            "this is right except for the sign. It should be (δ_jk − w_k), not (w_k − δ_jk).",
         ),
         Mistake(
             _use_one_jacobian,
-            "this is right only for a single row. Each row has its own Jacobian, but the last "
-            "form of the formula needs no Jacobian.",
+            "this is right only for a single row, because each row has its own Jacobian. Use the "
+            "last form of the formula, which needs no Jacobian.",
         ),
         Mistake(
             lambda g, w: w * (g - g @ w),
-            "this is right only for a single row. Between matrices, @ multiplies every row of one "
-            "by every column of the other, but here each row has its own sum of products.",
+            "this is right only for a single row. For matrices, @ multiplies every row of the "
+            "first by every column of the second, but you need one sum of products for each row.",
         ),
         Mistake(
             lambda g, w: w * (g - (g * w).sum(axis=-1)),
-            "this is right only for a single row. To fit its row, each sum has to keep its axis, "
-            "with length 1. Write keepdims=True.",
+            "this is right only for a single row. With several, the summed axis has to be kept, "
+            "with length 1, so that each sum lines up with its row. Write keepdims=True.",
         ),
         Mistake(
             lambda g, w: g - _sum_rows(g * w),
@@ -167,7 +170,7 @@ def _work_out_backward(
 ) -> Iterator[Step]:
     d_o, q, k, v, a = (x[at[:-2]] for x in (grad_output, query, key, value, weights))
     d_s, row, d_k = reference.softmax_backward(d_o @ v.T, a), at[-2], q.shape[-1]
-    mixed = f"times its number, added up, divided by √{d_k}"
+    mixed = f"times its entry of dS, added up and divided by √{d_k}"
     if row < len(q):
         yield f"softmax_backward of row {row} of dA ({name_row('dS', at)})", d_s[row]
         yield f"each key {mixed} ({name_row('dQ', at)})", d_s[row] @ k / d_k**0.5
@@ -194,11 +197,12 @@ attention_backward = Check(
     mistakes=[
         Mistake(
             _edit_backward((" / root", "")),
-            "dV is right, but dQ and dK lack the 1/√d_k by which the scores were multiplied.",
+            "dV is right, but dQ and dK lack the factor 1/√d_k, by which the scores were "
+            "multiplied.",
         ),
         Mistake(
             _edit_backward(("query / root", "query")),
-            ("dQ and dV are right, but dK lacks its 1/√d_k."),
+            ("dQ and dV are right, but dK lacks its factor 1/√d_k."),
         ),
         Mistake(
             _edit_backward(
@@ -207,27 +211,27 @@ attention_backward = Check(
                     "grad_output @ _transpose(value)",
                 )
             ),
-            "dV is right, but dQ and dK skip the softmax. The gradient of the weights is not "
-            "that of the scores.",
+            "dV is right, but dQ and dK skip the softmax. First turn the gradient of the weights "
+            "into the gradient of the scores.",
         ),
         Mistake(
             _edit_backward(("/ root", "/ query.shape[-1]")),
-            "dQ and dK are divided by d_k, but the scores were divided by √d_k.",
+            "you divide dQ and dK by d_k, but you should divide them by √d_k, as the scores were.",
         ),
         Mistake(
             _edit_backward(("/ root", "* root")),
-            "dQ and dK are multiplied by √d_k, but the scores were divided by it, and so are "
-            "their gradients.",
+            "you multiply dQ and dK by √d_k, but you should divide them by √d_k, as the scores "
+            "were.",
         ),
         Mistake(
             _edit_backward(("/ root", "/ 2.0")),
-            "you divide dQ and dK by 2, which is not √d_k for every query. Divide by the square "
-            "root of d_k, the length of the last axis of `query`.",
+            "you divide dQ and dK by 2, which is √d_k only if d_k is 4. Divide by the square root "
+            "of d_k, the length of the last axis of `query`.",
         ),
         Mistake(
             _edit_backward(("_transpose(grad_scores)", "grad_scores.T")),
-            "this is right without a batch. With one, .T reverses the order of all axes, but "
-            "only the last two should be swapped. Write swapaxes(-2, -1).",
+            "this is right only without a batch. With a batch, .T reverses the order of all axes, "
+            "but only the last two should be swapped. Write swapaxes(-2, -1).",
         ),
         Mistake(
             _edit_backward(
@@ -236,19 +240,19 @@ attention_backward = Check(
                     "weights, grad_output @ _transpose(value)",
                 )
             ),
-            "the arguments of softmax_backward are swapped. The gradient comes first, and then "
-            "the weights.",
+            "you swapped the arguments of softmax_backward. The gradient comes first, then the "
+            "weights.",
         ),
         Mistake(
             _edit_backward(
                 ("grad_query, grad_key, grad_value", "grad_value, grad_query, grad_key")
             ),
-            "dV should come last. Return (dQ, dK, dV).",
+            "you return dV first, but it should come last. Return (dQ, dK, dV).",
         ),
         Mistake(
             _edit_backward(("_transpose(weights)", "_transpose(reference.softmax(weights))")),
-            "dQ and dK are right, but for dV use the weights as they are, because they come out "
-            "of the softmax.",
+            "dQ and dK are right, but for dV you apply the softmax to the weights, which have "
+            "already been through it. Use the weights unchanged.",
         ),
         Mistake(
             _edit_backward(

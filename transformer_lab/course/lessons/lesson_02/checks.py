@@ -19,10 +19,10 @@ def _compute_variance(d_k: int, query_std: float, key_std: float) -> float:
 
 def _work_out_variance(d_k: int, query_std: float, key_std: float, at: tuple) -> Iterator[Step]:
     product = query_std**2 * key_std**2
-    yield "query_std squared (the variance of one number of the query)", query_std**2
-    yield "key_std squared (the variance of one number of the key)", key_std**2
+    yield "query_std squared (the variance of one number in the query)", query_std**2
+    yield "key_std squared (the variance of one number in the key)", key_std**2
     yield "the two multiplied (the variance of one product)", product
-    yield f"that times {d_k}, because a score adds up {d_k} products", d_k * product
+    yield f"that times {d_k}, because a score is the sum of {d_k} products", d_k * product
 
 
 def _random_spreads(chance: RandomValues) -> tuple:
@@ -47,29 +47,33 @@ score_variance = Check(
     mistakes=[
         Mistake(
             lambda d, q, k: d,
-            "this is right only for numbers of variance 1. The standard deviations count, too.",
+            "this is right only for numbers with variance 1. The result should depend on both "
+            "standard deviations, too.",
         ),
         Mistake(
             lambda d, q, k: np.sqrt(d) * q * k,
-            "this is the standard deviation, and the variance is its square.",
+            "this is the standard deviation, but you should return the variance, which is its "
+            "square.",
         ),
         Mistake(
             lambda d, q, k: d * q * k,
-            "you use the standard deviations as they are. Square both: one product has a "
-            "variance of query_std² · key_std².",
+            "you do not square the standard deviations. Square both: one product has a variance of "
+            "query_std² · key_std².",
         ),
         Mistake(
             lambda d, q, k: d * (q**2 + k**2),
-            "you add the variances, which is right for a sum. Here two numbers are multiplied: "
-            "for mean 0, the variance of a product is the product of the variances.",
+            "you add the variances, which would be right for a sum, but here two numbers are "
+            "multiplied. With mean 0, the variance of their product is the product of the "
+            "variances.",
         ),
         Mistake(
             lambda d, q, k: d**2 * q**2 * k**2,
-            "d_k independent products add up, so the variance grows d_k-fold, not d_k²-fold.",
+            "you multiply by d_k², but the variance should grow d_k-fold, because d_k independent "
+            "products are added up.",
         ),
         Mistake(
             lambda d, q, k: q**2 * k**2,
-            "this is the variance of one product, but a score adds up d_k of them.",
+            "this is the variance of one product, but a score is the sum of d_k products.",
         ),
     ],
 )
@@ -123,32 +127,34 @@ softmax_jacobian = Check(
     mistakes=[
         Mistake(
             _make_diagonal,
-            "the part −w_j w_k is missing. If you raise one score, the other weights move too.",
+            "the term −w_j w_k is missing. If you raise one score, the other weights change, too.",
         ),
         Mistake(
             lambda w: _compute_outer(w) - _make_diagonal(w), "everything is right except the sign."
         ),
         Mistake(
             lambda w: -_compute_outer(w),
-            "the part w_j δ_jk is missing. It puts w_j on the diagonal.",
+            "the term w_j δ_jk is missing. It adds w_j to the diagonal.",
         ),
         Mistake(
             _compute_for_one_row,
-            "this is right for a single row, but np.outer and np.diag mix several rows. Use "
-            "w[..., :, None] * w[..., None, :].",
+            "this is right for a single row, but with several, np.outer and np.diag mix the rows. "
+            "Use w[..., :, None] * w[..., None, :].",
         ),
         Mistake(
             lambda w: (w * (1 - w))[..., None] * np.eye(w.shape[-1]),
-            "this is the diagonal alone, but off the diagonal there is −w_j w_k.",
+            "this is only the diagonal. The off-diagonal entries should be −w_j w_k.",
         ),
         Mistake(
             lambda w: np.eye(w.shape[-1]) - _compute_outer(w),
-            "δ_jk must be multiplied by w_j: the diagonal is w_j − w_j², not 1 − w_j².",
+            "your diagonal is 1 − w_j², but it should be w_j − w_j², because δ_jk is multiplied by "
+            "w_j.",
         ),
         Mistake(
             lambda w: w * (1 - w),
             (
-                "the Jacobian of each row is a square matrix, so the shape should be (..., key, key)."
+                "you return a vector for each row, but the Jacobian of each row is a square "
+                "matrix, so the shape should be (..., key, key)."
             ),
         ),
     ],
@@ -179,34 +185,35 @@ jacobian_norm = Check(
     mistakes=[
         Mistake(
             lambda w: (_compute_jacobian(w) ** 2).sum(axis=(-2, -1)),
-            "this is the square of the norm: take the square root.",
+            "this is the square of the norm. Take the square root.",
         ),
         Mistake(
             lambda w: np.sqrt((_compute_jacobian(w) ** 2).sum()),
-            "this is one number for everything, but each row of weights should get its own.",
+            "this is one norm for the whole array, but each row of weights should get its own "
+            "norm.",
         ),
         Mistake(
             lambda w: (w * (1 - w)).sum(axis=-1),
-            "this is the trace. The norm adds up the squares of all entries, and takes the "
-            "square root.",
+            "this is the trace of the Jacobian. For the norm, add up the squares of all entries, "
+            "and take the square root.",
         ),
         Mistake(
             lambda w: np.sqrt(((w * (1 - w)) ** 2).sum(axis=-1)),
-            "only the diagonal was used, but the other entries count too.",
+            "you use only the diagonal, but the norm should include the other entries, too.",
         ),
         Mistake(
             lambda w: abs(_compute_jacobian(w)).sum(axis=(-2, -1)),
-            "this is the sum of absolute values. The norm squares the entries, adds them up, and "
-            "takes the square root.",
+            "this is the sum of absolute values. For the norm, square the entries, add them up, "
+            "and take the square root.",
         ),
         Mistake(
             lambda w: np.sqrt((_compute_jacobian(w) ** 2).sum(axis=-1)),
-            "you summed over one axis only, so you get a norm for each row or column of the "
+            "you summed over only one axis, so you get a norm for each row or column of the "
             "Jacobian. Sum over both axes.",
         ),
         Mistake(
             lambda w: np.sqrt((_compute_jacobian(w) ** 2).mean(axis=(-2, -1))),
-            "this takes a mean where the norm takes a sum.",
+            "you take the mean of the squares, but the norm uses their sum.",
         ),
     ],
 )

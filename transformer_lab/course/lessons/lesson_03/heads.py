@@ -57,26 +57,27 @@ split_heads = Check(
     mistakes=[
         Mistake(
             lambda x, h: x.reshape(len(x), h, x.shape[1], -1),
-            "the shape is right, but the numbers are not, because a reshape straight to (batch, heads, "
-            "length, d) mixes positions. Cut the last axis first, then swap.",
+            "the shape is right, but the numbers are not, because reshaping straight to (batch, "
+            "heads, length, d) mixes positions. Split the last axis first, then swap.",
         ),
         Mistake(
             _cut_columns,
-            "this is (batch, length, heads, d): swap the two middle axes, so that the heads come "
-            "before the positions.",
+            "your result is (batch, length, heads, d). Swap the two middle axes, so that the heads "
+            "come before the positions.",
         ),
         Mistake(
             lambda x, h: x.reshape(*x.shape[:2], -1, h).transpose(0, 3, 1, 2),
-            "each head got every h-th column, but a head is a block of neighbouring columns. Cut the "
-            "last axis into (heads, d), not (d, heads).",
+            "your heads get every h-th column, but each head should get a block of neighbouring "
+            "columns. Split the last axis into (heads, d), not (d, heads).",
         ),
         Mistake(
             lambda x, h: _cut_columns(x, h).transpose(2, 0, 1, 3),
-            "the heads come before the batch, but the order is (batch, heads, length, d).",
+            "your heads come before the batch, but the order should be (batch, heads, length, d).",
         ),
         Mistake(
             lambda x, h: _cut_columns(x, h).transpose(0, 2, 3, 1),
-            "the last two axes are swapped, as in Kᵀ. The order is (batch, heads, length, d).",
+            "your last two axes are swapped, as in Kᵀ. The order should be (batch, heads, length, "
+            "d).",
         ),
     ],
 )
@@ -108,23 +109,25 @@ merge_heads = Check(
     mistakes=[
         Mistake(
             lambda x: x.reshape(len(x), x.shape[2], -1),
-            "the shape is right, but the numbers are not: swap heads and positions before the reshape.",
+            "the shape is right, but the numbers are not. Swap heads and positions before you "
+            "reshape.",
         ),
         Mistake(
             lambda x: x.mean(axis=1),
-            "the heads are averaged, but they should be side by side, in h · d columns.",
+            "the heads are averaged, but they should be placed side by side, in h · d columns.",
         ),
         Mistake(
             lambda x: x.sum(axis=1),
-            "the heads are added up, but they should be side by side, in h · d columns.",
+            "the heads are added up, but they should be placed side by side, in h · d columns.",
         ),
         Mistake(
             lambda x: x.transpose(0, 2, 3, 1).reshape(len(x), x.shape[2], -1),
-            "the columns of the heads alternate. Keep each head's d columns together.",
+            "your result alternates between columns of different heads. Keep each head's d columns "
+            "together.",
         ),
         Mistake(
             lambda x: x.swapaxes(1, 2),
-            "heads and d are still two axes: reshape the last two into one.",
+            "heads and d are still two separate axes. Reshape them into one.",
         ),
     ],
 )
@@ -175,7 +178,7 @@ def _work_out_multi_head(
     heads, weights = reference.scaled_dot_product_attention(q, k, v)
     yield f"row {row} of x[{batch}] times w_q, cut into {num_heads} heads", q[:, row]
     yield f"the weights of row {row} in each head", weights[:, row]
-    yield "these weights times the values (x times w_v, cut likewise)", heads[:, row]
+    yield "these weights times the values (x times w_v, cut the same way)", heads[:, row]
     yield "the heads side by side, times w_o", heads[:, row].reshape(-1) @ w_o
 
 
@@ -216,17 +219,19 @@ multi_head = Check(
                     "    heads = e / e.sum(axis=-1, keepdims=True) @ v",
                 )
             ),
-            "this is right for small scores, but NaN for large ones, because their exponentials "
-            "are infinite. Subtract the largest score of each row first.",
+            "this works for small scores, but large ones give NaN, because their exponentials "
+            "overflow. Subtract the largest score of each row first.",
         ),
         Mistake(_edit_multi_head((" @ w_o", "")), "the final projection W_O is missing."),
         Mistake(
             _edit_multi_head(("x @ w, num_heads", "x @ w, 1")),
-            "this is one wide head, but each head needs its own softmax.",
+            "you use one wide head, but there should be num_heads heads, each with its own "
+            "softmax.",
         ),
         Mistake(
             _edit_multi_head(("(q, k, v)", "(q / np.sqrt(num_heads), k, v)")),
-            "the scores are divided by √d_model, but a head is only d_k = d_model / h wide.",
+            "you divide the scores by √d_model, but you should divide by √d_k, because a head is "
+            "only d_k = d_model / h wide.",
         ),
         Mistake(
             _edit_multi_head(("(q, k, v)", "(q * np.sqrt(q.shape[-1]), k, v)")),
@@ -234,15 +239,17 @@ multi_head = Check(
         ),
         Mistake(
             _edit_multi_head(("x @ w,", "x @ _keep_diagonal_blocks(w, num_heads),")),
-            "each head sees only a slice of the input. Project the whole of x first, then split.",
+            "each of your heads sees only a slice of the input. Project all of x first, then "
+            "split.",
         ),
         Mistake(
             _edit_multi_head(SPLIT_BY_VIEW, MERGE_BY_RESHAPE),
-            "it runs, but a reshape to (batch, heads, length, d) without a swap mixes positions.",
+            "this runs, but reshaping to (batch, heads, length, d) without a swap mixes positions.",
         ),
         Mistake(
             _edit_multi_head(SPLIT_BY_VIEW),
-            "a reshape alone mixes words: cut the last axis into heads first, then swap the middle axes.",
+            "you only reshape, which mixes words. Split the last axis into heads first, then swap "
+            "the middle axes.",
         ),
         Mistake(
             _edit_multi_head(
@@ -252,8 +259,8 @@ multi_head = Check(
                 ),
                 MERGE_BY_RESHAPE,
             ),
-            "the heads of one word attend to each other: swap heads and positions before you compute "
-            "the scores.",
+            "the heads of each word attend to one another, but the words should. Swap heads and "
+            "positions before you compute the scores.",
         ),
         Mistake(
             _edit_multi_head(
@@ -262,16 +269,17 @@ multi_head = Check(
                     "(x @ w).reshape(*x.shape[:2], -1, num_heads).transpose(0, 3, 1, 2)",
                 )
             ),
-            "each head has every h-th column, but a head is a block of neighbouring columns.",
+            "your heads get every h-th column, but each head should get a block of neighbouring "
+            "columns.",
         ),
         Mistake(
             _edit_multi_head(MERGE_BY_RESHAPE),
-            "the merge needs a swap: move the heads after the positions before you join the last "
-            "two axes.",
+            "you merge the heads without a swap. Move the heads after the positions before you "
+            "join the last two axes.",
         ),
         Mistake(
             _edit_multi_head(("x @ w,", "x @ w.T,"), ("@ w_o", "@ w_o.T")),
-            "the matrices are transposed: a projection should be x @ w.",
+            "you transposed the matrices. A projection should be x @ w.",
         ),
         Mistake(
             _edit_multi_head(

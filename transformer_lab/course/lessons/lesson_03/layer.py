@@ -37,7 +37,10 @@ def _work_out_class(
     heads = weights @ v
     yield f"row {row} of query[{batch}] through w_q, cut into {num_heads} heads", q[batch, :, row]
     yield f"the weights of row {row} in each head", weights[batch, :, row]
-    yield "these weights times the values (value through w_v, cut likewise)", heads[batch, :, row]
+    yield (
+        "these weights times the values (value through w_v, cut the same way)",
+        heads[batch, :, row],
+    )
     yield "the heads side by side, through w_o", layer.w_o(heads[batch, :, row].flatten())
 
 
@@ -89,8 +92,8 @@ multi_head_class = Check(
     mistakes=[
         Mistake(
             _edit_class(("(key, value)", "(query, query)")),
-            "this attends to the query's own sentence, but `key` and `value` may come from "
-            "another one.",
+            "you compute keys and values from `query`, but they should come from `key` and "
+            "`value`, which may be another sentence.",
         ),
         Mistake(
             _edit_class(
@@ -101,27 +104,27 @@ multi_head_class = Check(
                     "self.merge(self.core(q, k, v))[:, : query.size(1)]",
                 ),
             ),
-            "queries are made from `key`, and keys from `query`: swap them.",
+            "you compute queries from `key`, and keys from `query`. Swap the two.",
         ),
         Mistake(
             _edit_class(("(key, value)", "(key, key)")),
-            "values are made from `key`, so `value` is never read.",
+            "you compute the values from `key`, so `value` is never used.",
         ),
         Mistake(
             _edit_class(("(key, value)", "(value, value)")),
-            "keys are made from `value`, so `key` is never read.",
+            "you compute the keys from `value`, so `key` is never used.",
         ),
         Mistake(_edit_class(("self.w_o", "")), "the final projection w_o is not applied."),
         Mistake(
             _edit_class(
                 ("self.merge(self.core(q, k, v))", "self.core(q, k, v).reshape(query.shape)")
             ),
-            "the merge needs a swap: move the heads after the positions before you join the last "
-            "two axes.",
+            "you merge the heads without a swap. Move the heads after the positions before you "
+            "join the last two axes.",
         ),
         Mistake(
             _SplitsByView,
-            "a view alone mixes words: cut the last axis into heads first, "
+            "you only change the shape, which mixes words. Split the last axis into heads first, "
             "then swap the middle axes.",
         ),
         Mistake(
@@ -130,11 +133,11 @@ multi_head_class = Check(
         ),
         Mistake(
             _edit_class(("core(q,", "core(q / self.num_heads**0.5,")),
-            "the scores are divided by √d_model, not √d_k.",
+            "you divide the scores by √d_model, but you should divide them by √d_k.",
         ),
         Mistake(
             _edit_class(("core(q, k, v)", "core(q, v, k)")),
-            "keys and values are swapped in the attention itself.",
+            "keys and values are swapped where you compute the attention.",
         ),
     ],
 )
@@ -155,7 +158,7 @@ def _work_out_products(length: int, d_model: int, num_heads: int, at: tuple) -> 
         scores,
     )
     yield "twice that, because the weights times the values cost as much again", 2 * scores
-    yield "four projections and these together", projections + 2 * scores
+    yield "the four projections and these products together", projections + 2 * scores
 
 
 def _random_sizes(chance: RandomValues) -> tuple:
@@ -173,7 +176,7 @@ multiplications = Check(
     mistakes=[
         Mistake(
             lambda n, d, h: h * _count_products(n, d, h),
-            "this is h times too much, because each head is only d_model / h wide.",
+            "this is h times too large, because each head is only d_model / h wide.",
         ),
         Mistake(
             lambda n, d, h: 3 * n * d**2 + 2 * n**2 * d,
@@ -181,21 +184,23 @@ multiplications = Check(
         ),
         Mistake(
             lambda n, d, h: 4 * n * d**2 + n**2 * d,
-            "this counts Q Kᵀ alone. The weights times V cost as much again.",
+            "inside attention, you count only Q Kᵀ. Multiplying the weights by V costs as much "
+            "again.",
         ),
         Mistake(
             lambda n, d, h: 4 * n * d**2 + 2 * h * n**2 * d,
-            "the projections are right, but Q Kᵀ is not: all heads together cost n² · h · d_k = "
-            "n² d_model.",
+            "the projections are right, but the two products inside attention are h times too "
+            "large. All heads together cost n² · h · d_k = n² d_model for each.",
         ),
         Mistake(
             lambda n, d, h: 4 * d**2 + 2 * n**2 * d,
-            "the projections should cost 4 n d_model², because each of the n positions is "
-            "projected.",
+            "you count the projections for only one position, but they should cost 4 n d_model², "
+            "because each of the n positions is projected.",
         ),
         Mistake(
             lambda n, d, h: 4 * n * d**2 + 2 * n * d,
-            "every query meets every key, so the cost grows with n², not with n.",
+            "your cost of attention grows with n, but it should grow with n², because every query "
+            "is compared with every key.",
         ),
     ],
 )

@@ -58,7 +58,8 @@ sinusoids = Check(
                     "np.concatenate([np.sin(angle), np.cos(angle)], axis=-1)",
                 )
             ),
-            "this puts all sines first and all cosines after them, but the paper alternates the two.",
+            "this puts all sines first and all cosines after them, but the paper alternates the "
+            "two.",
         ),
         Mistake(
             _edit_table(
@@ -68,34 +69,37 @@ sinusoids = Check(
                     "np.where(np.arange(d_model) % 2, np.cos(angle), np.sin(angle))",
                 ),
             ),
-            "every column has its own frequency, but columns 2i and 2i + 1 should share one, "
+            "you give every column its own frequency, but columns 2i and 2i + 1 should share one, "
             "because they are the sine and the cosine of the same angle.",
         ),
         Mistake(
             _edit_table(("np.arange(0, d_model, 2)", "np.arange(d_model // 2)")),
-            "the exponent is 2i/d_model, with 2i = 0, 2, 4, …, but you used i/d_model.",
+            "you used the exponent i/d_model, but it should be 2i/d_model, where 2i is 0, 2, 4, "
+            "and so on.",
         ),
         Mistake(
             _edit_table(("-np.arange", "-2 * np.arange")),
-            "the 2 is counted twice: if your i runs over 0, 2, 4, …, it is already 2i.",
+            "you count the 2 twice. If your i runs over 0, 2, 4, …, it is already 2i.",
         ),
         Mistake(
             _edit_table(("np.arange(length)", "np.arange(1, length + 1)")),
-            "positions are counted from 0, so the first row begins with sin 0 = 0 and cos 0 = 1.",
+            "you count positions from 1, but they should be counted from 0, so that the first row "
+            "begins with sin 0 = 0 and cos 0 = 1.",
         ),
         Mistake(
             _edit_table(("np.sin(angle), np.cos(angle)", "np.cos(angle), np.sin(angle)")),
-            "the two are swapped: sine belongs to the even columns, cosine to the odd ones.",
+            "you swapped sine and cosine. Sine belongs in the even columns, and cosine in the odd "
+            "ones.",
         ),
         Mistake(
             _edit_table(("* frequencies", "/ frequencies")),
-            "you multiply by 10000^(2i/d_model), but you should divide, because the first pair is the "
-            "fastest.",
+            "you multiply by 10000^(2i/d_model), but you should divide, because the first pair is "
+            "the fastest.",
         ),
         Mistake(
             _edit_table(("* frequencies", "* np.deg2rad(frequencies)")),
-            "the angles are treated as degrees, but the formula gives radians, and sin and cos "
-            "expect radians.",
+            "you treat the angles as degrees, but the formula gives radians, which is what sin and "
+            "cos expect.",
         ),
         Mistake(
             _edit_table(("* frequencies", "* 2 * np.pi * frequencies")),
@@ -103,7 +107,8 @@ sinusoids = Check(
         ),
         Mistake(
             _edit_table(("* frequencies", "* frequencies / length")),
-            "the position is divided by the length, but it should be the plain number 0, 1, 2, …",
+            "you divide the position by the length, but you should use the position itself (0, 1, "
+            "2, …).",
         ),
         Mistake(_edit_table(("10_000", "1_000")), "the base is 1,000, but it should be 10,000."),
     ],
@@ -152,32 +157,35 @@ rotation = Check(
     mistakes=[
         Mistake(
             _edit_rotation(("np.sin(angle)", "-np.sin(angle)")),
-            "this rotates the other way, so it gives PE(pos − k). Look at the signs of the sines.",
+            "this rotates in the wrong direction, so it gives PE(pos − k). Check the signs of the "
+            "sines.",
         ),
         Mistake(
             _edit_rotation(("k * 10_000 ** (-column / d_model)", "k")),
-            "all pairs turn by the same angle, but pair i should turn by k · 10000^(−2i/d_model).",
+            "you turn all pairs by the same angle, but pair i should turn by k · "
+            "10000^(−2i/d_model).",
         ),
         Mistake(
             _edit_rotation(("k * 10_000", "10_000")),
-            "k is not used, so this moves by one position, whatever k is.",
+            "you do not use k, so this always moves by one position.",
         ),
         Mistake(
             _edit_rotation(("-column / d_model", "-(column // 2) / d_model")),
-            "the exponent of pair i is 2i/d_model, not i/d_model.",
+            "you used the exponent i/d_model, but for pair i it should be 2i/d_model.",
         ),
         Mistake(
             _edit_rotation(("-column", "-2 * column")),
-            "the 2 is counted twice: if your i runs over 0, 2, 4, …, it is already 2i.",
+            "you count the 2 twice. If your i runs over 0, 2, 4, …, it is already 2i.",
         ),
         Mistake(
             _edit_rotation(("np.sin(angle)", "0")),
-            "the sines next to the diagonal are missing, but a rotation mixes the two numbers of a pair.",
+            "the sines next to the diagonal are missing, so this does not mix the two numbers in a "
+            "pair, as a rotation should.",
         ),
         Mistake(
             _edit_rotation(("return matrix", "return abs(matrix)")),
-            "no number is negative, but each block has a sine with a minus sign, and a cosine "
-            "can be negative, too.",
+            "none of your numbers is negative, but each block should have a sine with a minus "
+            "sign, and a cosine can be negative, too.",
         ),
     ],
 )
@@ -233,25 +241,26 @@ rotate = Check(
     mistakes=[
         Mistake(
             _edit_rotary(("np.arange(start, start + length)", "np.arange(length)")),
-            "this would be right if the first row were at position 0, but it is at position `start`.",
+            "you start at position 0, but the first row should be at position `start`.",
         ),
         Mistake(
             _edit_rotary(("_interleave(first, second)", "x + _interleave(sin, cos)")),
-            "this adds sinusoids, but rotary positions add nothing: they turn the vector itself.",
+            "this adds sinusoids to the vector, but rotary positions should turn the vector "
+            "itself.",
         ),
         Mistake(
             _edit_rotary(("np.sin(angle)", "-np.sin(angle)")),
-            "it turns the other way round. The scores would stay the same, because only "
-            "differences count, but Su et al. and the package turn by +angle.",
+            "this turns the vectors by −angle. The scores would stay the same, because they depend "
+            "only on differences, but Su et al. and the package turn by +angle.",
         ),
         Mistake(
             _edit_rotary(("* frequencies", "* np.ones(d_k // 2)")),
-            "all pairs turn at the same speed, but pair i should turn by position · "
+            "you turn all pairs at the same speed, but pair i should turn by position · "
             "10000^(−2i/d_k).",
         ),
         Mistake(
             _edit_rotary(("np.arange(0, d_k, 2)", "np.arange(d_k // 2)")),
-            "the exponent of pair i is 2i/d_k, not i/d_k.",
+            "you used the exponent i/d_k, but for pair i it should be 2i/d_k.",
         ),
         Mistake(
             _edit_rotary(("first", "even")),
@@ -263,8 +272,8 @@ rotate = Check(
                 ("x[..., 0::2], x[..., 1::2]", "x[..., : d_k // 2], x[..., d_k // 2 :]"),
                 ("_interleave(first, second)", "np.concatenate([first, second], axis=-1)"),
             ),
-            "you pair column i with column i + d/2, as some libraries do. Here a pair is two "
-            "neighbours, 2i and 2i + 1.",
+            "you pair column i with column i + d/2, as some libraries do, but here a pair is two "
+            "neighbouring columns, 2i and 2i + 1.",
         ),
         Mistake(
             _edit_rotary(("- odd * sin", "+ odd * sin")),
@@ -309,28 +318,30 @@ alibi = Check(
     mistakes=[
         Mistake(
             _edit_bias(("-slopes", "slopes")),
-            "the sign is wrong: far keys should get a lower score, not a higher one.",
+            "your bias has the wrong sign. Distant keys should get a lower score, not a higher "
+            "one.",
         ),
         Mistake(
             _edit_bias(
                 ("2.0 ** (-8 * np.arange(1, num_heads + 1) / num_heads)", "np.ones(num_heads)")
             ),
-            "every head has the same slope, but head n of h should have 2^(−8n/h).",
+            "you give every head the same slope, but head n of h should have 2^(−8n/h).",
         ),
         Mistake(
             _edit_bias(("np.arange(1, num_heads + 1)", "np.arange(num_heads)")),
-            "heads are counted from 1 here, so the first slope is 2^(−8/h), not 1.",
+            "you count heads from 0, but they should be counted from 1, so that the first slope is "
+            "2^(−8/h), not 1.",
         ),
         Mistake(
             _edit_bias(
                 ("-8 * np.arange(1, num_heads + 1) / num_heads", "-np.arange(1.0, num_heads + 1)")
             ),
-            "this is right for 8 heads only, because the exponent is −8n/h.",
+            "this is right only for 8 heads. For h heads, the exponent should be −8n/h.",
         ),
         Mistake(
             _edit_bias(("abs(", "(")),
-            "the distance must not be negative, because a key to the right is just as far away "
-            "as one to the left.",
+            "your distances to keys on the right are negative, but a key to the right is just as "
+            "far away as one to the left.",
         ),
         Mistake(
             _edit_bias(

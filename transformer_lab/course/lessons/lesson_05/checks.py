@@ -71,12 +71,12 @@ feed_forward = Check(
     mistakes=[
         Mistake(
             lambda x, w1, b1, w2, b2: (x @ w1 + b1) @ w2 + b2,
-            "max(0, ·) is missing. Without it, the two linear maps are a single one, so one "
+            "max(0, ·) is missing. Without it, the two linear maps collapse into one, so a single "
             "matrix would do.",
         ),
         Mistake(
             lambda x, w1, b1, w2, b2: np.maximum(0, (x @ w1 + b1) @ w2 + b2),
-            "max(0, ·) belongs between the two maps, not at the end.",
+            "you apply max(0, ·) at the end, but it belongs between the two maps.",
         ),
         Mistake(
             lambda x, w1, b1, w2, b2: np.maximum(0, x @ w1) @ w2 + b2,
@@ -88,15 +88,17 @@ feed_forward = Check(
         ),
         Mistake(
             lambda x, w1, b1, w2, b2: (np.maximum(0, x) @ w1 + b1) @ w2 + b2,
-            "max(0, ·) is applied to the input, but it should be applied to the hidden numbers.",
+            "max(0, ·) is applied to the input, but it should be applied to the hidden layer.",
         ),
         Mistake(
             lambda x, w1, b1, w2, b2: abs(x @ w1 + b1) @ w2 + b2,
-            "this takes the absolute value, but max(0, ·) turns negative numbers into 0.",
+            "you take the absolute value, but you should replace negative numbers by 0, as max(0, "
+            "·) does.",
         ),
         Mistake(
             lambda x, w1, b1, w2, b2: x + reference.feed_forward(x, w1, b1, w2, b2),
-            "the input is already added, but that is the residual connection's job, one box further on.",
+            "you add the input to the result, but that is the job of the residual connection, "
+            "which comes later.",
         ),
     ],
 )
@@ -162,34 +164,35 @@ layer_norm = Check(
     mistakes=[
         Mistake(
             _edit_norm(("axis=-1", "axis=0")),
-            "the mean runs over the batch. It should run over the features of one position, which "
-            "are the last axis.",
+            "you take the mean over the batch, but you should take it over the features of one "
+            "position, which are the last axis.",
         ),
         Mistake(
             _edit_norm(("axis=-1", "axis=-2")),
-            "the mean runs over the positions. It should run over the features, which are the last axis.",
+            "you take the mean over the positions, but you should take it over the features, which "
+            "are the last axis.",
         ),
         Mistake(
             _edit_norm(("axis=-1", "axis=None")),
-            "there is one mean for everything, but each position needs its own.",
+            "you use one mean for everything, but each position should have its own mean.",
         ),
         Mistake(
             _edit_norm(("x.var(", "x.var(ddof=1, ")),
-            "this is the unbiased variance (divided by d − 1). The paper's sources and PyTorch "
-            "divide by d.",
+            "you use the unbiased variance, which divides by d − 1, but the paper's sources and "
+            "PyTorch divide by d.",
         ),
         Mistake(
             _edit_norm(("np.sqrt(variance + 1e-5)", "(variance + 1e-5)")),
-            "this divides by the variance, but it should divide by its square root.",
+            "you divide by the variance, but you should divide by its square root.",
         ),
         Mistake(
             _edit_norm(("np.sqrt(variance + 1e-5)", "(np.sqrt(variance) + 1e-5)")),
-            "ε is added to the standard deviation. It belongs inside the square root, next to "
-            "the variance.",
+            "you add ε to the standard deviation, but you should add it to the variance, inside "
+            "the square root.",
         ),
         Mistake(
             _edit_norm((" + 1e-5", "")),
-            "ε is missing: a position whose features are all equal would be divided by 0.",
+            "ε is missing, so a position whose features are all equal would be divided by 0.",
         ),
         Mistake(
             _edit_norm(("1e-5", "1e-6")), "ε is 1e-6, but this exercise asks for PyTorch's 1e-5."
@@ -200,12 +203,12 @@ layer_norm = Check(
         ),
         Mistake(
             _edit_norm(("x.var", "(x**2).mean")),
-            "the variance is the mean of the squared differences from the mean, but you squared "
-            "x itself. Subtract the mean first.",
+            "for the variance, you squared x itself, but you should square its differences from "
+            "the mean.",
         ),
         Mistake(
             _edit_norm(("np.sqrt(variance + 1e-5)", "np.sqrt(np.sqrt(variance + 1e-5))")),
-            "the square root is taken twice, but a standard deviation is already the square root "
+            "you take the square root twice, but a standard deviation is already the square root "
             "of the variance.",
         ),
         Mistake(
@@ -257,7 +260,7 @@ def _work_out_add_norm(
     x: np.ndarray, sublayer: Transform, norm: Transform, at: tuple
 ) -> Iterator[Step]:
     new = sublayer(x)
-    yield name_row("what sublayer returns for x", at), new[at[:-1]]
+    yield name_row("sublayer(x)", at), new[at[:-1]]
     yield "with the same row of x added", (x + new)[at[:-1]]
     yield "what norm returns for that", norm(x + new)[at[:-1]]
 
@@ -288,11 +291,11 @@ add_norm = Check(
         ),
         Mistake(
             lambda x, sublayer, norm: x + norm(sublayer(x)),
-            "the norm is inside the sum. It should normalise the whole sum, x included.",
+            "your norm is inside the sum, but it should normalise the whole sum, including x.",
         ),
         Mistake(
             lambda x, sublayer, norm: norm(x) + sublayer(x),
-            "only x is normalised, but the whole sum should be.",
+            "you normalise only x, but you should normalise the whole sum.",
         ),
         Mistake(
             lambda x, sublayer, norm: x + sublayer(x),
@@ -300,7 +303,7 @@ add_norm = Check(
         ),
         Mistake(
             lambda x, sublayer, norm: norm(x + sublayer(norm(x))),
-            "there is one norm too many, because the sub-layer should get x as it is.",
+            "you use one norm too many. The sub-layer should get x itself, not norm(x).",
         ),
     ],
 )
@@ -344,7 +347,7 @@ def _work_out_layer(
     yield f"what self_attention gives for {name_row('x', at)}", looked[row]
     yield "that plus the row of x itself, through norm_1", middle[row]
     yield "what feed_forward gives for that", new[row]
-    yield "the two added, through norm_2", layer.norm_2(middle + new)[row]
+    yield "the sum of the two, through norm_2", layer.norm_2(middle + new)[row]
 
 
 def _random_layer(chance: RandomValues) -> tuple:
@@ -377,17 +380,18 @@ encoder_layer = Check(
         ),
         Mistake(
             _edit_layer(("self.norm_2(x", "self.norm_1(x")),
-            "norm_1 is used twice, but each sum needs its own LayerNorm.",
+            "norm_1 is used twice, but each sum should have its own LayerNorm.",
         ),
         Mistake(
             _edit_layer(("norm_2(x + ", "norm_2(")),
-            "the residual is missing around the feed-forward network.",
+            "the residual connection around the feed-forward network is missing.",
         ),
         Mistake(
             _edit_layer(
                 ("x = self.norm_1", "y = self.norm_1"), ("feed_forward(x)", "feed_forward(y)")
             ),
-            "the second residual adds the layer's input instead of the first Add & Norm's output.",
+            "your second residual connection adds the layer's input, but it should add the output "
+            "of the first Add & Norm.",
         ),
         Mistake(
             _edit_layer(
@@ -395,7 +399,7 @@ encoder_layer = Check(
                 ("feed_forward(x)", "self_attention(x, x, x)"),
                 ("(other)", "feed_forward(x)"),
             ),
-            "the order is wrong: self-attention comes first, then feed-forward.",
+            "you apply the feed-forward network first, but self-attention should come first.",
         ),
         Mistake(
             _edit_layer(
@@ -405,7 +409,8 @@ encoder_layer = Check(
                 ),
                 ("self.norm_2(x", "self.norm_2(x + new"),
             ),
-            "the two sub-layers work in parallel, but the second should get the first one's output.",
+            "your two sub-layers work in parallel, but the second should get the output of the "
+            "first.",
         ),
     ],
 )

@@ -32,7 +32,7 @@ def _work_out_padding(ids: Tensor, pad_id: int, at: tuple) -> Iterator[Step]:
     row, (batch, length) = at[0], ids.shape
     yield f"row {row} of ids", ids[row]
     yield f"whether each of them differs from {pad_id}, the pad_id", ids[row] != pad_id
-    yield "the shape of all rows together", f"({batch}, 1, 1, {length})"
+    yield "the shape of the mask for all rows together", f"({batch}, 1, 1, {length})"
 
 
 def _random_ids(chance: RandomValues) -> tuple:
@@ -51,31 +51,31 @@ padding_mask = Check(
     mistakes=[
         Mistake(
             lambda ids, pad: (ids == pad)[:, None, None, :],
-            'the mask is inside out. In this course True means "may be attended to", so words '
-            "are True.",
+            'your mask is inverted. In this course, True means "may be attended to", so words '
+            "should be True.",
         ),
         Mistake(
             lambda ids, pad: (ids != pad)[:, None, :, None],
-            "this mask, (batch, 1, query, 1), hides queries. Padding has to be hidden as a key,"
-            " so the mask is (batch, 1, 1, key).",
+            "your mask has shape (batch, 1, query, 1), so it hides queries. It should hide keys, "
+            "with shape (batch, 1, 1, key).",
         ),
         Mistake(
             lambda ids, pad: ids != pad,
-            "the shape (batch, key) does not broadcast to (batch, heads, query, key). Put two "
-            "dimensions of size 1 in the middle.",
+            "your mask has shape (batch, key), which does not broadcast to (batch, heads, query, "
+            "key). Insert two dimensions of size 1 in the middle.",
         ),
         Mistake(
             lambda ids, pad: (ids != 0)[:, None, None, :],
-            "0 is hard-coded, but padding is `pad_id`, which is another number in some models.",
+            "0 is hard-coded, but the id of padding is `pad_id`, which is not 0 in every model.",
         ),
         Mistake(
             lambda ids, pad: (ids > pad)[:, None, None, :],
-            "ids smaller than pad_id are hidden, but they are words, too. Compare with !=.",
+            "you hide all ids smaller than pad_id, but they are words, too. Compare with !=.",
         ),
         Mistake(
             lambda ids, pad: (ids != pad)[:, None, None, :] & (ids != pad)[:, None, :, None],
-            "queries are hidden as well. Nobody reads the output of a padding query, so the mask is "
-            "(batch, 1, 1, key).",
+            "you hide queries as well, but the output of a padding query is never read, so only "
+            "keys need hiding. The shape should be (batch, 1, 1, key).",
         ),
     ],
 )
@@ -142,46 +142,48 @@ masked_weights = Check(
     mistakes=[
         Mistake(
             lambda scores, mask: scores.softmax(dim=-1) * mask,
-            "the mask is multiplied in after the softmax, so rows no longer sum to 1.",
+            "you multiply by the mask after the softmax, so the rows no longer sum to 1.",
         ),
         Mistake(
             lambda scores, mask: scores.masked_fill(~mask, 0.0).softmax(dim=-1),
-            "hidden scores are set to 0, but e⁰ = 1 is not nothing. Use −∞.",
+            "you set hidden scores to 0, but they still get some weight, because e⁰ = 1. Use −∞.",
         ),
         Mistake(
             lambda scores, mask: _mask_and_normalise(scores, ~mask),
-            'the mask is read the wrong way round: True means "may attend".',
+            'you read the mask the wrong way round. True means "may attend".',
         ),
         Mistake(
             lambda scores, mask: scores.masked_fill(mask, -math.inf).softmax(dim=-1),
-            'the mask is read the wrong way round: True means "may attend". (And a row that sees '
-            "nothing is NaN.)",
+            'you read the mask the wrong way round. True means "may attend". (Also, a row that '
+            "sees nothing becomes NaN.)",
         ),
         Mistake(
             lambda scores, mask: _mask_and_normalise(scores.mT, mask.expand(scores.shape).mT).mT,
-            "the softmax runs over the queries, but each row should sum to 1 over its keys.",
+            "your softmax runs over the queries, but it should run over the keys, so that each row "
+            "sums to 1.",
         ),
         Mistake(
             lambda scores, mask: scores.masked_fill(~mask, -math.inf),
-            "these are masked scores, so the softmax is missing.",
+            "you return the masked scores, but the softmax is missing.",
         ),
         Mistake(
             lambda scores, mask: scores.masked_fill(~mask, 0.0),
-            "hidden scores are 0, and the softmax is missing. It needs −∞ there.",
+            "you set hidden scores to 0, but they should be −∞, and the softmax is missing.",
         ),
         Mistake(
             lambda scores, mask: scores.masked_fill(~mask, -math.inf).softmax(dim=-1),
-            "this is right except for a query that may see nothing. It gets NaN instead of 0.",
+            "this is right except for a query that may see nothing, whose weights are NaN instead "
+            "of 0.",
         ),
         Mistake(
             lambda scores, mask: scores.masked_fill(~mask, -1e9).softmax(dim=-1),
-            "this is right except for a query that may see nothing. With −1e9 it looks "
-            "everywhere, and in half precision −1e9 is an error. Use −∞, and then set such a "
-            "row to 0.",
+            "this is right except for a query that may see nothing. With −1e9, such a query "
+            "attends everywhere, and half precision cannot represent −1e9. Use −∞, and then set "
+            "such rows to 0.",
         ),
         Mistake(
             lambda scores, mask: (scores + mask).softmax(dim=-1),
-            "the mask is added as 0 and 1, so hidden keys keep their weight.",
+            "you add the mask as 0 and 1, so hidden keys still get weight.",
         ),
     ],
 )
@@ -196,7 +198,7 @@ def _work_out_causal(length: int, at: tuple) -> Iterator[Step]:
         f"row {query} is the query at position {query}, which may see the keys",
         [*range(query + 1)],
     )
-    yield f"key {key} is among them", key <= query
+    yield f"whether key {key} is among them", key <= query
 
 
 def _random_length(chance: RandomValues) -> tuple:
@@ -214,30 +216,32 @@ causal_mask = Check(
     mistakes=[
         Mistake(
             lambda n: torch.ones(n, n, dtype=torch.bool).tril(-1),
-            "position 0 sees nothing, because the diagonal is missing. A word may see itself.",
+            "position 0 sees nothing, because the diagonal is missing. Every position should see "
+            "itself.",
         ),
         Mistake(
             lambda n: torch.ones(n, n, dtype=torch.bool).triu(),
-            "position 0 sees the positions after it, because this is the upper triangle. Rows "
-            "are queries.",
+            "this is the upper triangle, so position 0 sees the positions after it. Rows are "
+            "queries, and columns are keys.",
         ),
         Mistake(
             lambda n: torch.ones(n, n, dtype=torch.bool).triu(1),
-            'the mask is inside out. True marks what must be hidden, but here it means "may be '
-            'attended to".',
+            'your mask is inverted. You use True for what must be hidden, but here it means "may '
+            'be attended to".',
         ),
         Mistake(
             lambda n: torch.ones(n, n, dtype=torch.bool).tril(1),
-            "position 0 sees position 1. Look at the diagonal of your mask.",
+            "your mask lets position 0 see position 1, which comes later. Check the diagonal of "
+            "your mask.",
         ),
         Mistake(
             lambda n: torch.ones(n, n).tril(),
-            "these are the right values, but of the wrong type. A mask is boolean, and this one "
-            "holds floats.",
+            "your values are right, but their type is wrong. A mask should be boolean, but this "
+            "one holds floats.",
         ),
         Mistake(
             lambda n: torch.ones(n, n, dtype=torch.bool),
-            "everything is visible, so the future is not hidden.",
+            "your mask hides nothing, but it should hide the future.",
         ),
     ],
 )
@@ -302,9 +306,9 @@ def _work_out_leak(function: Map, x: Tensor, at: tuple) -> Iterator[Step]:
     changed[put, 0] += 1.0
     before, after = function(x)[out], function(changed)[out]
     yield f"output {out}, from x as it is", before
-    yield f"output {out}, when x[{put}, 0] is 1 larger and the rest of x is as it was", after
+    yield f"output {out}, with 1 added to x[{put}, 0]", after
     yield "the largest difference between them", (after - before).abs().max()
-    yield "it is more than 1e-9", (after - before).abs().max() > 1e-9
+    yield "whether it is more than 1e-9", (after - before).abs().max() > 1e-9
 
 
 def _random_map(chance: RandomValues) -> tuple:
@@ -332,17 +336,17 @@ sees = Check(
                 ("        changed = x.clone()\n", ""),
                 ("columns = function(x), []", "columns, changed = function(x), [], x.clone()"),
             ),
-            "the changes pile up. Change one input, compare, and start from x again.",
+            "your changes pile up. Change one input, compare, and start again from x.",
         ),
         Mistake(
             _edit_leak_test(("changed[j, 0]", "changed[j]")),
-            "you add the same number to all features of a word, and LayerNorm cancels it. Change "
+            "you add the same number to all features of a word, but LayerNorm cancels that. Change "
             "just one feature.",
         ),
         Mistake(
             _edit_leak_test((".any(", ".all(")),
-            "`all` requires every feature of an output to move, but one that moves is enough. Use "
-            "`any`.",
+            "you use `all`, which requires every feature of an output to change, but a change in "
+            "one is enough. Use `any`.",
         ),
         Mistake(
             _edit_leak_test(
@@ -351,21 +355,21 @@ sees = Check(
                     "(function(changed) - before).sum(dim=-1).abs() > 1e-9",
                 )
             ),
-            "the changes of an output's features are added up, so they may cancel. Take absolute "
-            "values first, or check for each feature whether it moved.",
+            "you add up the changes in an output's features, so they may cancel. Take absolute "
+            "values first, or check each feature separately.",
         ),
         Mistake(
             lambda function, x: ~_find_leaks(function, x),
-            ("the answer is inside out. True should mark what moves."),
+            ("your map is inverted. True should mark what moves."),
         ),
         Mistake(
             lambda function, x: _find_leaks(function, x) & torch.eye(len(x), dtype=torch.bool),
-            "when input j changes, you look at only output j. Look at all outputs.",
+            "when input j changes, you compare only output j. Compare all outputs.",
         ),
         Mistake(
             lambda function, x: _find_leaks(function, x).any(dim=1),
-            "this is one answer for each output. It should say which inputs move it, so its shape "
-            "is (length, length).",
+            "you return one answer for each output, but the map should show which inputs move it, "
+            "so its shape should be (length, length).",
         ),
     ],
 )
@@ -416,15 +420,16 @@ shift_right = Check(
         ),
         Mistake(
             lambda target, bos: torch.cat([torch.full_like(target[:, :1], bos), target], 1),
-            "there is one column too many. The last word is never read, so leave it out.",
+            "your result has one column too many. The decoder never reads the last word, so leave "
+            "it out.",
         ),
         Mistake(
             lambda target, bos: target.roll(1, dims=1),
-            "the last word has wrapped around to the front, where bos belongs.",
+            "your last word has wrapped around to the front, where bos should be.",
         ),
         Mistake(
             lambda target, bos: torch.cat([torch.full_like(target[:, :1], 1), target[:, :-1]], 1),
-            "1 is hard-coded, but the first token is `bos_id`.",
+            "1 is hard-coded, but the first token should be `bos_id`.",
         ),
     ],
 )

@@ -72,16 +72,17 @@ class _AddNorm(AddNorm):
     def forward(self, x: Tensor, sublayer: Any) -> Tensor:
         if not callable(sublayer):
             raise UnusableError(
-                "add_norm got the result of a sub-layer. It takes the sub-layer itself, a function "
-                "of x such as `lambda x: …`, and calls it"
+                "add_norm got the result of a sub-layer, but it needs the sub-layer itself, a "
+                "function of x such as `lambda x: …`, which it calls"
             )
 
         def keep_shape(x: Tensor) -> Any:
             new = sublayer(x)
             if isinstance(new, Tensor) and new.shape != x.shape:
                 raise UnusableError(
-                    f"a sub-layer returned {tuple(new.shape)}, but x is {tuple(x.shape)}. There is "
-                    "one row for each query, and the queries come from x"
+                    f"a sub-layer returned shape {tuple(new.shape)}, but x has shape "
+                    f"{tuple(x.shape)}. It should return one row for each query, and the queries "
+                    "come from x"
                 )
             return new
 
@@ -94,17 +95,19 @@ class _CrossAttention(MultiHeadAttention):
     def forward(self, query: Any, key: Any, value: Any, mask: Any = None, cache: Any = None) -> Any:
         if key.shape != value.shape:
             raise UnusableError(
-                "cross_attention got different numbers of keys and values, but both come from the memory"
+                "cross_attention got different numbers of keys and values, but both should come "
+                "from the memory"
             )
         if mask is not None and mask.shape[-1] != key.shape[1]:
             raise UnusableError(
-                f"cross_attention got {key.shape[1]} keys, but its mask covers {mask.shape[-1]}. Did you "
-                "swap x and memory? The query comes from x, the keys from memory"
+                f"cross_attention got {key.shape[1]} keys, but its mask covers {mask.shape[-1]}. "
+                "Did you swap x and memory? The queries should come from x, and the keys from "
+                "memory"
             )
         if mask is not None and mask.shape[-2] not in (1, query.shape[1]):
             raise UnusableError(
-                f"cross_attention got {query.shape[1]} queries, but its mask has {mask.shape[-2]} rows. "
-                "Did you swap x and memory? The query comes from x"
+                f"cross_attention got {query.shape[1]} queries, but its mask has {mask.shape[-2]} "
+                "rows. Did you swap x and memory? The queries should come from x"
             )
         return super().forward(query, key, value, mask, cache)
 
@@ -171,14 +174,15 @@ decoder_layer = Check(
     verified="masked self-attention, cross-attention, feed-forward, each inside its own Add & Norm, "
     "as in the package",
     mistakes=[
-        Mistake(_edit(NO_MASK), "the words see the future. Give `mask` to self-attention."),
+        Mistake(_edit(NO_MASK), "the words can see the future. Pass `mask` to self-attention."),
         Mistake(
             _edit(NO_MEMORY_MASK),
-            "the padding of the source is visible. Give `memory_mask` to cross-attention.",
+            "the source's padding is visible. Pass `memory_mask` to cross-attention.",
         ),
         Mistake(
             _edit(NO_MASK, NO_MEMORY_MASK),
-            "neither mask is used. Self-attention takes one, and cross-attention the other.",
+            "you use neither mask. Pass `mask` to self-attention, and `memory_mask` to "
+            "cross-attention.",
         ),
         Mistake(
             _edit(
@@ -189,16 +193,17 @@ decoder_layer = Check(
                 ),
                 ("(other)", "cross_attention(x, memory, memory, memory_mask)"),
             ),
-            "the order is wrong: self-attention comes before cross-attention.",
+            "you apply cross-attention first, but self-attention should come before it.",
         ),
         Mistake(
             _edit((SELF, ""), (CROSS, CROSS + SELF)),
-            "the order is wrong: self-attention comes before cross-attention, and each has its "
-            "own Add & Norm.",
+            "you apply cross-attention first, but self-attention should come before it, and each "
+            "should have its own Add & Norm.",
         ),
         Mistake(
             _edit(("x, memory, memory, memory_mask))", "x, x, x, mask))")),
-            "the memory is never read, but the keys and values of cross-attention come from it.",
+            "you never use the memory, but the keys and values of cross-attention should come from "
+            "it.",
         ),
         Mistake(
             _edit((CROSS, "")),
@@ -206,21 +211,21 @@ decoder_layer = Check(
         ),
         Mistake(
             _edit((SELF, "")),
-            "the result of the first sub-layer is lost, or there is no self-attention.",
+            "self-attention is missing, or its result is never used.",
         ),
         Mistake(
             _edit((SELF, f"    asks = x\n{SELF}"), ("cross_attention(x,", "cross_attention(asks,")),
-            "cross-attention takes its queries from the layer's input. It should take them from "
-            "the first Add & Norm's output.",
+            "your cross-attention takes its queries from the layer's input, but it should take "
+            "them from the output of the first Add & Norm.",
         ),
         Mistake(
             _edit(("add_norm_2", "add_norm_1"), ("add_norm_3", "add_norm_1")),
-            "add_norm_1 is used three times, but each sub-layer has its own.",
+            "you use add_norm_1 three times, but each sub-layer should have its own Add & Norm.",
         ),
         Mistake(
             _edit(("cross_attention", "self_attention")),
-            "self_attention looks at the memory, too. That is the job of cross_attention, which has "
-            "its own weights.",
+            "you use self_attention for the memory, too, but that is the job of cross_attention, "
+            "which has its own weights.",
         ),
         Mistake(
             _edit(
@@ -233,11 +238,12 @@ decoder_layer = Check(
         Mistake(_edit((LAST, "    return x\n")), "the feed-forward network is missing."),
         Mistake(
             _edit((LAST, "    return layer.feed_forward(x)\n")),
-            "feed_forward has no Add & Norm, but it needs its own, like the other sub-layers.",
+            "your feed_forward has no Add & Norm, but it should have one, like the other "
+            "sub-layers.",
         ),
         Mistake(
             _edit((CROSS, ""), (LAST, LAST.replace("return", "x =") + CROSS + "    return x\n")),
-            "the order is wrong: the feed-forward network comes last, after cross-attention.",
+            "you apply the feed-forward network before cross-attention, but it should come last.",
         ),
         Mistake(
             _edit(
@@ -248,7 +254,7 @@ decoder_layer = Check(
                 (CROSS, "    x = layer.cross_attention(x, memory, memory, memory_mask)\n"),
                 ("add_norm_3(x, layer.feed_forward)", "feed_forward(x)"),
             ),
-            "there is no Add & Norm. Write add_norm_1(x, sublayer), which calls the sub-layer "
+            "you do not use Add & Norm. Call add_norm_1(x, sublayer), which calls the sub-layer "
             "for you.",
         ),
         Mistake(
@@ -256,7 +262,7 @@ decoder_layer = Check(
                 ("lambda x: layer", "lambda x: x + layer"),
                 ("layer.feed_forward", "lambda x: x + layer.feed_forward(x)"),
             ),
-            "x is added twice. add_norm already adds it, so the sub-layer should return only its "
+            "you add x twice. add_norm already adds it, so the sub-layer should return only its "
             "own result.",
         ),
         Mistake(
@@ -268,18 +274,18 @@ decoder_layer = Check(
                     "    new = layer.feed_forward(x)\n    return layer.add_norm_3(x, lambda _: new)\n",
                 ),
             ),
-            "this is right where the norm comes last. Where it comes first (pre-norm), add_norm"
-            " hands the sub-layer a normalised x. Let the sub-layer work on what it is handed.",
+            "this is right only where the norm comes last. Where it comes first (pre-norm), "
+            "add_norm passes a normalised x to the sub-layer, which should use that x.",
         ),
         Mistake(
             _edit(SELF_IGNORES_NORM),
-            "this is right where the norm comes last. With pre-norm, self-attention must work "
-            "on what add_norm_1 hands it, not on the outer x.",
+            "this is right only where the norm comes last. With pre-norm, self-attention should "
+            "use what add_norm_1 passes to it, not the outer x.",
         ),
         Mistake(
             _edit(CROSS_IGNORES_NORM),
-            "this is right where the norm comes last. With pre-norm, cross-attention must take "
-            "its queries from what add_norm_2 hands it, not from the outer x.",
+            "this is right only where the norm comes last. With pre-norm, cross-attention should "
+            "take its queries from what add_norm_2 passes to it, not from the outer x.",
         ),
         Mistake(
             _edit(
@@ -289,8 +295,8 @@ decoder_layer = Check(
                 ),
                 ("cross_attention(x,", "cross_attention(outside,"),
             ),
-            "both kinds of attention work on the layer's input, but cross-attention should take its "
-            "queries from the first Add & Norm's output.",
+            "both kinds of attention use the layer's input, but cross-attention should take its "
+            "queries from the output of the first Add & Norm.",
         ),
         Mistake(
             _edit(
@@ -298,20 +304,22 @@ decoder_layer = Check(
                 (CROSS, "    x = x + layer.cross_attention(x, memory, memory, memory_mask)\n"),
                 (LAST, "    return x + layer.feed_forward(x)\n"),
             ),
-            "x is added and never normalised. Write add_norm_1(x, sublayer), which does both.",
+            "you add x, but you never normalise the sum. Call add_norm_1(x, sublayer), which does "
+            "both.",
         ),
         Mistake(
             _edit(("add_norm_2", "add_norm_1"), ("add_norm_3", "add_norm_2")),
-            "add_norm_1 is used twice and add_norm_3 never, but each sub-layer has its own.",
+            "you use add_norm_1 twice and add_norm_3 never, but each sub-layer should have its own "
+            "Add & Norm.",
         ),
         Mistake(
             _edit((LAST, LAST.replace("return", "x =") + LAST)),
-            "the feed-forward network is applied twice.",
+            "you apply the feed-forward network twice, but it should be applied only once.",
         ),
         Mistake(
             _edit((SELF, f"    keys = x\n{SELF.replace('x, x, x,', 'x, keys, keys,')}")),
-            "self-attention takes keys and values from the outer x, and its queries from what "
-            "add_norm_1 hands it. With pre-norm these differ.",
+            "your self-attention takes keys and values from the outer x, but all three should come "
+            "from what add_norm_1 passes to it. With pre-norm, these differ.",
         ),
     ],
 )

@@ -28,7 +28,7 @@ def _work_out_input(ids: Tensor, table: Tensor, positions: Tensor, at: tuple) ->
     yield f"row {word} of the table", table[word]
     yield f"that row times √{width}, because d_model is {width}", table[word] * math.sqrt(width)
     yield f"row {place} of the positions", positions[place]
-    yield "the last two, added", table[word] * math.sqrt(width) + positions[place]
+    yield "the sum of the last two", table[word] * math.sqrt(width) + positions[place]
 
 
 _edit_input = partial(edit_reference, _embed)
@@ -77,29 +77,32 @@ encoder_input = Check(
         Mistake(_edit_input((" + positions[: ids.size(1)]", "")), "the positions are missing."),
         Mistake(
             _edit_input((" * math.sqrt(table.size(1))", "")),
-            "√d_model is missing: multiply the embeddings by it before you add the positions.",
+            "√d_model is missing. Multiply the embeddings by it before you add the positions.",
         ),
         Mistake(
             lambda ids, table, positions: (
                 (table[ids] + positions[: ids.size(1)]) * math.sqrt(table.size(1))
             ),
-            "the positions are multiplied too, but √d_model is for the embeddings alone.",
+            "you multiply the positions by √d_model, too, but only the embeddings should be "
+            "multiplied.",
         ),
         Mistake(
             _edit_input(("* math", "/ math")),
-            "the embeddings are divided by √d_model, but §3.4 multiplies them.",
+            "you divide the embeddings by √d_model, but you should multiply them by it, as in "
+            "§3.4.",
         ),
         Mistake(
             _edit_input(("math.sqrt(table.size(1))", "table.size(1)")),
-            "you multiplied by d_model, not √d_model.",
+            "you multiplied by d_model, but you should multiply by √d_model.",
         ),
         Mistake(
             _edit_input(("table.size(1)", "len(table)")),
-            "this is the square root of the number of words, but d_model is the table's width.",
+            "you use the square root of the number of words, but d_model is the width of the "
+            "table.",
         ),
         Mistake(
             _edit_input(("positions[: ids.size(1)]", "positions[ids]")),
-            "the positions are looked up by the word's id, but they are 0, 1, 2, …, whatever the "
+            "you look up the positions by word id, but they should be 0, 1, 2, …, whatever the "
             "words are.",
         ),
         Mistake(
@@ -109,7 +112,7 @@ encoder_input = Check(
                     "torch.cat([vectors, positions[: ids.size(1)].expand_as(vectors)], dim=-1)",
                 )
             ),
-            "the positions are concatenated, but the paper adds them.",
+            "you concatenate the positions, but you should add them, as in the paper.",
         ),
     ],
 )
@@ -147,7 +150,7 @@ def _work_out_tying(vocabulary: int, width: int, at: tuple) -> Iterator[Step]:
     yield f"row {row} of the embedding, as it was before", matrix[row].tolist()
     nn.functional.cross_entropy(matrix[ids] @ matrix.T, ids).backward()
     assert matrix.grad is not None
-    yield "its gradient, which is the sum from both places", matrix.grad[row]
+    yield "its gradient, summed over both places", matrix.grad[row]
     torch.optim.Adam([matrix], lr=0.1).step()
     yield (
         "the row in both places, after Adam moved each number by 0.1 against its gradient",
@@ -180,18 +183,18 @@ tie = Check(
             _edit_tying(
                 ("output.weight = embedding.weight", "output.weight.data.copy_(embedding.weight)")
             ),
-            "they are equal at first, but they differ after one step, because the numbers were "
-            "copied. Both modules must hold the same nn.Parameter.",
+            "you copied the numbers, so the two matrices are equal at first but differ after one "
+            "step. Both modules must hold the same nn.Parameter.",
         ),
         Mistake(
             _edit_tying((".weight", ".weight.data")),
-            "the two share their numbers, but they are two parameters, so they are counted twice, "
-            "and an optimiser moves them twice. Assign the nn.Parameter itself.",
+            "the two matrices share their numbers, but they are two parameters, so they are "
+            "counted twice, and an optimiser updates them twice. Assign the nn.Parameter itself.",
         ),
         Mistake(
             _edit_tying(("output.weight = embedding.weight", "embedding.weight = output.weight")),
-            "they are tied, but the embedding now has the output's numbers. It should keep its "
-            "own.",
+            "the two matrices are tied, but the embedding now has the output's numbers. The "
+            "embedding should keep its own numbers.",
         ),
         Mistake(
             _edit_tying(
@@ -203,7 +206,9 @@ tie = Check(
             "the output's matrix is a frozen copy, so it does not learn.",
         ),
         Mistake(
-            lambda embedding, output: None, "nothing has changed: they are still two matrices."
+            lambda embedding, output: None,
+            "this changes nothing, so the embedding and the output still have two separate "
+            "matrices.",
         ),
     ],
 )

@@ -35,12 +35,12 @@ forward = Check(
         ),
         Mistake(
             edit_forward_pass(ENCODER_SEES_PADDING),
-            "the encoder's self-attention sees padding. Hand it the padding mask.",
+            "the encoder's self-attention sees padding. Pass it the padding mask.",
         ),
         Mistake(
             edit_forward_pass(DECODER_SEES_PADDING),
-            "cross-attention sees padding. The decoder needs the source's padding mask too, as "
-            "its last argument.",
+            "your cross-attention sees padding. Pass the source's padding mask to the decoder, "
+            "too, as its last argument.",
         ),
         Mistake(
             edit_forward_pass(ENCODER_SEES_PADDING, DECODER_SEES_PADDING),
@@ -51,15 +51,17 @@ forward = Check(
             edit_forward_pass(
                 ("encoder(x, words)", "encoder(x, words & causal_mask(source.size(1)))")
             ),
-            "the encoder has a causal mask, but its words may look in both directions.",
+            "the encoder has a causal mask, but it should not, because its words may look in both "
+            "directions.",
         ),
         Mistake(
             edit_forward_pass((" causal_mask(", " ~causal_mask(")),
-            "the causal mask is inverted. True means “may attend”, as causal_mask returns it.",
+            "the causal mask is inverted. True means “may attend”, and causal_mask already returns "
+            "it that way.",
         ),
         Mistake(
             edit_forward_pass(("model.source_positions", ""), ("model.target_positions", "")),
-            "the positions are missing in both encoder and decoder.",
+            "the positions are missing in both the encoder and the decoder.",
         ),
         Mistake(
             edit_forward_pass(("model.target_positions", "")),
@@ -70,20 +72,21 @@ forward = Check(
                 ("model.embed(model.source_embedding, source)", "model.source_embedding(source)"),
                 ("model.embed(model.target_embedding, target)", "model.target_embedding(target)"),
             ),
-            "√d_model is missing: use model.embed(embedding, ids) instead of the embedding alone.",
+            "√d_model is missing. Call model.embed(embedding, ids), not just the embedding.",
         ),
         Mistake(
             edit_forward_pass(("model.encoder(x, words)", "x")),
-            "the decoder's memory is the embedded source, but it should be what the encoder "
-            "returns.",
+            "you use the embedded source as the decoder's memory, but the memory should be what "
+            "the encoder returns.",
         ),
         Mistake(
             edit_forward_pass(("model.output(features)", "features")),
-            "these are the decoder's vectors. Let model.output turn them into logits.",
+            "you return the decoder's vectors. Use model.output to turn them into logits.",
         ),
         Mistake(
             edit_forward_pass(("model.output(features)", "model.output(features).softmax(dim=-1)")),
-            "these are probabilities, but logits come before the softmax, which is part of the loss.",
+            "you return probabilities, but you should return the logits, because the softmax is "
+            "part of the loss.",
         ),
         Mistake(
             edit_forward_pass(("model.config.pad_id", "0")),
@@ -139,8 +142,8 @@ layer_parameters = Check(
                 (" + d_ff + d_model", ""),
                 (" + 2 * 2 * d_model", ""),
             ),
-            "this counts the matrices alone, but the biases and the two LayerNorms have "
-            "parameters, too.",
+            "you count only the matrices. The biases and the parameters of the two LayerNorms are "
+            "missing.",
         ),
         Mistake(_edit_count(("4 *", "3 *")), "W_O is missing: attention has four projections."),
         Mistake(
@@ -159,7 +162,8 @@ layer_parameters = Check(
         ),
         Mistake(
             _edit_count(("return", "return 21 * (d_model**2 + d_model) + 7 * d_model**2 +")),
-            "this counts eight heads of width d_model, but all heads together are as wide as d_model.",
+            "you count eight heads of width d_model each, but d_model should be the width of all "
+            "heads together.",
         ),
         Mistake(
             _edit_count(("return", "return 4 * (d_model**2 + d_model) + 2 * d_model +")),

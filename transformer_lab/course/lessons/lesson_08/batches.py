@@ -25,7 +25,7 @@ def _work_out_padding(sequences: Sequence[list[int]], pad_id: int, at: tuple) ->
     row, lengths = at[0], [*map(len, sequences)]
     missing = max(lengths) - lengths[row]
     yield "how many words each sentence has", lengths
-    yield "the largest of these, which is how wide the batch is", max(lengths)
+    yield "the largest of these, which is the width of the batch", max(lengths)
     yield f"the words of sentence {row} (counted from 0)", sequences[row]
     yield f"how many positions are left for pad_id, which is {pad_id}", missing
     yield f"row {row} of the batch", [*sequences[row], *[pad_id] * missing]
@@ -49,26 +49,27 @@ pad = Check(
     mistakes=[
         Mistake(
             lambda sequences, pad_id: batching.pad([s[::-1] for s in sequences], pad_id).flip(1),
-            "the padding is on the left. On the right the causal mask hides it at no extra cost.",
+            "the padding is on the left. Put it on the right, where the causal mask hides it at "
+            "no extra cost.",
         ),
         Mistake(
             lambda sequences, pad_id: batching.pad(sequences, 0),
-            "0 is hard-coded, but padding is `pad_id`.",
+            "you pad with 0, but you should pad with `pad_id`.",
         ),
         Mistake(
             lambda sequences, pad_id: torch.tensor(
                 [s[: min(map(len, sequences))] for s in sequences]
             ),
-            "all sentences are cut to the shortest, so words are lost. Pad them to the length of "
-            "the longest.",
+            "you cut all sentences to the length of the shortest, so words are lost. Pad them to "
+            "the length of the longest.",
         ),
         Mistake(
             lambda sequences, pad_id: batching.pad([[*s, pad_id] for s in sequences], pad_id),
-            "there is one column too many, because the longest sentence needs no padding.",
+            "there is one column too many. The longest sentence needs no padding.",
         ),
         Mistake(
             lambda sequences, pad_id: batching.pad([sorted(s) for s in sequences], pad_id),
-            "each sentence has the right words in the wrong order. Leave them in their order.",
+            "each sentence has the right words in the wrong order. Keep their original order.",
         ),
         Mistake(
             lambda sequences, pad_id: batching.pad(sorted(sequences, key=len), pad_id),
@@ -96,7 +97,7 @@ def _work_out_target(word: int, vocab_size: int, smoothing: float, at: tuple) ->
     yield f"the share of every word, smoothing divided by {vocab_size}", share
     yield "what is left for the right word, 1 − smoothing", 1 - smoothing
     yield f"the right word is {word} and gets both, added up", share + 1 - smoothing
-    which = "the right one" if at == (word,) else "a wrong one and gets the share alone"
+    which = "the right one" if at == (word,) else "a wrong one and gets only the share"
     yield f"word {at[0]} is {which}", target[at]
     yield "the target", target
 
@@ -124,20 +125,23 @@ smoothed_target = Check(
     mistakes=[
         Mistake(
             lambda w, v, e: _spread_probability(w, v, 1 - e, e / (v - 1)),
-            "this spreads ε over the wrong words alone. It sums to 1, and some programs do it that way, "
-            "but here, as in PyTorch, ε is spread over all words, the right one included.",
+            "you spread ε over the wrong words only. The result sums to 1, and some programs do "
+            "it that way, but here, as in PyTorch, ε should be spread over all words, including "
+            "the right one.",
         ),
         Mistake(
             lambda w, v, e: _spread_probability(w, v, 1 - e, e / v),
-            "it sums to less than 1, because the right word has lost its own share of ε.",
+            "the target sums to less than 1, because the right word does not get its share of ε.",
         ),
         Mistake(
             lambda w, v, e: _spread_probability(w, v, 1.0 + e / v, e / v),
-            "it sums to 1 + ε, because the right word gets 1 on top of its share. It should be 1 − ε.",
+            "the target sums to 1 + ε, because the right word gets 1 plus its share of ε. It "
+            "should get 1 − ε plus its share.",
         ),
         Mistake(
             lambda w, v, e: _spread_probability(w, v, 1.0, e / v),
-            "it sums to more than 1. Take ε away from the right word.",
+            "the target sums to more than 1. The right word should give up ε before it gets its "
+            "share.",
         ),
         Mistake(
             lambda w, v, e: _spread_probability(w, v, 1.0, 0.0),
@@ -145,7 +149,7 @@ smoothed_target = Check(
         ),
         Mistake(
             lambda w, v, e: _spread_probability(w, v, 1 - e, e),
-            "every word gets all of ε, so the sum is far above 1. Divide ε among them.",
+            "you give every word all of ε, so the sum is far above 1. Divide ε among the words.",
         ),
         Mistake(
             lambda w, v, e: _spread_probability(w, v, e + (1 - e) / v, (1 - e) / v),
@@ -190,16 +194,16 @@ paper_rate = Check(
     mistakes=[
         Mistake(
             lambda s, d, w: d**-0.5 * max(s**-0.5, s * w**-1.5),
-            "you take max where the paper has min, so the rate begins high, and later it rises "
-            "without end.",
+            "you use max, but the paper has min, so the rate starts high and later rises without "
+            "limit.",
         ),
         Mistake(
             lambda s, d, w: min(s**-0.5, s * w**-1.5),
-            "d_model^−0.5 is missing, which gives wider models smaller rates.",
+            "the factor d_model^−0.5 is missing. It gives wider models smaller rates.",
         ),
         Mistake(
             lambda s, d, w: d**0.5 * min(s**-0.5, s * w**-1.5),
-            "you multiply by √d_model, but the paper divides.",
+            "you multiply by √d_model, but you should divide by it.",
         ),
         Mistake(
             lambda s, d, w: d**-0.5 * s**-0.5,
@@ -207,7 +211,8 @@ paper_rate = Check(
         ),
         Mistake(
             lambda s, d, w: d**-0.5 * s * w**-1.5,
-            "the rate rises for ever, but after the warm-up it should fall with 1/√step.",
+            "the rate rises for ever, but after the warm-up it should fall in proportion to "
+            "1/√step.",
         ),
         Mistake(
             lambda s, d, w: d**-0.5 * min(s**-0.5, s / w),
@@ -215,11 +220,12 @@ paper_rate = Check(
         ),
         Mistake(
             lambda s, d, w: d**-0.5 * min(w**-0.5, s * w**-1.5),
-            "after the warm-up the rate stays the same, but it should fall with 1/√step.",
+            "after the warm-up the rate stays the same, but it should fall in proportion to "
+            "1/√step.",
         ),
         Mistake(
             lambda s, d, w: d**-0.5 * min(s**-0.5, (s - 1) * w**-1.5),
-            "the first step has a rate of 0, because you count from 0. Here steps are counted from 1.",
+            "the first step has a rate of 0, because you count steps from 0. Count them from 1.",
         ),
     ],
 )

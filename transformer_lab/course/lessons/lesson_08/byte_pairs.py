@@ -58,7 +58,8 @@ def _sort_pairs(answer: Callable[..., Any], words: dict[Word, int]) -> Any:
         return None
     if not isinstance(counts, dict):
         raise UnusableError(
-            f"it returns {describe_kind(counts)}, but should return a dict (left, right) → count"
+            f"it returns {describe_kind(counts)}, but should return a dict that maps "
+            "(left, right) to a count"
         )
     rows = sorted((str(pair), times) for pair, times in counts.items() if times)
     return np.array([pair for pair, _ in rows], dtype=str), np.array([times for _, times in rows])
@@ -93,36 +94,37 @@ count_pairs = Check(
     mistakes=[
         Mistake(
             _edit_counting(("+= times", "+= 1")),
-            "each word is counted once, but it should count as often as it occurs in the text.",
+            "you count each word once, but it should count as many times as it occurs in the text.",
         ),
         Mistake(
             _edit_counting(("itertools.pairwise(pieces)", "set(itertools.pairwise(pieces))")),
-            "a pair that occurs twice in a word should be counted twice, each time the word "
-            "occurs.",
+            "you count each pair only once per word, but a pair that occurs twice in a word "
+            "should be counted twice, each time the word occurs.",
         ),
         Mistake(
             _edit_counting(("counts[pair]", "counts[min(pair), max(pair)]")),
-            "(a, b) and (b, a) are counted as one pair, but the order matters.",
+            "you count (a, b) and (b, a) as one pair, but the order matters.",
         ),
         Mistake(
             _edit_counting(("counts[pair]", "counts[''.join(pair)]")),
-            "each key is joined into one string, so the border between the two is lost: keep pairs "
-            "(left, right).",
+            "you join each pair into one string, so it is no longer clear where the left piece "
+            "ends. Use pairs (left, right) as keys.",
         ),
         Mistake(
             _count_across_words,
-            "the last piece of a word and the first of the next are counted as a pair, but merges "
-            "stay inside words.",
+            "you count the last piece of one word and the first piece of the next as a pair, but "
+            "only neighbours inside a word should count.",
         ),
         Mistake(
             _edit_counting(("+= times", "= times")),
-            "a pair's count is overwritten by the next word. Add to it instead.",
+            "each word overwrites the pair's earlier count. Add to it instead.",
         ),
         Mistake(
             _edit_counting(
                 ("itertools.pairwise(pieces)", "zip(pieces[::2], pieces[1::2], strict=False)")
             ),
-            "only every second pair is counted, but each piece except the last has a right neighbour.",
+            "you count only every second pair, but each piece except the last forms a pair with "
+            "its right neighbour.",
         ),
     ],
 )
@@ -147,7 +149,7 @@ def _work_out_merging(pieces: Word, pair: Pair, at: tuple) -> Iterator[Step]:
     for n in begins:
         taken += [n] if n - 1 not in taken else []
     yield "the positions, counted from 0, at which the pair begins", begins
-    yield "those of them that are merged (no piece is merged twice)", taken
+    yield "the ones that are merged (no piece is merged twice)", taken
     if merged:
         yield f"piece {at[0]} of the new list (counted from 0)", merged[at[0]]
     yield "the new list", merged
@@ -226,28 +228,32 @@ merge = Check(
     mistakes=[
         Mistake(
             _edit_merging(("tuple(pieces[i : i + 2])", "pieces[i : i + 2]")),
-            "this is right for a tuple, but nothing in a list is merged, because a list never "
-            "equals a tuple.",
+            "this works for a tuple, but nothing in a list is merged, because a list never equals "
+            "a tuple.",
         ),
         Mistake(
             _edit_merging(("i += 2", "return [*merged, *pieces[i + 2 :]]")),
-            "only the first occurrence is merged, but all of them should be.",
+            "you merge only the first occurrence of the pair, but you should merge all of them.",
         ),
         Mistake(
             _merge_overlapping,
-            "a a a with (a, a) should give aa a, because a piece that has just been merged is "
-            "not merged again.",
+            "you merge the same piece twice. With (a, a), a a a should become aa a, because a "
+            "piece that has just been merged should not be merged again.",
         ),
         Mistake(
             _merge_letters,
-            "the letters match, but the pieces do not: compare pieces, not strings.",
+            "you merge wherever the letters match, even if the pieces do not. Compare pieces, not "
+            "letters.",
         ),
-        Mistake(_merge_from_right, "go from left to right: a a a should give aa a, not a aa."),
+        Mistake(
+            _merge_from_right,
+            "you merge from right to left. Go from left to right: a a a should give aa a, not a aa.",
+        ),
         Mistake(
             _edit_merging(
                 ("tuple(pieces[i : i + 2]) == pair", "sorted(pieces[i : i + 2]) == sorted(pair)")
             ),
-            "(b, a) is merged too, but only (a, b) should be, in this order.",
+            "you also merge (b, a), but you should merge only (a, b), in this order.",
         ),
         Mistake(lambda pieces, pair: list(pieces), "nothing is merged."),
     ],

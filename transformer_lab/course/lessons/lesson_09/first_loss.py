@@ -54,7 +54,7 @@ unigram_loss = Check(
     mistakes=[
         Mistake(
             lambda counts: _compute_entropy(counts) / math.log(2),
-            "this is in bits. For nats, take the natural logarithm.",
+            "your loss is in bits, but it should be in nats. Use the natural logarithm.",
         ),
         Mistake(
             lambda counts: -_compute_entropy(counts),
@@ -62,33 +62,36 @@ unigram_loss = Check(
         ),
         Mistake(
             lambda counts: -(counts / counts.sum() * (counts / counts.sum()).log()).sum(),
-            "0 · log 0 is NaN in PyTorch, but a word that never occurs should add nothing.",
+            "a word that never occurs makes your loss NaN, because 0 · log 0 is NaN in PyTorch. "
+            "Such a word should add nothing.",
         ),
         Mistake(
             lambda counts: torch.tensor(math.log(len(counts)), dtype=torch.float64),
-            "this is the loss of equal probabilities for all words. Take their frequencies instead.",
+            "this is the loss if all words are equally probable. Use their frequencies instead.",
         ),
         Mistake(
             lambda counts: (counts > 0).sum().double().log(),
-            "this is the logarithm of how many words occur, as if they were equally frequent.",
+            "this is the logarithm of the number of words that occur, as if they were all equally "
+            "frequent. Use their frequencies instead.",
         ),
         Mistake(
             lambda counts: _compute_entropy(counts) / counts.count_nonzero().double().log(),
-            "the entropy is divided by its largest possible value, but it should stay in nats.",
+            "you divide the entropy by its largest possible value, but it should stay in nats.",
         ),
         Mistake(
             lambda counts: _compute_mean_log(counts.softmax(dim=0)),
-            "a softmax of the counts gives nearly everything to the most frequent word. A frequency "
-            "is the count divided by the sum of all.",
+            "you take a softmax of the counts, which gives nearly all of the probability to the "
+            "most frequent word. Divide each count by the sum of the counts instead.",
         ),
         Mistake(
             lambda counts: _compute_mean_log(counts[counts > 0].softmax(dim=0)),
-            "a softmax of the counts that are not 0 gives nearly everything to the most frequent "
-            "word. Divide each count by the sum of the counts instead.",
+            "you take a softmax of the counts that are not 0, which gives nearly all of the "
+            "probability to the most frequent word. Divide each count by the sum of the counts "
+            "instead.",
         ),
         Mistake(
             lambda counts: _compute_entropy(counts + 1),
-            "1 is added to every count, so even words that never occur get a share.",
+            "you add 1 to every count, so even words that never occur get a share.",
         ),
         Mistake(
             lambda counts: 1 - (counts / counts.sum()).square().sum(),
@@ -96,36 +99,38 @@ unigram_loss = Check(
         ),
         Mistake(
             lambda counts: -(counts / counts.sum()).square().sum().log(),
-            "you take the logarithm of a sum of squares. Take the logarithm of each share, and "
-            "then the mean.",
+            "you take the logarithm of a sum of squares. Take the logarithm of each share first, "
+            "and then the mean.",
         ),
         Mistake(
             lambda counts: -(counts / counts.sum()).max().log(),
-            "only the most frequent word counts, but each word should be weighted by its share.",
+            "you use only the most frequent word, but every word should count, weighted by its "
+            "share.",
         ),
         Mistake(
             lambda counts: -(counts[counts > 0] / counts.sum()).min().log(),
-            "only the rarest word counts, but each word should be weighted by its share.",
+            "you use only the rarest word, but every word should count, weighted by its share.",
         ),
         Mistake(
             lambda counts: -(counts[counts > 0] / counts.sum() * counts[counts > 0].log()).sum(),
-            "this takes the logarithm of the counts. Take the logarithm of the shares.",
+            "you take the logarithm of the counts. Take the logarithm of the shares instead.",
         ),
         Mistake(
             lambda counts: _compute_entropy(counts) / (counts > 0).sum(),
-            "this is the mean over the words of the vocabulary. Weight each word by how often it occurs.",
+            "you divide by the number of different words. The shares already weight the words, so "
+            "sum the terms instead of averaging them.",
         ),
         Mistake(
             lambda counts: -(counts[counts > 0] / counts.sum()).log().mean(),
-            "every word counts equally here. Weight each by its frequency.",
+            "you give every word the same weight. Weight each word by its frequency.",
         ),
         Mistake(
             lambda counts: _compute_entropy(counts) * counts.sum(),
-            "this is the sum over the text, but the loss is the mean per token.",
+            "this is the sum over the text, but the loss should be the mean per token.",
         ),
         Mistake(
             lambda counts: _compute_entropy(counts).exp(),
-            "this is the perplexity, e to the power of the loss.",
+            "this is the perplexity, e to the power of the loss. Return the loss itself.",
         ),
     ],
 )

@@ -52,7 +52,7 @@ def _run_steps(
         if not (isinstance(result, tuple | list) and len(result) == 2):
             said = describe_kind(result)
             raise UnusableError(
-                f"it returns {said}, but should return two values: the loss, the norm"
+                f"it returns {said}, but should return two values: the loss and the norm"
             )
         # A Python float is as good as a tensor, and must not be rounded to float32.
         done.append([float(p.detach()) if isinstance(p, Tensor) else p for p in result])
@@ -85,9 +85,9 @@ def _work_out_steps(
     gradients, losses, norms = map(torch.stack, zip(*rows, strict=True))
     yield "the loss before each step", losses
     yield "the gradient of all weights, a row for each step", gradients
-    yield "the norm of each, the square root of the sum of its squares", norms
+    yield "the norm of each row, the square root of the sum of its squares", norms
     yield (
-        "the clipped gradients, divided by the norm where that is above 1",
+        "the clipped gradients, divided by their norm where it is above 1",
         gradients / norms[:, None].clamp(1),
     )
     yield "the rate of each step", rates
@@ -134,25 +134,26 @@ training_step = Check(
     mistakes=[
         Mistake(
             _edit_step(("    optimizer.zero_grad()\n", "")),
-            "gradients of earlier steps are still there, because `backward` adds to what it finds. "
-            "Zero them before you call it.",
+            "the gradients of earlier steps are still there, because `backward` adds to them. "
+            "Zero them before you call `backward`.",
         ),
         Mistake(
             _edit_step(
                 ("    optimizer.zero_grad()\n", ""),
                 ("    loss.backward()\n", "    loss.backward()\n    optimizer.zero_grad()\n"),
             ),
-            "no gradient is left to clip. After `backward`, `zero_grad` throws away what `backward` has "
-            "just computed, so zero the gradients before you call it. (Or is there no `backward`?)",
+            "no gradient is left to clip. If you call `zero_grad` after `backward`, it throws "
+            "away the gradients that `backward` has just computed. Call `zero_grad` first. (Or "
+            "did you forget to call `backward`?)",
         ),
         Mistake(
             _edit_step(("    optimizer.step()\n", "")),
-            "the weights do not move: is there an `optimizer.step()`, and is the gradient there when "
-            "it runs, after `backward` and before `zero_grad`?",
+            "the weights do not change. Do you call `optimizer.step()`, and do you call it after "
+            "`backward`, before `zero_grad` clears the gradients?",
         ),
         Mistake(
             _edit_step((" = rate\n", ' = group["lr"]\n')),
-            "the optimizer still uses its old rate. Give `rate` to each of its parameter groups.",
+            "the optimizer still uses its old rate. Set `rate` in each of its parameter groups.",
         ),
         Mistake(
             _edit_step(
@@ -172,11 +173,13 @@ training_step = Check(
                     "    for p in weights:\n        p.grad /= norm\n    optimizer.step",
                 ),
             ),
-            "every gradient is scaled to length 1, short ones too. Scale only those longer than 1.",
+            "you scale every gradient to length 1, even short ones. Scale down only those longer "
+            "than 1.",
         ),
         Mistake(
             _edit_step(("1.0", "torch.inf")),
-            "a long gradient is not clipped. If its norm is above 1, scale it down to 1.",
+            "you do not clip long gradients. If the norm is above 1, scale the gradient down to "
+            "norm 1.",
         ),
         Mistake(
             _edit_step(
@@ -186,8 +189,8 @@ training_step = Check(
                     "    nn.utils.clip_grad_value_(weights, 1.0)",
                 )
             ),
-            "each number is clipped on its own, which changes the gradient's direction. Clip its "
-            "norm instead.",
+            "you clip each number separately, which changes the gradient's direction. Clip the "
+            "gradient's norm instead.",
         ),
         Mistake(
             _edit_step(
@@ -197,24 +200,25 @@ training_step = Check(
                     "    optimizer.step",
                 )
             ),
-            "the norm is that of the clipped gradient. It is never above 1, so it warns of "
-            "nothing. Return the norm before clipping.",
+            "you return the norm of the clipped gradient. It is never above 1, so it cannot warn "
+            "you of anything. Return the norm from before clipping.",
         ),
         Mistake(
             _edit_step((_EVERY_RATE, '    optimizer.param_groups[0]["lr"] = rate\n')),
-            "only the first group of weights gets the rate, but an optimizer may have several groups.",
+            "you set the rate only for the first group of weights, but an optimizer may have "
+            "several groups.",
         ),
         Mistake(
             _edit_step((_ALL_WEIGHTS, 'optimizer.param_groups[0]["params"]')),
-            "only the first group's gradient is clipped. Clip the gradients of all groups together.",
+            "you clip only the first group's gradients. Clip the gradients of all groups together.",
         ),
         Mistake(
             _edit_step(
                 (_EVERY_RATE, '    optimizer.param_groups[0]["lr"] = rate\n'),
                 (_ALL_WEIGHTS, 'optimizer.param_groups[0]["params"]'),
             ),
-            "both the rate and the clipping reach only the first group of weights, but an optimizer may "
-            "have several.",
+            "you set the rate and clip the gradients only for the first group of weights, but an "
+            "optimizer may have several groups.",
         ),
         Mistake(
             _edit_step(
@@ -224,8 +228,8 @@ training_step = Check(
                     '        norm = nn.utils.clip_grad_norm_(group["params"], 1.0)\n',
                 )
             ),
-            "each group of weights is clipped on its own, which changes the gradient's "
-            "direction. Clip all of them together, by their common norm.",
+            "you clip each group of weights separately, which changes the gradient's direction. "
+            "Clip all groups together, by their common norm.",
         ),
         Mistake(
             _edit_step(
@@ -238,13 +242,13 @@ training_step = Check(
                 ),
                 ("    norm = nn.utils.clip_grad_norm_(weights, 1.0)\n", ""),
             ),
-            "the norm that you return is that of all weights, but each group is clipped by its own norm. "
-            "Scale all of them by the same factor.",
+            "you return the norm over all weights, but you clip each group by its own norm. Scale "
+            "all groups by the same factor.",
         ),
         Mistake(
             _edit_step(("loss.detach()", "loss_of(batch).detach()")),
-            "the loss is computed again after the step. Return the one from before it, which you "
-            "already have.",
+            "you compute the loss again after the step. Return the loss from before the step, "
+            "which you already have.",
         ),
     ],
 )

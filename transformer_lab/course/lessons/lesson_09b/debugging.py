@@ -71,7 +71,7 @@ def _work_out_loss(logits: Tensor, target: Tensor, at: tuple) -> Iterator[Step]:
     yield "first, log p of the right words, padding left out", right
     yield "second, the mean of log p over the whole vocabulary at these positions", mean
     yield (
-        "0.9 of the first and 0.1 of the second, added up, with the sign changed",
+        "0.9 times the first plus 0.1 times the second, with the sign changed",
         -0.9 * right - 0.1 * mean,
     )
     yield (
@@ -94,13 +94,13 @@ mend_loss = Check(
     mistakes=[
         Mistake(
             lambda logits, target: label_smoothed_loss(logits.softmax(dim=-1), target, 0.1),
-            "the patient is not cured: the loss would still stop at 5.55. What does the loss do first "
-            "with what you give it?",
+            "the patient is not cured: the loss would still level off at 5.55. What is the first "
+            "thing that the loss function does to its input?",
         ),
         Mistake(
             lambda logits, target: label_smoothed_loss(logits.sigmoid(), target, 0.1),
-            "sigmoid squeezes the logits into the range from 0 to 1, as softmax did, but the "
-            "loss wants logits.",
+            "sigmoid squeezes the logits into the range from 0 to 1, as softmax did, but the loss "
+            "function expects logits.",
         ),
         Mistake(
             lambda logits, target: label_smoothed_loss(logits, target, 0.0),
@@ -111,11 +111,13 @@ mend_loss = Check(
                 ("0.9 * right", "0.9 * right + 0.1 * right / (logits.shape[-1] - 1)"),
                 ("log_p.mean(dim=-1)", "log_p.sum(dim=-1) / (logits.shape[-1] - 1)"),
             ),
-            "ε is spread over the V − 1 wrong words, but the paper spreads it over all V.",
+            "you spread ε over the V − 1 wrong words, but it should be spread over all V words, "
+            "as in the paper.",
         ),
         Mistake(
             _edit_loss(("0.9 * right", "right")),
-            "the right word keeps its full 1, and ε is added on top. It should give up ε.",
+            "the right word keeps its full weight of 1, and you add ε as well. The right word "
+            "should give up ε.",
         ),
         Mistake(
             _edit_loss((" / real.sum()", "")),
@@ -124,34 +126,35 @@ mend_loss = Check(
         ),
         Mistake(
             _edit_loss(("losses.where(real, 0.0).sum() / real.sum()", SENTENCE_MEANS)),
-            "this is the mean of the sentences' means, so a word in a short sentence counts more. "
-            "Take one mean over all tokens.",
+            "this is the mean of the sentences' means, so words in short sentences count more. "
+            "Take a single mean over all tokens.",
         ),
         Mistake(
             _edit_loss((" / real.sum()", " / len(target)")),
-            "this divides by the number of sentences. Divide by the number of tokens.",
+            "you divide by the number of sentences. Divide by the number of tokens instead.",
         ),
         Mistake(
             lambda logits, target: label_smoothed_loss(logits, target, 0.1, pad_id=-1),
-            "padding (id 0) is counted now, but it should not be.",
+            "padding (id 0) now counts towards the loss, but it should not.",
         ),
         Mistake(
             lambda logits, target: (
                 label_smoothed_loss(logits, target, 0.1) * (target != 0).sum() / target.numel()
             ),
-            "the sum is divided by the number of positions, padding included. Count only the "
+            "you divide the sum by the number of positions, including padding. Count only the "
             "words.",
         ),
         Mistake(
             lambda logits, target: F.nll_loss(
                 logits.softmax(-1).flatten(0, 1), target.flatten(), ignore_index=0
             ),
-            "this is minus the probability itself. The loss is minus its logarithm.",
+            "this is minus the probability. The loss should be minus its logarithm.",
         ),
         Mistake(
             _edit_loss(("logits.log_softmax(dim=-1)", "logits.softmax(dim=-1).log()")),
-            "you take the logarithm of a softmax, but a probability may be too small for a float, and "
-            "the logarithm of 0 is −∞. `log_softmax` computes both in one step.",
+            "you take the logarithm of a softmax, but a probability that is too small for a float "
+            "becomes 0, and the logarithm of 0 is −∞. Use `log_softmax`, which computes both in "
+            "one step.",
         ),
     ],
 )
@@ -179,22 +182,23 @@ mend_forward = Check(
         ),
         Mistake(
             edit_forward_pass(("output(features)", "output(features.detach())")),
-            "now neither encoder nor decoder gets a gradient, and only the output projection learns.",
+            "now neither the encoder nor the decoder gets a gradient, and only the output "
+            "projection learns.",
         ),
         Mistake(
             edit_forward_pass(("output(features)", "output(features).detach()")),
-            "now nothing gets a gradient, because the logits are cut off, too.",
+            "now nothing gets a gradient, because the logits are cut off from the model, too.",
         ),
         Mistake(
-            edit_forward_pass(ENCODER_SEES_PADDING), "the encoder sees padding. Hand it the mask."
+            edit_forward_pass(ENCODER_SEES_PADDING), "the encoder sees padding. Pass it the mask."
         ),
         Mistake(
             edit_forward_pass(DECODER_SEES_PADDING),
-            "cross-attention sees padding. Hand it the mask, too.",
+            "cross-attention sees padding. Pass it the mask, too.",
         ),
         Mistake(
             edit_forward_pass(ENCODER_SEES_PADDING, DECODER_SEES_PADDING),
-            "padding is not hidden anywhere. Give the mask to both calls.",
+            "you do not hide the padding anywhere. Pass the mask to both calls.",
         ),
     ],
 )
@@ -211,11 +215,11 @@ def _random_target(chance: RandomValues) -> tuple[Tensor]:
 def _work_out_shift(target: Tensor, at: tuple) -> Iterator[Step]:
     row, place = target[at[0]], at[1]
     yield f"row {at[0]} of target", row
-    yield "what is read, all of it but the last", row[:-1]
-    yield "what is asked for, all of it but the first", row[1:]
+    yield "what the decoder reads, which is everything but the last token", row[:-1]
+    yield "the targets, which are everything but the first token", row[1:]
     yield (
         f"so at position {place}",
-        f"{int(row[place])} is read and {int(row[place + 1])} is asked for",
+        f"{int(row[place])} is read and {int(row[place + 1])} is the target",
     )
 
 
@@ -236,27 +240,31 @@ mend_shift = Check(
         Mistake(
             lambda target: (target[:, 1:], target[:, 1:]),
             "the patient is not cured: at each position the decoder reads the very word that it "
-            "is asked for.",
+            "should predict.",
         ),
         Mistake(
             lambda target: (target[:, :-1], target[:, :-1]),
-            "it is still the same word on both sides, so copying it is all there is to learn.",
+            "the decoder still reads the same word that it should predict, so it only learns to "
+            "copy.",
         ),
         Mistake(
             lambda target: (target[:, 1:], target[:, :-1]),
-            "this is the wrong way round: it asks for the word before.",
+            "this is the wrong way round: the target is the word before the one that is read, but "
+            "it should be the word after it.",
         ),
         Mistake(
             lambda target: (target, target[:, 1:]),
-            "one more position is read than is asked for, but nothing comes after eos.",
+            "the decoder reads one more position than there are targets, but there is nothing to "
+            "predict after eos.",
         ),
         Mistake(
             lambda target: (target[:, :-2], target[:, 2:]),
-            "these are two steps apart, so the word in between is never asked for.",
+            "the input and the targets are two steps apart, so the word in between is never "
+            "predicted.",
         ),
         Mistake(
             lambda target: (target[:, 1:-1], target[:, 2:]),
-            "bos is left out, so nothing teaches the model to write the first word.",
+            "you leave out bos, so nothing teaches the model to write the first word.",
         ),
     ],
 )

@@ -62,18 +62,21 @@ def _run_and_order(answer: Callable[[nn.Module], Any], model: nn.Module, x: Tens
     for a, b in zip(before, after, strict=True):
         if a is not None and (b is None or not torch.equal(a, b)):
             raise UnusableError(
-                "the gradients have changed, but measuring them should leave them as they are"
+                "the gradients have changed, but measuring them should not change them"
             )
     if norms is None:
         return None
     if not isinstance(norms, dict):
         raise UnusableError(
-            f"it returns {describe_kind(norms)}, but should return a dict name → number"
+            f"it returns {describe_kind(norms)}, but should return a dict that maps names "
+            "to numbers"
         )
     names = [name for name, _ in model.named_children()]
     unknown = sorted(set(norms) - set(names))
     if unknown:
-        raise UnusableError(f"the dictionary has the keys {unknown}, but should have {names}")
+        raise UnusableError(
+            f"the dictionary has the keys {unknown}, but its keys should be {names}"
+        )
     values = [torch.as_tensor(norms.get(name, math.nan)).detach().item() for name in names]
     return torch.tensor(values, dtype=torch.float64)
 
@@ -85,7 +88,7 @@ def _work_out_norm(model: nn.Module, x: Tensor, at: tuple) -> Iterator[Step]:
     having = {key: p.grad for key, p in child.named_parameters() if p.grad is not None}
     squares = [float(gradient.square().sum()) for gradient in having.values()]
     yield f"the parameters of {name} that have a gradient", ", ".join(having) or "none"
-    yield "the numbers of each gradient squared and summed", squares
+    yield "each gradient's numbers, squared and summed", squares
     yield "the sum of these", sum(squares)
     yield f"the square root of that, the norm of {name}", math.sqrt(sum(squares))
 
@@ -114,7 +117,8 @@ gradient_norms = Check(
     mistakes=[
         Mistake(
             lambda model: _measure_parts(model, lambda gs: sum(float(g.norm()) for g in gs)),
-            "the norms of a part's parameters are added. Take the square root of the sum of all squares.",
+            "you add up the norms of a part's parameters. Take the square root of the sum of all "
+            "squares instead.",
         ),
         Mistake(
             lambda model: _measure_parts(model, lambda gs: compute_norm(gs) ** 2),
@@ -125,19 +129,20 @@ gradient_norms = Check(
                 name: compute_norm([p.detach() for p in child.parameters()])
                 for name, child in model.named_children()
             },
-            "this is the length of the weights. Take `p.grad` instead.",
+            "this is the norm of the weights. Use `p.grad` instead.",
         ),
         Mistake(
             lambda model: _measure_parts(
                 model, lambda gs: max((float(g.abs().max()) for g in gs), default=0.0)
             ),
-            "this is the largest number in the gradient, not its length.",
+            "this is the largest number in the gradient, but it should be the gradient's norm.",
         ),
         Mistake(
             lambda model: {
                 name: norm for name, norm in _measure_parts(model, compute_norm).items() if norm
             },
-            "a part without a gradient is left out, but its 0 is what you want to see.",
+            "you leave out parts without a gradient, but a norm of 0 is exactly what you want to "
+            "see.",
         ),
         Mistake(
             lambda model: {
@@ -145,7 +150,7 @@ gradient_norms = Check(
                 for name, child in model.named_children()
                 if list(child.parameters())
             },
-            "a part without parameters is left out. Its norm is 0.",
+            "you leave out parts without parameters, but their norm should be 0.",
         ),
         Mistake(
             lambda model: {
@@ -154,19 +159,21 @@ gradient_norms = Check(
                 else compute_norm([p.grad for p in child.parameters()])
                 for name, child in model.named_children()
             },
-            "a part gets 0 as soon as one of its parameters has no gradient. That parameter "
-            "should only add 0 to the sum.",
+            "you give a part a norm of 0 as soon as one of its parameters has no gradient. That "
+            "parameter should only add 0 to the sum.",
         ),
         Mistake(
             lambda model: _measure_parts(model, lambda gs: float(gs[-1].norm()) if gs else 0.0),
-            "only the last parameter of each part counts, because the others are overwritten.",
+            "you use only the last parameter of each part, because it overwrites the others. All "
+            "of them should count.",
         ),
         Mistake(
             lambda model: _measure_parts(
                 model,
                 lambda gs: compute_norm(gs) / math.sqrt(max(1, sum(g.numel() for g in gs))),
             ),
-            "the root mean square is not the length: do not divide by the number of parameters.",
+            "this is the root mean square. For the norm, do not divide by the number of "
+            "parameters.",
         ),
     ],
 )

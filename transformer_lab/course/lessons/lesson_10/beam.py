@@ -41,7 +41,7 @@ def _work_out_beams(
     parent, word = divmod(int(sums.flatten().argsort(descending=True)[at[0]]), sums.shape[1])
     yield "the log-probabilities of the beginnings", values
     yield f"those of the words that may follow beginning {parent}", log_probabilities[parent]
-    yield "each of them added to that of the beginning", sums[parent]
+    yield "each of them plus that of the beginning", sums[parent]
     yield f"the {k} largest of all such sums", [value for value, _ in best]
     yield f"entry {at[0]} (counted from 0) is beginning {parent} with word {word}", best[at[0]][1]
 
@@ -124,17 +124,17 @@ beam_step = Check(
                     "for log_p, word in [max((p, n) for n, p in enumerate(row))]",
                 )
             ),
-            "each beginning goes on with its best word alone, but two continuations of the same "
-            "beginning may both be among the best k.",
+            "you continue each beginning with its best word only, but two continuations of the "
+            "same beginning may both be among the best k.",
         ),
         Mistake(
             _edit_step(*K_OF_EACH),
-            "you keep k continuations of each beginning, which makes k·k, so the beam grows "
-            "with every step. Keep the best k of all.",
+            "you keep k continuations of each beginning, k·k in total, so the beam grows with "
+            "every step. Keep only the best k of all of them.",
         ),
         Mistake(
             _edit_step(("value + log_p", "log_p")),
-            "only the last word's log-probability counts here. Add that of the beginning.",
+            "you use only the last word's log-probability. Add it to the beginning's.",
         ),
         Mistake(
             _edit_step(
@@ -144,12 +144,13 @@ beam_step = Check(
                     "return [pair for _, *pair in sorted(every, reverse=True)[:k]]",
                 ),
             ),
-            "these are sorted by the last word alone. Sort them by the log-probability of the "
+            "you sort by the last word's log-probability only. Sort by the log-probability of the "
             "whole beginning.",
         ),
         Mistake(
             _edit_step(("value + log_p", "value * log_p")),
-            "log-probabilities should be added, because log(a·b) = log a + log b.",
+            "you multiply log-probabilities, but you should add them, because log(a·b) = log a + "
+            "log b.",
         ),
         Mistake(
             _edit_step(("value + log_p", "value + math.exp(log_p)")),
@@ -157,59 +158,59 @@ beam_step = Check(
         ),
         Mistake(
             _edit_step((", reverse=True", "")),
-            "these are the worst k, because a log-probability is better when it is nearer to 0.",
+            "these are the worst k. The nearer a log-probability is to 0, the better.",
         ),
         Mistake(
             _edit_step(("[:k]", "[:k][::-1]")),
-            "these are the right ones with the worst first, but the best should come first.",
+            "these are the right beginnings in the wrong order. The best should come first.",
         ),
         Mistake(
             _edit_step(("(*ids, word)", "(word,)")),
-            "only the new word is there. Append it to its beginning.",
+            "you return only the new word. Append it to the beginning that it continues.",
         ),
         Mistake(
             _edit_step(BEST_BEAM_ONLY),
-            "only the best beginning is continued, but all of them should be.",
+            "you continue only the best beginning, but you should continue all of them.",
         ),
         Mistake(
             _edit_step(BEST_BEAM_ONLY, TOPK_OF_EACH_ROW),
-            "only the best beginning is continued, but all of them should be. And if k is larger "
-            "than the vocabulary, `topk` of one row stops with an error.",
+            "you continue only the best beginning, but you should continue all of them. Also, "
+            "`topk` of one row raises an error if k is larger than the vocabulary.",
         ),
         Mistake(
             _edit_step(*K_OF_EACH, TOPK_OF_EACH_ROW),
-            "you keep k continuations of each beginning, which makes k·k, so the beam grows with "
-            "every step. Keep the best k of all. And if k is larger than the vocabulary, `topk` "
-            "of one row stops with an error.",
+            "you keep k continuations of each beginning, k·k in total, so the beam grows with "
+            "every step. Keep only the best k of all of them. Also, `topk` of one row raises an "
+            "error if k is larger than the vocabulary.",
         ),
         Mistake(
             _edit_step(TOPK_OF_EACH_ROW),
-            "this is right unless k is larger than the vocabulary. Then `topk` of one row stops "
-            "with an error. Take the best k of all rows together, or min(k, vocabulary) of each.",
+            "this is right unless k is larger than the vocabulary. Then `topk` of one row raises "
+            "an error. Choose the best k of all rows together, or min(k, vocabulary) of each.",
         ),
         Mistake(
             lambda beams, rows, k: [(math.nan, ())] * k,
-            "the sums are nan. Is a logarithm taken twice? log_probabilities already holds "
+            "the sums are NaN. Do you take a logarithm twice? `log_probabilities` already holds "
             "logarithms.",
         ),
         Mistake(
             _edit_step(("(*ids, word)", "(word, *ids)")),
-            "the new word is in front, but it belongs after its beginning.",
+            "you put the new word in front of the earlier ones, but it should come after them.",
         ),
         Mistake(
             _edit_step(("value + log_p", "(value + log_p) / 2")),
-            "this is the mean of two log-probabilities. The beginning's is already a sum, so "
-            "just add the new word's to it.",
+            "this is the mean of two log-probabilities. The beginning's log-probability is "
+            "already a sum, so just add the new word's to it.",
         ),
         Mistake(
             _edit_step(("value + log_p", "(value + log_p) / (len(ids) + 1)")),
-            "this is divided by the number of ids, but it should be a plain sum. Length comes "
-            "later.",
+            "you divide by the number of ids, but this should be a plain sum. The length is taken "
+            "into account later.",
         ),
         Mistake(
             _edit_step(("value + log_p", "(value + log_p) / len(ids)")),
-            "this is divided by the number of words, but it should be a plain sum. Length comes "
-            "later.",
+            "you divide by the number of words, but this should be a plain sum. The length is "
+            "taken into account later.",
         ),
     ],
 )
@@ -223,7 +224,7 @@ def _score_beam(log_probability: float, length: int, alpha: float) -> float:
 
 def _work_out_score(log_probability: float, length: int, alpha: float, at: tuple) -> Iterator[Step]:
     yield f"5 + {length}, divided by 6", (5 + length) / 6
-    yield f"the penalty, that to the power alpha, which is {alpha:g}", ((5 + length) / 6) ** alpha
+    yield f"the penalty, that to the power alpha ({alpha:g})", ((5 + length) / 6) ** alpha
     yield "log_probability divided by the penalty", _score_beam(log_probability, length, alpha)
 
 
@@ -250,24 +251,25 @@ beam_score = Check(
         Mistake(
             lambda v, n, a: v * beam.length_penalty(n, a),
             "you multiply, but log-probabilities are negative, so this favours short sentences "
-            "even more. Divide.",
+            "even more. Divide instead.",
         ),
         Mistake(
             lambda v, n, a: v - beam.length_penalty(n, a),
-            "the penalty is subtracted, but you should divide by it.",
+            "you subtract the penalty, but you should divide by it.",
         ),
         Mistake(
             lambda v, n, a: v / n**a,
-            "this is the plain length to the power α. Some use that, but here it is (5 + "
-            "length)/6.",
+            "you raise the plain length to the power α. Some programs do that, but here the base "
+            "should be (5 + length)/6.",
         ),
         Mistake(
             lambda v, n, a: v / ((5 + n) ** a / 6),
-            "the power should apply to the whole fraction: ((5 + length)/6)^α.",
+            "you apply the power to only part of the penalty. It should apply to the whole "
+            "fraction: ((5 + length)/6)^α.",
         ),
         Mistake(
             lambda v, n, a: v / (a * (5 + n) / 6),
-            "α is an exponent, not a factor, so α = 0 means no penalty.",
+            "you use α as a factor, but it should be an exponent, so that α = 0 means no penalty.",
         ),
         Mistake(
             lambda v, n, a: -v / beam.length_penalty(n, a),
@@ -275,12 +277,12 @@ beam_score = Check(
         ),
         Mistake(
             lambda v, n, a: v / beam.length_penalty(n, a) / n,
-            "this is divided by the length as well as by the penalty. The penalty alone is enough.",
+            "you divide by the length as well as by the penalty. Divide only by the penalty.",
         ),
         Mistake(lambda v, n, a: v, "the length is not used."),
         Mistake(
             lambda v, n, a: v / (5 + n / 6) ** a,
-            "mind the brackets: (5 + length)/6, not 5 + length/6.",
+            "the brackets are wrong: this should be (5 + length)/6, not 5 + length/6.",
         ),
         Mistake(
             lambda v, n, a: v / (5 + n) ** a,
@@ -288,12 +290,13 @@ beam_score = Check(
         ),
         Mistake(
             lambda v, n, a: v / ((5 + n) / 6**a),
-            "the power applies to the 6 alone, but it should apply to the whole fraction: ((5 + "
+            "you apply the power only to the 6, but it should apply to the whole fraction: ((5 + "
             "length)/6)^α.",
         ),
         Mistake(
             lambda v, n, a: v / (5 + n) / 6**a,
-            "two divisions in a row divide by both numbers. Put brackets around the whole penalty.",
+            "you write two divisions in a row, so you divide by both numbers. Put brackets around "
+            "the whole penalty.",
         ),
         Mistake(
             lambda v, n, a: math.exp(v) / beam.length_penalty(n, a),
@@ -301,7 +304,7 @@ beam_score = Check(
         ),
         Mistake(
             lambda v, n, a: v / ((4 + n) / 6) ** a,
-            "one word is not counted. `length` includes eos, and eos counts.",
+            "you use a length that is one too small. `length` includes eos, and eos should count.",
         ),
     ],
 )

@@ -86,7 +86,7 @@ def as_int(word: Any) -> int:
     if is_one and as_array(word).dtype.kind in "iu":
         return int(word)
     raise UnusableError(
-        f"each id should be a whole number, but the list has {describe_kind(word)} in it"
+        f"each id should be a whole number, but the list contains {describe_kind(word)}"
     )
 
 
@@ -119,48 +119,52 @@ greedy_words = Check(
     mistakes=[
         Mistake(
             _edit_writing(("return words", "return [bos, *words]")),
-            "bos is not a word of the translation. The model reads it, but you do not return it.",
+            "you return bos, but it is not part of the translation. The model should only read it.",
         ),
         Mistake(
             _edit_writing(("return words", "return [word for word in words if word != eos]")),
-            "eos is missing. It belongs to what was written, because its probability counts too.",
+            "you leave out eos. It is part of what was written, because its probability counts "
+            "too.",
         ),
         Mistake(
             _edit_writing(("[bos, *words]", "[bos, *words][-1:]")),
-            "only the last word is read, but the model needs all words so far.",
+            "you give the model only the last word, but it should read all words so far.",
         ),
         Mistake(
             _edit_writing(("[bos, *words]", "words or [bos]")),
-            "bos is not read, but the model always begins with it.",
+            "you leave out bos, but the model should always read it first.",
         ),
         Mistake(
             _edit_writing((" and eos not in words", "")),
-            "it goes on writing after eos, but it should stop there.",
+            "this goes on writing after eos, but it should stop there.",
         ),
         Mistake(
-            _edit_writing(("argmax", "argmin")), "this takes the least probable word each time."
+            _edit_writing(("argmax", "argmin")),
+            "you choose the least probable word each time. Choose the most probable one.",
         ),
         Mistake(
             _edit_writing(("< limit", "< limit - 1")),
-            "the list is one word too short at the limit. bos does not count as a word.",
+            "at the limit, your list is one word too short. Do not count bos as a word.",
         ),
         Mistake(
             _edit_writing(("< limit", "<= limit")),
-            "the list is one word too long at the limit. Stop when there are `limit` words.",
+            "at the limit, your list is one word too long. Stop when there are `limit` words.",
         ),
         Mistake(
             _edit_writing(("< limit", "< limit - 1"), ("return words", "return [bos, *words]")),
-            "bos is returned, and counted as a word. Leave it out, and there is room for one more.",
+            "you return bos and count it as a word. Leave it out, and there is room for one more "
+            "word.",
         ),
         Mistake(
             _edit_writing(
                 ("return words", "return [bos, *(word for word in words if word != eos)]")
             ),
-            "the two ends are swapped: eos belongs to what was written, and bos does not.",
+            "you keep bos and drop eos, but it should be the other way round: eos is part of what "
+            "was written, and bos is not.",
         ),
         Mistake(
             _edit_writing(("< limit", "< 10_000")),
-            "the limit is ignored, but a model may never write eos.",
+            "you ignore the limit, but a model may never write eos.",
         ),
     ],
 )

@@ -96,21 +96,21 @@ cached_step = Check(
         ),
         Mistake(
             _edit_step(("[:, 0], keys, values", "[:, 0], keys[:, :-1], values[:, :-1]")),
-            "the new key and value are used, but they are not kept: return the longer tables.",
+            "you use the new key and value, but you do not keep them. Return the longer tables.",
         ),
         Mistake(
             _edit_step(
                 *PAST_ONLY, ("[:, 0], keys, values", "[:, 0], keys[:, :-1], values[:, :-1]")
             ),
-            "the new word's key and value appear nowhere, but it has to see itself, and later "
-            "words have to see it.",
+            "you do not use the new word's key and value anywhere, but the new word should see "
+            "itself, and later words should see it, too.",
         ),
         Mistake(
             _edit_step(
                 ("[keys, (x @ w_k)[:, None]]", "[(x @ w_k)[:, None], keys]"),
                 ("[values, (x @ w_v)[:, None]]", "[(x @ w_v)[:, None], values]"),
             ),
-            "the new word is in front, but it belongs after the earlier words.",
+            "you put the new word in front of the earlier ones, but it should come after them.",
         ),
         Mistake(
             _edit_step((" / keys.size(-1) ** 0.5", "")),
@@ -118,42 +118,43 @@ cached_step = Check(
         ),
         Mistake(
             _edit_step(("keys.size(-1)", "x.size(-1)")),
-            "the scores are divided by √d_model, but the scale is √d_k, where d_k is the width "
-            "of a key.",
+            "you divide the scores by √d_model. Divide them by √d_k, where d_k is the width of a "
+            "key.",
         ),
         Mistake(
             _edit_step((" ** 0.5", "")),
-            "the scores are divided by d_k, but they should be divided by its square root.",
+            "you divide the scores by d_k, but you should divide them by its square root.",
         ),
         Mistake(
             _edit_step(("keys.size(-1)", "keys.size(1)")),
-            "the scores are divided by the square root of the number of words, but the scale is "
+            "you divide the scores by the square root of the number of words. Divide them by "
             "√d_k, where d_k is the width of a key.",
         ),
         Mistake(
-            _edit_step(("keys.size(-1)", "5")), "√5 is hard-coded, but keys are not always 5 wide."
+            _edit_step(("keys.size(-1)", "5")),
+            "√5 is hard-coded, but a key's width is not always 5.",
         ),
         Mistake(
             _edit_step(("(scores.softmax(dim=-1) @ values)[:, 0]", "values[:, 0]")),
-            "only the first word is seen. A causal mask of one row hides all the others. The "
-            "newest word is the last row of the triangle, and that one hides nothing.",
+            "the new word sees only the first word, because a causal mask with one row hides all "
+            "the others. The new word should use the last row of the mask, which hides nothing.",
         ),
         Mistake(
             _edit_step(("(scores.softmax(dim=-1) @ values)[:, 0]", "values[:, -1]")),
-            "the new word sees only itself, but its query has to meet all keys, including those "
-            "that were kept.",
+            "the new word sees only itself, but its query should be compared with all keys, "
+            "including the cached ones.",
         ),
         Mistake(
             _edit_step(
                 ("[keys, (x @ w_k)[:, None]]", "[(x @ w_k)[:, None]]"),
                 ("[values, (x @ w_v)[:, None]]", "[(x @ w_v)[:, None]]"),
             ),
-            "the kept keys and values are thrown away. The new ones belong after them.",
+            "you throw away the cached keys and values. Append the new ones to them.",
         ),
         Mistake(
             _edit_step(("softmax(dim=-1)", "softmax(dim=0)")),
-            "the softmax runs over the batch (dim 0), but each sentence's row should sum to 1 "
-            "over its keys.",
+            "your softmax runs over the batch (dim 0), but the weights should sum to 1 over each "
+            "sentence's keys.",
         ),
         Mistake(
             _edit_step(
@@ -161,51 +162,52 @@ cached_step = Check(
                 ("softmax(dim=-1)", "softmax(dim=-1) / keys.size(-1) ** 0.5"),
             ),
             "you divide by √d_k after the softmax, so the weights do not sum to 1. Divide the "
-            "scores before it.",
+            "scores before the softmax.",
         ),
         Mistake(
             _edit_step(("keys.size(-1)", "values.size(-1)")),
-            "the scores are divided by √d_v, but the scale is √d_k, where d_k is the width of a "
-            "key.",
+            "you divide the scores by √d_v. Divide them by √d_k, where d_k is the width of a key.",
         ),
         Mistake(
             _edit_step(("[:, 0], keys, values", "[:, 0], keys[:, -1:], values[:, -1:]")),
-            "the output is right, but only the new key and value come back. The next step needs "
-            "those before it, too.",
+            "the output is right, but you return only the new key and value. The next step needs "
+            "the earlier ones, too.",
         ),
         Mistake(
             _edit_step(("(scores.softmax(dim=-1) @ values)[:, 0]", "values.mean(dim=1)")),
-            "this is the mean of all values, so no query has met a key.",
+            "this is the mean of all values, but the values should be weighted by how well their "
+            "keys match the query.",
         ),
         Mistake(
             _edit_step(("(x @ w_q)[:, None]", "(x @ w_q)"), ("[:, 0]", "")),
-            "all queries of the batch meet the keys of each sentence, because (batch, d_k) @ "
-            "(batch, d_k, words) is (batch, batch, words). Give the one word a dimension: "
-            "query[:, None].",
+            "you compare all of the batch's queries with each sentence's keys, because (batch, "
+            "d_k) @ (batch, d_k, words) is (batch, batch, words). Add a dimension for the new "
+            "word: query[:, None].",
         ),
         Mistake(
             _edit_step(("(x @ w_q)[:, None]", "(x @ w_q)")),
-            "this is right for one sentence alone. In a batch the first sentence's query meets the "
-            "keys of all. Give the one word its dimension, query[:, None], before the product.",
+            "this is right for a single sentence, but in a batch the first sentence's query is "
+            "compared with every sentence's keys. Add a dimension for the new word, query[:, "
+            "None], before the product.",
         ),
         Mistake(
             _edit_step(
                 ("scores.softmax(dim=-1)", "(scores.exp() / scores.exp().sum(-1, keepdim=True))")
             ),
             "this is right for small scores, but NaN for large ones, because their exponentials "
-            "are infinite. Use `softmax`, which subtracts the largest score of the row.",
+            "are infinite. Use `softmax`, which subtracts the row's largest score first.",
         ),
         Mistake(
             _edit_step((".softmax(dim=-1)", "")),
-            "the softmax is missing, so these are scores times values.",
+            "the softmax is missing, so you multiply raw scores by the values.",
         ),
         Mistake(
             _edit_step(
                 ("(x @ w_q)[:, None]", "torch.cat([keys[:, :-1], (x @ w_q)[:, None]], dim=1)"),
                 ("[:, 0]", ""),
             ),
-            "there is an output for each past word, too. Nobody needs those, because only the "
-            "new word asks. And kept keys are not queries.",
+            "you return an output for each past word, too, but only the new word needs one. Use "
+            "only the new word's query, and not the cached keys.",
         ),
     ],
 )

@@ -32,8 +32,8 @@ def _work_out_rows(cache: Cache, parents: Tensor, at: tuple) -> Iterator[Step]:
     parent, (keys, values) = int(parents[sentence, beam]), cache[layer]
     old = (sentence * parents.size(1) + parent, *inner[:2])
     which = f"head {inner[0]}, word {inner[1]}"
-    yield f"row {row} is beam {beam} of sentence {sentence} and goes on from the old beam", parent
-    yield f"the beams of sentence {sentence} begin at row", sentence * parents.size(1)
+    yield f"row {row} is beam {beam} of sentence {sentence} and continues old beam", parent
+    yield f"the beams of sentence {sentence} start at row", sentence * parents.size(1)
     yield "so the old row is", old[0]
     yield f"its key in layer {layer}, {which} (all counted from 0)", keys[old]
     yield "its value in the same place", values[old]
@@ -63,21 +63,23 @@ def _stack_layers(answer: Callable[..., Any], cache: Cache, parents: Tensor) -> 
         return None
     asked = "but should be a list of pairs (keys, values), one for each layer"
     if not isinstance(found, list | tuple) or not found:
-        raise UnusableError(f"what it returns is {describe_kind(found)}, {asked}")
+        raise UnusableError(f"the result is {describe_kind(found)}, {asked}")
     parts: list[list[Tensor]] = [[], []]
     for pair in found:
         if not isinstance(pair, list | tuple) or len(pair) != 2:
-            raise UnusableError(f"a layer's entry is {describe_kind(pair)}, {asked}")
+            raise UnusableError(
+                f"a layer's entry is {describe_kind(pair)}, but should be a pair (keys, values)"
+            )
         for part, one in zip(parts, pair, strict=True):
             if not isinstance(one, Tensor):
                 raise UnusableError(
-                    f"a pair has {describe_kind(one)} in it, but keys and values should be tensors, "
+                    f"a pair contains {describe_kind(one)}, but keys and values should be tensors, "
                     "because the next step needs tensors"
                 )
             if part and one.shape != part[0].shape:
                 shapes = f"{tuple(part[0].shape)} and {tuple(one.shape)}"
                 raise UnusableError(
-                    f"the layers do not fit together, because their shapes are {shapes}"
+                    f"all layers should have the same shape, but two of them have {shapes}"
                 )
             part.append(one)
     return tuple(map(torch.stack, parts))
@@ -117,74 +119,78 @@ reordered = Check(
     mistakes=[
         Mistake(
             _edit_reordering(("(torch.arange(batch)[:, None] * beams + parents)", "parents")),
-            "all sentences get rows of the first one, but the beams of sentence s begin at row "
-            "s · beams.",
+            "you give all sentences rows from the first one, but the beams of sentence s begin at "
+            "row s · beams.",
         ),
         Mistake(
             _edit_reordering(
                 ("(torch.arange(batch)[:, None] * beams + parents).flatten()", "parents")
             ),
-            "all rows come from the first sentence, and there is one axis too many. Sentence s "
-            "begins at row s · beams, and a batch of rows is one axis.",
+            "you take all rows from the first sentence, and there is one axis too many. Sentence "
+            "s begins at row s · beams, and all rows should lie along one axis.",
         ),
         Mistake(
             _edit_reordering((".flatten()", "")),
-            "these are the right rows with one axis too many, because batch and beams are one "
-            "axis of the cache.",
+            "these are the right rows with one axis too many. In the cache, batch and beams share "
+            "one axis.",
         ),
         Mistake(
             _edit_reordering(("values[rows]", "values.clone()")),
-            "the keys follow their beam and the values stay where they were, but both belong to "
-            "the beam.",
+            "you move the keys but leave the values where they were. Both should follow their "
+            "beam.",
         ),
         Mistake(
             _edit_reordering(("keys[rows]", "keys.clone()")),
-            "the values follow their beam and the keys stay where they were, but both belong to "
-            "the beam.",
+            "you move the values but leave the keys where they were. Both should follow their "
+            "beam.",
         ),
         Mistake(
             lambda cache, parents: [*_reorder_cache(cache[:1], parents), *cache[1:]],
-            "only the first layer's keys and values follow, but each layer has its own.",
+            "you reorder only the first layer's keys and values, but you should reorder those of "
+            "every layer.",
         ),
         Mistake(
             _edit_reordering(("in cache", "in cache[:1]")),
-            "only the first layer comes back, but each layer has its own keys and values.",
+            "you return only the first layer, but you should return the keys and values of every "
+            "layer.",
         ),
         Mistake(
             _edit_reordering(("keys[rows], values[rows]", "keys.clone(), values.clone()")),
-            "nothing has moved, so the new beams would read somebody else's past.",
+            "you have not moved anything, so the new beams would read another beam's past.",
         ),
         Mistake(
             _edit_reordering((".flatten()", ".flatten().argsort(stable=True)")),
-            "you sorted the parents, but `parents` already says which old row each new one takes.",
+            "you sorted the parents, but `parents` already says which old beam each new beam "
+            "continues.",
         ),
         Mistake(
             _move_beams_to_parents,
-            "it is the wrong way round. You put old beam n into row parents[n], but new beam j "
-            "takes its row from parents[j].",
+            "this is the wrong way round. You put old beam n into row parents[n], but new beam j "
+            "should copy old beam parents[j].",
         ),
         Mistake(
             lambda cache, parents: _move_beams_to_parents(cache, parents, blank=True),
-            "it is the wrong way round. You put old beam n into row parents[n], so some rows "
-            "stay empty. New beam j takes its row from parents[j].",
+            "this is the wrong way round. You put old beam n into row parents[n], so some rows "
+            "stay empty. New beam j should copy old beam parents[j].",
         ),
         Mistake(
             _edit_reordering((".flatten()", ".flatten().sort().values")),
-            "these are the right rows in the order of the old ones, but new beam j belongs in row "
-            "j.",
+            "these are the right rows, but in the order of the old beams. New beam j should be in "
+            "row j.",
         ),
         Mistake(
             _edit_reordering((".flatten()", ".flatten().unique()")),
-            "a row that two new beams continue is there only once, but each needs its own copy.",
+            "you keep a row only once even if two new beams continue it, but each of them needs "
+            "its own copy.",
         ),
         Mistake(
             _edit_reordering(("* beams", "* batch")),
-            "sentence s begins at row s · beams, not at s · batch.",
+            "you start sentence s at row s · batch, but it should start at row s · beams.",
         ),
         Mistake(
             _edit_reordering((".flatten()", ".T.flatten()")),
-            "the rows are ordered by beam and then by sentence, but the beams of a sentence lie side by "
-            "side.",
+            "you order the rows by beam and then by sentence, but the beams of a sentence should "
+            "lie side by side.",
         ),
         Mistake(
             _edit_reordering(("keys[rows], values[rows]", "values[rows], keys[rows]")),
@@ -246,56 +252,55 @@ cache_numbers = Check(
     mistakes=[
         Mistake(
             _edit_count(("* num_key_value_heads", "* num_heads")),
-            "all heads are counted, but only num_key_value_heads of them have keys and values.",
+            "you count all heads, but only num_key_value_heads of them have keys and values.",
         ),
         Mistake(
             _edit_count((" * 2", "")),
-            "one vector is counted for each word, but both key and value are kept.",
+            "you count one vector for each word, but the cache keeps both its key and its value.",
         ),
         Mistake(
             _edit_count(("* 2", "* 3")),
-            "three vectors are counted for each word, but queries are not kept.",
+            "you count three vectors for each word, but the cache does not keep queries.",
         ),
         Mistake(
             _edit_count(("2 * num_key_value_heads", "(2 * num_key_value_heads + num_heads)")),
-            "queries are counted, too, but nobody uses a past word's query.",
+            "you count queries, too, but a past word's query is never used again.",
         ),
         Mistake(
             _edit_count(("(source + written)", "written")),
-            "the memory is forgotten, but cross-attention keeps keys and values of the source.",
+            "you forget the memory, but cross-attention keeps the keys and values of the source.",
         ),
         Mistake(
             _edit_count(("(source + written)", "source")),
-            "the written words are forgotten, but self-attention keeps their keys and values.",
+            "you forget the written words, but self-attention keeps their keys and values.",
         ),
         Mistake(
             _edit_count(("layers * 2", "2")),
-            "one layer is counted, but this counts a single layer, but every layer keeps its own "
-            "keys and values.",
+            "you count only one layer, but every layer keeps its own keys and values.",
         ),
         Mistake(
             _edit_count(("layers * 2", "2"), ("(source + written)", "(source + layers * written)")),
-            "the memory's keys and values are counted once, but each layer projects its own.",
+            "you count the memory's keys and values only once, but each layer computes its own.",
         ),
         Mistake(
             _edit_count(("d_model // num_heads", "d_model")),
-            "this takes each head to be d_model wide, but it is d_model // num_heads.",
+            "you use d_model as the width of a head, but it should be d_model // num_heads.",
         ),
         Mistake(
             _edit_count(("* num_key_value_heads", "* (num_heads // num_key_value_heads)")),
-            "num_heads // num_key_value_heads is how many queries share a key, not how many keys "
-            "there are.",
+            "you use num_heads // num_key_value_heads, but this is the number of queries that "
+            "share a key, not the number of keys.",
         ),
         Mistake(
             _edit_count((" * num_key_value_heads", "")),
-            "one head is counted, but num_key_value_heads of them have keys and values.",
+            "you count only one head, but num_key_value_heads of them have keys and values.",
         ),
         Mistake(
             _edit_count(
                 ("num_key_value_heads * width", "width"),
                 ("(source + written)", "(num_heads * source + num_key_value_heads * written)"),
             ),
-            "the memory is counted with all heads, but cross-attention, too, keeps only "
+            "you count all heads for the memory, but cross-attention also keeps only "
             "num_key_value_heads of them.",
         ),
         Mistake(
@@ -303,21 +308,21 @@ cache_numbers = Check(
                 ("num_key_value_heads * width", "width"),
                 ("(source + written)", "(num_key_value_heads * source + num_heads * written)"),
             ),
-            "the written words are counted with all heads, but self-attention, too, keeps only "
+            "you count all heads for the written words, but self-attention also keeps only "
             "num_key_value_heads of them.",
         ),
         Mistake(
             _edit_count(("(source + written)", "source * written")),
-            "source times written is a matrix of scores, and that is not kept. Add the two "
-            "numbers instead.",
+            "you multiply source by written, which is the size of a matrix of scores, but the "
+            "cache does not keep scores. Add the two numbers instead.",
         ),
         Mistake(
             _edit_count(("return", "return 4 *")),
-            "these are bytes, but the question is how many numbers there are.",
+            "this is the size in bytes, but you should count how many numbers there are.",
         ),
         Mistake(
             _edit_count(("d_model // num_heads", "64")),
-            "64 is hard-coded, but a head is d_model // num_heads wide.",
+            "64 is hard-coded, but the width of a head is d_model // num_heads.",
         ),
     ],
 )

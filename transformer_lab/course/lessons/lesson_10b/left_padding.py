@@ -52,50 +52,54 @@ next_places = Check(
     mistakes=[
         Mistake(
             _edit_positions(("seen.sum(dim=1)", "torch.full_like(ids[:, 0], ids.size(1))")),
-            "the position is the length of the cache, and that counts the padding. A sentence's "
-            "positions would change just because a longer one is in the batch.",
+            "you use the length of the cache as the position, but it includes the padding. A "
+            "sentence's positions should not change just because a longer sentence is in the "
+            "batch.",
         ),
         Mistake(
             _edit_positions(("seen.sum(dim=1)", "seen.sum(dim=1) - 1")),
-            "this is the position of the last word that was read, and the new word comes after it.",
+            "this is the position of the last word that was read, but the new word comes after it.",
         ),
         Mistake(
             _edit_positions(("seen.sum(dim=1)", "seen.sum(dim=1) + 1")),
-            "this is one too far, because positions are counted from 0.",
+            "this position is one too high, because positions are counted from 0.",
         ),
         Mistake(
             _edit_positions(("seen.sum(dim=1)", "(ids == pad_id).sum(dim=1)")),
-            "this counts the padding instead of the words.",
+            "you count the padding. Count the words instead.",
         ),
         Mistake(
             _edit_positions(("torch.cat([seen, own], dim=1)", "seen")),
-            "the mask has no column for the new word, which sees itself. It is past + 1 wide.",
+            "the mask has no column for the new word, but the new word should see itself. Make "
+            "the mask past + 1 wide.",
         ),
         Mistake(
             _edit_positions(("ones_like", "zeros_like")), "the new word is hidden from itself."
         ),
         Mistake(
             _edit_positions(("[seen, own]", "[own, seen]")),
-            "the new word's column is in front, but its key comes after those that were kept.",
+            "you put the new word's column first, but it should be last, because its key comes "
+            "after the cached ones.",
         ),
         Mistake(
             _edit_positions(("[seen, own]", "[~seen, own]")),
-            'the padding is marked True, but True means "may be seen".',
+            'you mark the padding True, but True means "may be seen".',
         ),
         Mistake(
             _edit_positions(("torch.cat", "~torch.cat")),
-            'the mask is inside out: True means "may be seen", and words may.',
+            'the mask is inverted: True means "may be seen", so it should be True for words.',
         ),
         Mistake(
             _edit_positions(("[seen, own]", "[torch.ones_like(seen), own]")),
-            "nothing is hidden, but the padding has keys in the cache, and nobody may see them.",
+            "your mask hides nothing, but the padding has keys in the cache, and no word should "
+            "see them.",
         ),
         Mistake(
             _edit_positions(
                 ("torch.cat([seen, own], dim=1)", "torch.cat([seen, own], dim=1).flip(1)")
             ),
-            "this mask hides the last keys, as you would for padding after the words. Here it is "
-            "in front.",
+            "this mask hides the last keys, as you would for padding after the words. Here the "
+            "padding comes before the words.",
         ),
         Mistake(
             _edit_positions(("[seen, own]", "[seen.flip(1), ~own]")),
@@ -104,29 +108,31 @@ next_places = Check(
         ),
         Mistake(
             _edit_positions(("!= pad_id", "!= 0")),
-            "0 is hard-coded, but padding is `pad_id`, which is another number in some models.",
+            "0 is hard-coded, but padding is `pad_id`, which is a different number in some models.",
         ),
         Mistake(
             _edit_positions(("!=", ">")),
-            "ids smaller than pad_id are hidden, but they are words, too. Compare with !=.",
+            "you hide ids smaller than pad_id, but they are words, too. Compare with !=.",
         ),
         Mistake(
             _edit_positions(("[:, None, None, :]", "")),
-            "the mask (batch, past + 1) does not broadcast to (batch, heads, query, key): put two "
-            "dimensions of size 1 in the middle.",
+            "the mask's shape (batch, past + 1) does not broadcast to (batch, heads, query, key). "
+            "Put two dimensions of size 1 in the middle.",
         ),
         Mistake(
             _edit_positions(("seen.sum(dim=1)", "seen.cumsum(dim=1) - 1")),
-            "these are the positions of the words that were read, but you are asked for the "
-            "position of each new word.",
+            "these are the positions of the words that were read, but you should return the "
+            "position of each sentence's new word.",
         ),
         Mistake(
             _edit_positions(("seen.sum(dim=1)", "seen.sum(dim=1).max().expand(len(ids))")),
-            "all sentences get the position of the longest one, but each needs its own.",
+            "you give all sentences the position of the longest one, but each sentence should "
+            "have its own position.",
         ),
         Mistake(
             _edit_positions(("seen.sum(dim=1)", "seen.sum()")),
-            "all words of the batch are counted together, but each sentence has its own count.",
+            "you count the words of the whole batch together, but you should count them "
+            "separately for each sentence.",
         ),
     ],
 )

@@ -28,7 +28,7 @@ def _make_reader(seed: int, vocabulary: int) -> Read:
             isinstance(ids, Tensor) and ids.ndim == 1
         ):
             raise UnusableError(
-                f"read takes a list of words, but was given {describe_kind(ids)}. For one word, "
+                f"read should get a list of words, but got {describe_kind(ids)}; for one word, "
                 "pass [word]"
             )
         seen: tuple[int, ...] = () if cache is None else cache
@@ -115,102 +115,108 @@ continued = Check(
         Mistake(
             _edit_writing(WORD_BY_WORD),
             "these are the right words, but you make too many passes. The prompt's words are all "
-            "known, so one pass reads them.",
+            "known, so read them in one pass.",
         ),
         Mistake(
             _edit_writing(WORD_BY_WORD, READ_LAST_WORD),
-            "these are the right words, but you make too many passes. One pass reads the whole "
-            "prompt, and once you have the last word, there is nothing left to read.",
+            "these are the right words, but you make too many passes. Read the whole prompt in "
+            "one pass. And once you have the last word, there is nothing left to read.",
         ),
         Mistake(
             _edit_writing(READ_LAST_WORD),
-            "these are the right words, but you make one pass too many, because nobody asks what "
-            "comes after the last word.",
+            "these are the right words, but you make one pass too many. You do not need to know "
+            "what comes after the last word.",
         ),
         Mistake(
             _edit_writing(("read(new, cache)", "read([*prompt, *words], None)")),
-            "these are the right words, but everything is read again each time. Hand the cache "
-            "on, and read only the new word.",
+            "these are the right words, but you read everything again in each pass. Pass the "
+            "cache on, and read only the new word.",
         ),
         Mistake(
             _edit_writing(("read(new, cache)", "read([*prompt, *words], cache)")),
-            "the cache has these words already. If you read them again, they are in it twice.",
+            "you read words again that are already in the cache, so the cache contains them twice.",
         ),
         Mistake(
             _edit_writing(("read(new, cache)", "read(words or prompt, cache)")),
-            "all written words are read in each pass, but only the newest is not in the cache yet.",
+            "you read all written words in each pass, but all except the newest are already in "
+            "the cache.",
         ),
         Mistake(
             _edit_writing(("prompt, None", "prompt[-1:], read(prompt, None)[1]")),
-            "the prompt's last word is read twice, but its row of logits came with the first pass.",
+            "you read the prompt's last word twice, but the first pass already returned its row "
+            "of logits.",
         ),
         Mistake(
             _edit_writing(
                 ("prompt, None", "prompt[-1:], read(prompt[:-1], None)[1] if prompt[:-1] else None")
             ),
             "these are the right words, but you make one pass too many. Read the prompt's last "
-            "word with the others, because its row of logits is the first that you need.",
+            "word with the others, because its row of logits is the first one that you need.",
         ),
         Mistake(
             _edit_writing(("logits[-1]", "logits[0]")),
-            "you take the first row of logits, which says what follows the prompt's first word. "
-            "Take the last row.",
+            "you use the first row of logits, which predicts what follows the prompt's first "
+            "word. Use the last row.",
         ),
         Mistake(
             _edit_writing(("logits[-1]", "logits[max(-2, -len(logits))]")),
-            "you take the row before the last, which guesses the prompt's last word, and you "
-            "know that one.",
+            "you use the second-to-last row of logits, which predicts the prompt's last word, but "
+            "you already know that word.",
         ),
         Mistake(
             _edit_writing(KEEP_PROMPT_CACHE),
-            "the cache still holds only the prompt, so the words written since are forgotten. "
-            "Keep the longer cache that `read` returns.",
+            "the cache still holds only the prompt, so the words written since then are "
+            "forgotten. Keep the longer cache that `read` returns.",
         ),
         Mistake(
             _edit_writing(KEEP_PROMPT_CACHE, READ_LAST_WORD),
-            "the cache still holds only the prompt, so the words written since are forgotten. "
-            "Keep the longer cache that `read` returns. And you need not read the last word.",
+            "the cache still holds only the prompt, so the words written since then are "
+            "forgotten. Keep the longer cache that `read` returns. Also, you do not need to read "
+            "the last word.",
         ),
         Mistake(
             _edit_writing(("prompt, None", "prompt[-1:], read(prompt[:-1], None)[1]")),
-            "the prompt's last word is read on its own, which is one pass too many. And if the "
-            "prompt has only one word, nothing is left for the first pass.",
+            "you read the prompt's last word in a separate pass, which is one pass too many. And "
+            "if the prompt has only one word, nothing is left for the first pass.",
         ),
         Mistake(
             _edit_writing(("read(new, cache)", "read(new, None)")),
-            "each pass begins without a cache, so the new word knows nothing of those before it.",
+            "you start each pass without a cache, so the new word cannot see the words before it.",
         ),
         Mistake(
             _edit_writing(("logits[-1].argmax()", "logits.argmax()")),
-            "you take the largest logit of all rows, but only the last row predicts the next word.",
+            "you choose the largest logit in all rows, but only the last row predicts the next "
+            "word.",
         ),
         Mistake(
             _edit_writing(("return words", "return [*prompt, *words]")),
-            "the prompt is returned too, but you should return only what comes after it.",
+            "you return the prompt too, but you should return only what comes after it.",
         ),
         Mistake(
             _edit_writing(("return words", "return [*prompt, *words][-count - 1 : -1]")),
-            "this is one place off: the prompt's last word is in it, and the last written one is "
-            "not.",
+            "your list is one position off: it includes the prompt's last word, and the last "
+            "written word is missing.",
         ),
         Mistake(
             _edit_writing(("range(count)", "range(count - 1)")),
-            "one word is missing, because the first one comes from the pass over the prompt.",
+            "your list is one word too short. Did you forget the first word, which comes from the "
+            "pass over the prompt?",
         ),
         Mistake(
             _edit_writing(("range(count)", "range(count + 1)")),
-            "this is one word too many, because the first one comes from the pass over the prompt.",
+            "your list is one word too long. The pass over the prompt already gives the first "
+            "word, so count that one, too.",
         ),
         Mistake(
             lambda read, prompt, count: read(prompt, None)[0].argmax(-1).tolist()[-count:],
-            "one pass cannot write several words. Its rows are the best words after each word of "
-            "the prompt, and only the last row is news.",
+            "you try to write several words in one pass. Its rows predict the word after each "
+            "word of the prompt, and only the last row tells you something new.",
         ),
         Mistake(
             lambda read, prompt, count: read(prompt, None)[0].argmax(-1).tolist()[:count],
-            "one pass cannot write several words. Row n is the best word after word n of the "
-            "prompt, and the prompt itself says what comes there. Only the last row is news, and "
-            "then you need a loop.",
+            "you try to write several words in one pass. Row n predicts the word after word n of "
+            "the prompt, but the prompt itself already says what comes there. Only the last row "
+            "tells you something new, and for the words after that, you need a loop.",
         ),
     ],
 )

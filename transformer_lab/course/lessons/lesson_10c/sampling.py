@@ -52,10 +52,10 @@ def _work_out_top_p(logits: Tensor, p: float, at: tuple) -> Iterator[Step]:
     yield f"the words of row {at[0]}, the most probable first", words
     yield "their probabilities", sorted_p
     yield (
-        "for each, the sum of the probabilities in front of it",
+        "for each word, the sum of the probabilities before it",
         sorted_p.cumsum(dim=-1) - sorted_p,
     )
-    yield f"the words that stay, where that is less than {p:g}", words[kept[words] > -math.inf]
+    yield f"the words kept, because that sum is less than {p:g}", words[kept[words] > -math.inf]
     yield "the logits of the row, −∞ for all other words", kept
     yield (
         "their log_softmax, which is compared here",
@@ -97,47 +97,47 @@ keep_top_p = Check(
             _edit_top_p(
                 ("ordered.softmax(dim=-1)", "ordered.exp() / ordered.exp().sum(-1, keepdim=True)")
             ),
-            "this is right only for logits near 0. For large ones the exponentials are infinite, "
-            "for small ones they are 0, and then dividing gives NaN. Use `softmax`, which "
-            "subtracts the largest first.",
+            "this is right only for logits near 0. The exponentials of large logits are infinite, "
+            "and those of very negative ones are 0, so the division gives NaN. Use `softmax`, "
+            "which subtracts the largest logit first.",
         ),
         Mistake(
             _edit_top_p(("before < p", "with_it <= p")),
-            "the word with which the sum reaches p has to stay. Without it the kept words have "
-            "less than p, and sometimes none is left.",
+            "you drop the word that takes the sum past p, but it should be kept. Without it, the "
+            "kept words have a total probability of less than p, and sometimes no word is left.",
         ),
         Mistake(
             _edit_top_p(("before < p", "with_it < p")),
-            "the word that crosses p has to stay. So compare p with the sum before it, not with "
-            "the sum that includes it.",
+            "you drop the word with which the sum reaches p, but it should be kept. Compare p "
+            "with the sum before each word, not with the sum that includes it.",
         ),
         Mistake(
             lambda logits, p: logits.where(logits.softmax(dim=-1) >= p, -math.inf),
-            "this keeps each word that reaches p on its own, but the kept words should reach p "
-            "together.",
+            "you keep each word whose own probability reaches p, but the kept words should reach "
+            "p together.",
         ),
         Mistake(
             lambda logits, p: logits.where(logits.softmax(dim=-1) >= 1 - p, -math.inf),
-            "this keeps words above a fixed probability, but the kept words should reach p "
-            "together.",
+            "you keep words above a fixed probability, but the kept words should reach p together.",
         ),
         Mistake(
             _edit_top_p(("-math.inf", "0.0")),
-            "the dropped words get a logit of 0, but e⁰ = 1. Set their logits to −∞.",
+            "you give the dropped words a logit of 0, but e⁰ = 1. Set their logits to −∞.",
         ),
-        Mistake(_edit_top_p(("before < p", "before >= p")), "kept and dropped are swapped."),
+        Mistake(_edit_top_p(("before < p", "before >= p")), "kept and dropped words are swapped."),
         Mistake(
             _edit_top_p(("torch.empty_like(logits).scatter(-1, words, kept)", "kept")),
-            "these are still sorted. Put each logit back in its word's place.",
+            "the logits are still sorted. Put each logit back in its word's place.",
         ),
         Mistake(
             _edit_top_p(("descending=True", "descending=False")),
-            "the sum begins with the least probable words, but you should begin with the most "
-            "probable.",
+            "your sum starts with the least probable words, but it should start with the most "
+            "probable ones.",
         ),
         Mistake(
             _edit_top_p(("before < p", "before[:1] < p")),
-            "all rows keep as many words as the first, but each row has its own number.",
+            "you keep as many words in every row as in the first, but the number should be found "
+            "separately for each row.",
         ),
         Mistake(
             lambda logits, p: sampling.keep_top_p(logits, p).softmax(dim=-1),
@@ -149,11 +149,12 @@ keep_top_p = Check(
         ),
         Mistake(
             _edit_top_p(("before < p", "(with_it <= p) | (before == 0)")),
-            "the first word is kept in any case, but the word with which the sum reaches p is not.",
+            "you always keep the first word, but you drop the word that takes the sum past p. It "
+            "should be kept, too.",
         ),
         Mistake(
             _edit_top_p(("-math.inf", "-1e9")),
-            "−1e9 is only a large negative number, and half precision does not have it. Take −∞.",
+            "−1e9 is only a large negative number, and half precision cannot represent it. Use −∞.",
         ),
         Mistake(
             _edit_top_p(
@@ -162,13 +163,13 @@ keep_top_p = Check(
                     "ordered >= ordered.where(before < p, math.inf).amin(dim=-1, keepdim=True)",
                 )
             ),
-            "this is right except for equally probable words. All of them stay, though fewer "
-            "would reach p.",
+            "this is right except for equally probable words. You keep all of them, although "
+            "fewer would be enough to reach p.",
         ),
         Mistake(
             _edit_top_p(("before < p", "before <= p")),
-            "this is one word too many where the sum is exactly p. A word stays only while "
-            "*before* is less than p.",
+            "you keep one word too many where the sum is exactly p. Keep a word only if the sum "
+            "before it is less than p.",
         ),
         Mistake(
             _edit_top_p(
@@ -177,19 +178,19 @@ keep_top_p = Check(
                     "logits.where(before < p, -math.inf)",
                 )
             ),
-            "the mask is in sorted order, but the logits are not. Scatter it back to the words "
-            "first.",
+            "your mask is in sorted order, but the logits are not. Scatter the mask back to the "
+            "words' positions first.",
         ),
         Mistake(
             _edit_top_p(
                 ("torch.empty_like(logits).scatter(-1, words, kept)", "kept.gather(-1, words)")
             ),
-            "`gather` sorts once more. What undoes a sort is `scatter`.",
+            "`gather` reorders the logits once more. Use `scatter` to undo a sort.",
         ),
         Mistake(
             _edit_top_p(("softmax(dim=-1)", "softmax(dim=0)")),
-            "the softmax goes down the columns of the batch (dim 0), but each row has its own "
-            "(dim −1).",
+            "your softmax runs down the columns of the batch (dim 0), but it should run along "
+            "each row (dim −1).",
         ),
         Mistake(
             _edit_top_p(
@@ -199,16 +200,17 @@ keep_top_p = Check(
                 ),
                 ("probabilities = ordered.softmax(dim=-1)", "ordered = logits.gather(-1, words)"),
             ),
-            "the softmax goes over the batch (dim 0), so rows share one sum. Take dim −1.",
+            "your softmax runs over the batch (dim 0), so the rows share one sum. Use dim −1.",
         ),
         Mistake(
             lambda logits, p: _keep_top_p(logits.softmax(dim=-1), p),
-            "the softmax is taken twice, and probabilities are returned. Sort the logits, and "
-            "take the softmax only once.",
+            "you take the softmax twice and return probabilities. Sort the logits, and take the "
+            "softmax only once.",
         ),
         Mistake(
             _edit_top_p(("softmax(dim=-1)", "softmax(dim=-1).softmax(dim=-1)")),
-            "the softmax is taken twice, which makes all words nearly alike, so too many are kept.",
+            "you take the softmax twice, which makes all words nearly equally probable, so you "
+            "keep too many.",
         ),
     ],
 )

@@ -61,7 +61,7 @@ accept = Check(
     mistakes=[
         Mistake(
             lambda proposed, best: proposed[: _count_agreeing(proposed, best)],
-            "the large model's own word is missing. It has already been computed, so it costs "
+            "you leave out the large model's own word. It has already been computed, so it costs "
             "nothing, and without it a bad draft would never get anywhere.",
         ),
         Mistake(
@@ -69,56 +69,57 @@ accept = Check(
                 *(a for a, b in zip(proposed, best, strict=False) if a == b),
                 best[_count_agreeing(proposed, best)],
             ],
-            "words after the first difference are taken too, but they were checked as "
+            "you also accept words after the first difference, but they were checked as "
             "continuations of a word that is not written.",
         ),
         Mistake(
             lambda proposed, best: list(best),
-            "all of the large model's words are taken. After the first difference they continue "
-            "the draft's wrong word.",
+            "you accept all of the large model's words, but after the first difference they "
+            "are based on the draft's wrong word. Stop there.",
         ),
         Mistake(
             _accept_all_or_nothing,
-            "after one difference everything is thrown away, but what comes before it is right.",
+            "you throw everything away because of one difference, but the words before it are "
+            "right.",
         ),
         Mistake(
             lambda proposed, best: [
                 *proposed[: _count_agreeing(proposed, best)],
                 *proposed[_count_agreeing(proposed, best) :][:1],
             ],
-            "at the first difference the draft's word is written, but there the large model "
-            "decides.",
+            "at the first difference you write the draft's word, but you should write the large "
+            "model's.",
         ),
         Mistake(
             lambda proposed, best: best[
                 : _count_agreeing(proposed, best)
                 + (_count_agreeing(proposed, best) < len(proposed))
             ],
-            "when the whole draft is right, the large model's word after it costs nothing either.",
+            "when the whole draft is right, you leave out the large model's next word, but it "
+            "costs nothing there either.",
         ),
         Mistake(
             lambda proposed, best: [*(w for w in proposed if w in best), best[-1]],
-            "you compare whether a word turns up at all. Compare position by position.",
+            "you only check whether a word appears anywhere. Compare the words position by "
+            "position.",
         ),
         Mistake(
             lambda proposed, best: [*proposed[: _count_agreeing(proposed, best)], best[-1]],
-            "the word that you take is the last of `best`. Take the one at the first difference.",
+            "you add the last word of `best`. Add the one at the first difference instead.",
         ),
         Mistake(
             lambda proposed, best: [
                 *proposed[: _count_agreeing(proposed, best) + 1],
                 best[_count_agreeing(proposed, best)],
             ],
-            "the draft's wrong word is written too, but the large model's word should take "
-            "its place.",
+            "you write the draft's wrong word too, but the large model's word should replace it.",
         ),
         Mistake(
             lambda proposed, best: [
                 *proposed[: _count_agreeing(proposed, best)],
                 best[_count_agreeing(proposed, best) + 1],
             ],
-            "this is one position too far in `best`. Its word at the first difference is the one "
-            "that follows what agrees.",
+            "you look one position too far in `best`. Use its word at the first difference.",
         ),
     ],
 )

@@ -38,8 +38,8 @@ def _work_out_chances(p: Tensor, q: Tensor, at: tuple) -> Iterator[Step]:
     row, missing = at[0], (p[at[0]] - q[at[0]]).clamp(min=0)
     kept, redrawn = _ignore_undrawn_words(_keep_or_redraw, p, q)
     yield f"p divided by q in row {row} (counted from 0)", p[row] / q[row]
-    yield "the chance of being kept, which is that but at most 1", kept[row]
-    yield "by how much p exceeds q: p − q, or 0 where that is below 0", missing
+    yield "the chance of being kept, which is p divided by q, but at most 1", kept[row]
+    yield "by how much p exceeds q: p − q, or 0 where that is negative", missing
     yield "the sum of these", missing.sum()
     yield "what is drawn instead, each divided by the sum (if that is not 0)", redrawn[row]
 
@@ -85,28 +85,28 @@ keep_or_redraw = Check(
     mistakes=[
         Mistake(
             _edit_chances((".clamp(max=1)", "")),
-            "some of these chances are above 1. Where the large model likes a word better than "
-            "the draft does, it is always kept.",
+            "some of these probabilities are above 1. A word that the large model finds more "
+            "probable than the draft does should always be kept.",
         ),
         Mistake(
             _edit_chances(("p / q", "q / p")),
-            "the ratio is upside down. A word is suspect where the draft says it more often than "
-            "the large model.",
+            "the ratio is upside down. A word is suspect where the draft gives it a higher "
+            "probability than the large model does.",
         ),
         Mistake(
             _edit_chances(("(p / q).clamp(max=1)", "torch.minimum(p, q)")),
-            "this is the chance that a word is drawn *and* kept, but the question is about a word "
-            "that has been drawn.",
+            "this is the probability that a word is drawn *and* kept, but the question is about a "
+            "word that has already been drawn.",
         ),
         Mistake(
             _edit_chances(("(p / q).clamp(max=1)", "p.clone()")),
-            "words are kept with the large model's own probability, so a word has to win twice: "
-            "once with the draft and once here.",
+            "you keep a word with the large model's own probability, so it has to be chosen "
+            "twice: once by the draft and once here.",
         ),
         Mistake(
             _edit_chances(("(p / q).clamp(max=1)", "(p >= q).to(p.dtype)")),
-            "this is all or nothing, but a word that the draft says too often is kept now and "
-            "then, with probability p/q.",
+            "this is all or nothing, but a word that the draft proposes too often should "
+            "sometimes be kept, with probability p/q.",
         ),
         Mistake(
             _edit_chances(
@@ -115,26 +115,27 @@ keep_or_redraw = Check(
                     "(p.argmax(-1, True) == q.argmax(-1, True)).to(p.dtype).expand_as(p)",
                 )
             ),
-            "this compares the best words, as greedy decoding does, but here words are drawn.",
+            "you compare the most probable words, as greedy decoding does, but here words are "
+            "sampled.",
         ),
         Mistake(
             _edit_chances(("(p / q).clamp(max=1)", "torch.minimum(p, q).sum(-1)")),
-            "this is how often any word is kept, one number per row. We ask for the chance of each "
-            "word.",
+            "this is the probability that any word is kept, one number per row. Return a "
+            "probability for each word instead.",
         ),
         Mistake(
             _edit_chances(("missing / total.where(total > 0, 1.0)", "p.clone()")),
-            "the replacement is drawn from p, so words that the draft proposes come up too "
-            "often: they may be kept, and they may be drawn again. Draw from p − q, where that "
-            "is above 0.",
+            "you draw the replacement from p, so words that the draft proposes come up too often, "
+            "because they may be kept and may also be drawn again. Draw from p − q, where that is "
+            "positive.",
         ),
         Mistake(
             _edit_chances(("missing / total.where(total > 0, 1.0)", "missing")),
-            "this is p − q, but it is not divided by its sum yet. Probabilities sum to 1.",
+            "this is p − q, but you have not divided it by its sum. Probabilities should sum to 1.",
         ),
         Mistake(
             _edit_chances(("(p - q).clamp(min=0)", "(p - q).abs()")),
-            "this is the size of the difference, but a word that the draft says too often should "
+            "you use the absolute difference, but a word that the draft proposes too often should "
             "not be drawn again.",
         ),
         Mistake(
@@ -142,42 +143,41 @@ keep_or_redraw = Check(
                 ("(p - q).clamp(min=0)", "1 - kept"),
                 ("total.where(total > 0, 1.0)", "total.clamp(min=1e-12)"),
             ),
-            "1 − kept says how often a word is refused once it is drawn. Draw from p − q, where "
-            "that is above 0.",
+            "you draw from 1 − kept, which is the probability that a word is rejected once it is "
+            "drawn. Draw from p − q, where that is positive.",
         ),
         Mistake(
             _edit_chances(("p - q", "q - p")),
-            "the difference for the second draw is the wrong way round. Draw from what the draft "
-            "says too rarely.",
+            "the difference for the second draw is the wrong way round. Draw from the words that "
+            "the draft proposes too rarely.",
         ),
         Mistake(
             _edit_chances(("missing / total.where(total > 0, 1.0)", "(p - q).softmax(-1)")),
-            "these are probabilities already, not logits. Set negative differences to 0, and "
-            "divide by the sum.",
+            "you take a softmax, but differences of probabilities are not logits. Set negative "
+            "differences to 0, and divide by the sum.",
         ),
         Mistake(
             _edit_chances(("total.where(total > 0, 1.0)", "total")),
-            "this is right except where p and q are equal in a whole row. There you divide 0 by "
-            "0, but nothing is missing, so the result should be 0.",
+            "this is right unless p and q are equal in a whole row. Then you divide 0 by 0, but "
+            "the result should be 0, because there is nothing to redraw.",
         ),
         Mistake(
             _edit_chances(("missing.sum(dim=-1, keepdim=True)", "missing.sum()")),
-            "this is divided by the sum of the whole batch, but each row should sum to 1 on its "
-            "own.",
+            "you divide by the sum of the whole batch, but each row should sum to 1.",
         ),
         Mistake(
             _edit_chances(("(p - q).clamp(min=0)", "p * (p > q)")),
-            "these are the right words, with all of their p. They already get part of it from "
-            "the draft, so take p − q.",
+            "these are the right words, but with their full probability p. They already get part "
+            "of it from the draft, so use p − q.",
         ),
         Mistake(
             _edit_chances((".clamp(min=0)", "")),
-            "some probabilities are negative. Set them to 0 for the words that the draft says too "
-            "often.",
+            "some probabilities are negative. Set them to 0 for the words that the draft proposes "
+            "too often.",
         ),
         Mistake(
             lambda p, q: _keep_or_redraw(q, p),
-            "p and q are swapped: p is the large model, and q is the draft.",
+            "p and q are swapped: p belongs to the large model, and q to the draft.",
         ),
     ],
 )

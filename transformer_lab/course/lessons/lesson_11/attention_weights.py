@@ -70,24 +70,25 @@ looks_at = Check(
                 ),
                 ("int(row.argmax())", "min(int(row.argmax()), len(source) - 1)"),
             ),
-            "this reads down a column. Rows are queries, so the written word has a row, and its "
-            "weights lie along that row.",
+            "this reads down a column. Rows are queries, so you should read along the row of the "
+            "written word.",
         ),
         Mistake(
             _edit_reading(("written.index(word)", "len(written) - 1 - written[::-1].index(word)")),
-            "the word is written more than once, and you took its last row, not its first.",
+            "you used the last row of a word that is written more than once, but you should use "
+            "its first row.",
         ),
         Mistake(
             _edit_reading(("written.index(word)", "max(written.index(word) - 1, 0)")),
-            "you took the previous row. `written` already names the rows, so a word's position in it "
-            "is its row.",
+            "you used the previous row. A word's position in `written` is already the index of "
+            "its row.",
         ),
         Mistake(
             _edit_reading(
                 ("written.index(word)", "min(written.index(word) + 1, len(weights) - 1)")
             ),
-            "you took the next row, which reads the word. `written` names each row by the word "
-            "that it writes.",
+            "you used the next row, in which the model reads the word. `written` names each row "
+            "after the word that it writes.",
         ),
         Mistake(
             _edit_reading(("source[int(row.argmax())]", "int(row.argmax())")),
@@ -143,8 +144,8 @@ previous_token = Check(
         ),
         Mistake(
             lambda weights: np.diagonal(weights, offset=-1).sum() / len(weights),
-            "the sum is divided by all rows, but the first has no previous token and does not "
-            "count.",
+            "you divided by the number of rows, but the first row has no previous token, so it "
+            "should not count.",
         ),
         Mistake(
             lambda weights: np.diagonal(weights, offset=-1).sum(),
@@ -152,36 +153,38 @@ previous_token = Check(
         ),
         Mistake(
             lambda weights: (weights[1:].argmax(axis=1) == np.arange(len(weights) - 1)).mean(),
-            "this counts the rows in which the previous token is the strongest. We would like to "
-            "know how much weight it gets.",
+            "this counts the rows in which the previous token has the largest weight. Measure how "
+            "much weight it gets instead.",
         ),
         Mistake(
             lambda weights: weights[1:, 0].mean(),
-            "this is the weight on the first token, in every row. Take the one on the token just "
+            "this is every row's weight on the first token. Use the weight on the token just "
             "before the query.",
         ),
         Mistake(
             lambda weights: weights[:, 0].mean(),
-            "this is the weight on the first token, in every row. Take the one on the token just "
+            "this is every row's weight on the first token. Use the weight on the token just "
             "before the query, and leave out the first row.",
         ),
         Mistake(
             lambda weights: np.tril(weights, -1).sum() / (len(weights) - 1),
-            "this is the weight on all earlier tokens together. Take only the one just before.",
+            "this is the weight on all earlier tokens together. Use only the weight on the token "
+            "just before the query.",
         ),
         Mistake(
             lambda weights: weights[1:, :-1].mean(),
-            "this is the mean over a whole block of keys. In each row, take only the key just "
+            "this is the mean over a whole block of keys. In each row, use only the key just "
             "before the query.",
         ),
         Mistake(
             lambda weights: weights[1:, :-1].max(axis=1).mean(),
-            "this takes the largest weight of each row, wherever it is. Take the one on the key "
+            "this uses the largest weight in each row, wherever it is. Use the weight on the key "
             "just before the query.",
         ),
         Mistake(
             lambda weights: weights.mean(),
-            "this is the mean of all weights, which is 1/n for any head.",
+            "this is the mean of all weights, which is 1/n for any head. Use only the weights on "
+            "the previous token.",
         ),
         Mistake(
             lambda weights: weights[-1, -2],
@@ -193,7 +196,8 @@ previous_token = Check(
         ),
         Mistake(
             lambda weights: weights[np.arange(len(weights)), np.arange(len(weights)) - 1].mean(),
-            "the first row has no previous token, so index −1 gave you its last key. Leave it out.",
+            "you included the first row, which has no previous token: index −1 gave you its last "
+            "key. Leave that row out.",
         ),
         Mistake(
             lambda weights: np.median(np.diagonal(weights, offset=-1)),
@@ -201,7 +205,7 @@ previous_token = Check(
         ),
         Mistake(
             lambda weights: np.diagonal(weights, offset=-2).sum() / max(1, len(weights) - 2),
-            "this is the weight on the token two places back. Take the one on the token just "
+            "this is the weight on the token two places back. Use the weight on the token just "
             "before the query.",
         ),
     ],

@@ -57,7 +57,7 @@ def _work_out_error_rate(weights: np.ndarray, gold: Links, at: tuple) -> Iterato
     common = len({*zip(sources, steps, strict=True)} & gold)
     yield "the steps that have a gold link", steps
     yield "the source word with the largest weight at each of them", sources
-    yield "how many of these links are gold, too", common
+    yield "how many of these links are also gold", common
     yield "how many links were found, and how many are gold", [len(steps), len(gold)]
     share = 2 * common / (len(steps) + len(gold))
     yield "2 times the number of common links, divided by the sum of both counts", share
@@ -74,17 +74,20 @@ error_rate = Check(
     mistakes=[
         Mistake(
             _edit_error_rate(("{step for _, step in gold}", "range(len(weights))")),
-            "you counted steps without a gold link, too, such as the one that writes <eos>.",
+            "you also counted steps without a gold link, such as the one that writes <eos>. Leave "
+            "them out.",
         ),
         Mistake(
             _edit_error_rate(("return 1 - 2 *", "return 2 *")),
-            "this is the share that is right. The error rate is 1 minus it.",
+            "this is the share of links that are right. The error rate should be 1 minus that "
+            "share.",
         ),
         Mistake(
             _edit_error_rate(
                 ("(int(weights[step].argmax()), step)", "(step, int(weights[step].argmax()))")
             ),
-            "your pairs are the wrong way round, because gold holds (source, step).",
+            "your pairs are the wrong way round. They should be (source, step), like those in "
+            "gold.",
         ),
         Mistake(
             _edit_error_rate(("{step for _, step in gold}", "{step for step, _ in gold}")),
@@ -107,24 +110,26 @@ error_rate = Check(
                     "(source, int(weights[:, source].argmax())) for source",
                 ),
             ),
-            "this takes the strongest step for each source word, but that is a column. Each "
-            "step, a row, has one link.",
+            "this finds the strongest step for each source word, down a column. It should find "
+            "the strongest source word for each step, along a row.",
         ),
         Mistake(
             _edit_error_rate(("2 * ", ""), ("(len(found) + len(gold))", "len(gold)")),
-            "this divides by the gold links alone. But a step finds one link, even if it has two "
-            "gold ones. So count the common links twice, and divide by both counts together.",
+            "this divides only by the number of gold links. But a step finds just one link, even "
+            "if it has two gold links. So count the common links twice, and divide by the sum of "
+            "both counts.",
         ),
         Mistake(
             _edit_error_rate(("2 * ", ""), ("(len(found) + len(gold))", "len(found)")),
-            "this divides by the found links alone, so a gold link that is missed costs nothing.",
+            "this divides only by the number of found links, so a missed gold link costs nothing. "
+            "The gold links should count as well.",
         ),
         Mistake(
             lambda weights, gold: (
                 1 - sum((int(weights[step].argmax()), step) in gold for _, step in gold) / len(gold)
             ),
-            "a step with two gold links is counted twice. Each step gives one found link, so use "
-            "a set.",
+            "you counted a step with two gold links twice. Each step should give one found link, "
+            "so use a set.",
         ),
         Mistake(
             _edit_error_rate(("2 * ", "")),
@@ -175,7 +180,7 @@ def _work_out_words(states: Tensor, weight: Tensor, bias: Tensor, at: tuple) -> 
     yield "its product with each row of weight, one for each word", products
     yield "plus the bias, which gives the logits", products + bias
     yield "the largest logit", (products + bias).max()
-    yield "the id of the word that has it", (products + bias).argmax()
+    yield "the id of the word with that logit", (products + bias).argmax()
 
 
 read_words = Check(
@@ -192,19 +197,19 @@ read_words = Check(
         ),
         Mistake(
             lambda states, weight, bias: (states @ weight.T + bias).argmax(dim=1),
-            "the argmax runs over the steps. Let it run over the words, at each step.",
+            "your argmax runs over the steps, but it should run over the words, at each step.",
         ),
         Mistake(
             lambda states, weight, bias: (states @ weight.T + bias).argmax(dim=0),
-            "the argmax runs over the depths. Let it run over the words, at each depth.",
+            "your argmax runs over the depths, but it should run over the words, at each depth.",
         ),
         Mistake(
             lambda states, weight, bias: (states[-1] @ weight.T + bias).argmax(dim=-1),
-            "only the last depth is read. Read the others in the same way.",
+            "you read only the last depth. Read the others in the same way.",
         ),
         Mistake(
             lambda states, weight, bias: (states @ weight.T + bias).softmax(dim=-1),
-            "these are probabilities of all words, but you should return the best word's id.",
+            "these are the probabilities of all words, but you should return the best word's id.",
         ),
         Mistake(
             lambda states, weight, bias: (states @ weight.T + bias).amax(dim=-1),
@@ -231,7 +236,7 @@ def _work_out_distance(weights: np.ndarray, at: tuple) -> Iterator[Step]:
     yield f"how far query {len(weights) - 1}, the last, is from each key", distances[-1]
     yield "each of these distances times its weight", weights[-1] * distances[-1]
     yield "their sum", means[-1]
-    yield "the same for every query, from 0 on", means
+    yield "the same sum for every query, starting from query 0", means
     yield "the mean of these", means.mean()
 
 
@@ -252,7 +257,7 @@ mean_distance = Check(
     mistakes=[
         Mistake(
             lambda weights: (weights * _compute_offsets(weights)).sum(axis=1).mean(),
-            "left and right cancel, so take |query − key|.",
+            "distances to the left and to the right cancel, so use |query − key|.",
         ),
         Mistake(
             lambda weights: (weights * abs(_compute_offsets(weights))).sum(),
@@ -260,20 +265,21 @@ mean_distance = Check(
         ),
         Mistake(
             lambda weights: (weights * abs(_compute_offsets(weights))).mean(),
-            "this divides by all cells. The weights of a row already sum to 1, so sum along the "
-            "row, and then take the mean over the rows.",
+            "this divides by the number of all cells. The weights in a row already sum to 1, so "
+            "sum along each row, and then take the mean over the rows.",
         ),
         Mistake(
             lambda weights: abs(weights.argmax(axis=1) - np.arange(len(weights))).mean(),
-            "this is the distance of the strongest key alone. Every key counts, with its weight.",
+            "this is the distance to the strongest key only. Every key should count, in "
+            "proportion to its weight.",
         ),
         Mistake(
             lambda weights: abs(_compute_offsets(weights)).mean(),
-            "the weights are not used, so this is the mean distance of all pairs.",
+            "you did not use the weights, so this is the mean distance over all pairs.",
         ),
         Mistake(
             lambda weights: (weights * _compute_offsets(weights) ** 2).sum(axis=1).mean(),
-            "the distances are squared, but they should count as they are.",
+            "you squared the distances, but they should be used unsquared.",
         ),
     ],
 )

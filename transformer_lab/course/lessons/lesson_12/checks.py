@@ -68,8 +68,8 @@ preference = Check(
         ),
         Mistake(
             lambda w, row, a, b: w[row, a] - w[row, b],
-            "weights has three axes, and the heads come first, so your `row` picks a head. A `:` in "
-            "front of it keeps all heads.",
+            "your `row` picks a head, because weights has three axes, and the heads come first. A "
+            "`:` in front of `row` keeps all heads.",
         ),
         Mistake(
             lambda w, row, a, b: w[row][a] - w[row][b],
@@ -79,7 +79,7 @@ preference = Check(
         Mistake(
             lambda w, row, a, b: w[row, :, a] - w[row, :, b],
             "`row` indexes the first axis here, but that is the axis of the heads. The queries "
-            "are on the second.",
+            "are on the second axis.",
         ),
         Mistake(
             lambda w, row, a, b: (w[:, row, a] - w[:, row, b]).mean(),
@@ -87,17 +87,17 @@ preference = Check(
         ),
         Mistake(
             lambda w, row, a, b: w[:, row, a],
-            "this is the weight on the referent alone. But a head that puts as much on the other noun "
-            "prefers neither, so subtract that.",
+            "this is only the weight on the referent. But a head that puts as much weight on the "
+            "other noun prefers neither, so subtract the other noun's weight.",
         ),
         Mistake(
             lambda w, row, a, b: w[:, row, a] > w[:, row, b],
-            "this says which of the two is larger, but you are asked by how much.",
+            "this says which of the two is larger, but it should say by how much.",
         ),
         Mistake(
             lambda w, row, a, b: w[:, row, a] / w[:, row, b],
-            "this divides the two weights, which gives huge numbers where both are next to nothing. "
-            "Subtract instead.",
+            "this divides the two weights, which gives a huge number if the second one is close "
+            "to 0. Subtract instead.",
         ),
     ],
 )
@@ -150,30 +150,32 @@ largest_by_chance = Check(
     mistakes=[
         Mistake(
             _edit_chance(("abs(signs @ differences)", "signs @ differences")),
-            "a head may also prefer the other noun, so a large negative mean counts, too. Take the "
-            "absolute value before the maximum.",
+            "you ignored negative means. But a head may also prefer the other noun, so a large "
+            "negative mean should count, too. Take the absolute value before the maximum.",
         ),
         Mistake(
             _edit_chance(("means.max(axis=1)", "means")),
-            "this pools all heads. You will look at the largest head, so compare it with the "
-            "largest of each round.",
+            "this pools all heads. You will look at the head with the largest mean, so compare it "
+            "with the largest mean in each round.",
         ),
         Mistake(
             _edit_chance((" / len(differences)", "")),
-            "these are sums over the sentences, but you are asked for means.",
+            "these are sums over the sentences, but they should be means.",
         ),
         Mistake(
             _edit_chance(("np.quantile(means.max(axis=1), 0.95)", "means.max()")),
-            "this is the largest of all rounds, but you are asked for their 95th percentile.",
+            "this is the largest mean of all rounds, but it should be the 95th percentile over "
+            "the rounds.",
         ),
         Mistake(
             _edit_chance(("np.quantile(means.max(axis=1), 0.95)", "means.max(axis=1).mean()")),
-            "this is the mean over the rounds, but you are asked for their 95th percentile.",
+            "this is the mean over the rounds, but it should be the 95th percentile over the "
+            "rounds.",
         ),
         Mistake(
             _edit_chance(("abs(signs @ differences)", "signs @ abs(differences)")),
-            "you have taken the absolute value of each difference, before the signs. Take that "
-            "of the means instead.",
+            "you took the absolute value of each difference before applying the signs. Take the "
+            "absolute values of the means instead.",
         ),
         Mistake(
             _edit_chance(("abs(signs @ differences)", "abs(signs) @ abs(differences)")),
@@ -187,7 +189,7 @@ largest_by_chance = Check(
         ),
         Mistake(
             _edit_chance(("means.max(axis=1)", "means.max(axis=1) ** 2")),
-            "you have squared the means, but you are asked for their absolute values.",
+            "you squared the means, but you should use their absolute values.",
         ),
         Mistake(
             lambda differences, signs: abs(differences.mean(axis=0)).max(),
@@ -197,8 +199,8 @@ largest_by_chance = Check(
             _edit_chance(
                 ("np.quantile(means.max(axis=1), 0.95)", "np.quantile(means, 0.95, axis=0).max()")
             ),
-            "you have given each head its own percentile and then taken the largest. Take the "
-            "largest head of each round first, and then the percentile.",
+            "you computed a percentile for each head and then took the largest. Take the largest "
+            "head in each round first, and then the percentile.",
         ),
     ],
 )
@@ -253,40 +255,41 @@ rollout = Check(
     mistakes=[
         Mistake(
             _edit_rollout(("in layers", "in layers[::-1]")),
-            "the order is the wrong way round: the last layer reads what the first one made, so its "
-            "matrix goes on the left.",
+            "you multiplied the layers in the wrong order: the last layer reads what the first "
+            "one made, so its matrix should be on the left.",
         ),
         Mistake(
             _edit_rollout(
                 ("(0.5 * layer.mean(axis=0) + 0.5 * np.eye(len(rolled)))", "layer.mean(axis=0)")
             ),
-            "the identity is missing. On the residual connection every token keeps itself.",
+            "the identity is missing. It should represent the residual connection, through which "
+            "every token keeps its own vector.",
         ),
         Mistake(
             _edit_rollout(("0.5 * ", "")),
-            "the rows of the mean map plus the identity sum to 2, so take half of each.",
+            "your rows sum to 2, because you added the identity to the mean map. Use half of each.",
         ),
         Mistake(
             _edit_rollout(("mean", "sum")),
-            "you have summed the heads. Take their mean, or the rows do not sum to 1.",
+            "you summed the heads. Take their mean, or the rows will not sum to 1.",
         ),
         Mistake(
             _edit_rollout(
                 ("np.eye(layers.shape[-1])", "np.zeros(layers.shape[2:])"),
                 ("@ rolled", "/ len(layers) + rolled"),
             ),
-            "you have averaged the layers. A path goes through one after the other, so multiply "
-            "them.",
+            "you averaged the layers. A path goes through one layer after another, so multiply "
+            "their matrices.",
         ),
         Mistake(
             _edit_rollout(
                 ("np.eye(layers.shape[-1])", "np.ones(layers.shape[2:])"), ("@ rolled", "* rolled")
             ),
-            "you have multiplied the matrices cell by cell. A path needs the matrix product, @.",
+            "you multiplied the matrices cell by cell. A path needs the matrix product, @.",
         ),
         Mistake(
             _edit_rollout((" @ rolled", "")),
-            "this is the last layer alone. Multiply it by what the earlier layers made.",
+            "this is only the last layer's matrix. Multiply it by what the earlier layers made.",
         ),
     ],
 )
@@ -336,11 +339,12 @@ point = Check(
     mistakes=[
         Mistake(
             _edit_pointing(("    pointed[query] = 0\n", "")),
-            "the row's other weights are still there, so it sums to more than 1. Set it to 0 first.",
+            "you left the row's other weights in place, so the row sums to more than 1. Set the "
+            "row to 0 first.",
         ),
         Mistake(
             _edit_pointing(("pointed[query] = 0", "pointed[:, key] = 0")),
-            "you have emptied a column. Empty the row of the query instead.",
+            "you set a column to 0. Set the query's row to 0 instead.",
         ),
         Mistake(
             _edit_pointing(
@@ -350,22 +354,22 @@ point = Check(
                     "    pointed[query] = 0",
                 )
             ),
-            "you have swapped query and key: the row is the query.",
+            "you swapped query and key: the query should pick the row.",
         ),
         Mistake(
             _edit_pointing(("weights.copy()", "np.zeros_like(weights)")),
-            "the other rows are 0 now. Change one row and leave the others as they are.",
+            "you set the other rows to 0. Change only one row, and leave the others as they are.",
         ),
         Mistake(
             _edit_pointing(
                 ("weights.copy()", "np.zeros_like(weights)"),
                 ("pointed[query, key]", "pointed[:, key]"),
             ),
-            "every row looks at the key now, but only the row of the query should.",
+            "every row looks at the key now, but only the query's row should.",
         ),
         Mistake(
             _edit_pointing(("return pointed", "return pointed[query]")),
-            "this is the row alone. Return the whole map, with that row in it.",
+            "this is only the row. Return the whole map, with that row in it.",
         ),
     ],
 )

@@ -156,17 +156,18 @@ failure = Check(
         ),
         Mistake(
             _compare_words,
-            "the same words in another order are no exact match: compare position by position.",
+            "you accepted the same words in another order, but that is not an exact match. "
+            "Compare position by position.",
         ),
         Mistake(
             _excuse_last_word,
-            "an answer that was cut off “went on” only if all of it is right. Here its last word is "
-            "wrong, and that word decides.",
+            "you ignored the last word of an answer that was cut off. If that word is wrong, it "
+            "decides: the answer “went on” only if all its words are right.",
         ),
         Mistake(
             _edit_classification(("same == len(got) or ", "")),
-            "an answer that is right up to where it was cut off “went on”, even if it was cut off "
-            "before the right one ends.",
+            "an answer that is right up to the point where it was cut off should count as “went "
+            "on”, even if the right answer is longer.",
         ),
     ],
 )
@@ -224,28 +225,29 @@ reach = Check(
             lambda lengths, exact: max(
                 (n for n, share in zip(lengths, exact, strict=True) if share >= 0.5), default=0
             ),
-            "this is the longest length that is half right, even if a shorter one is not. Stop at "
-            "the first that falls below.",
+            "this is the longest length with at least half right, even if a shorter length has "
+            "less. Stop at the first length below half.",
         ),
         Mistake(
             _edit_reach(("< 0.5", "<= 0.5")),
-            "you stop at a share of exactly 0.5, but that is half, so it still counts.",
+            "you stop at a share of exactly 0.5, but exactly half should still count.",
         ),
         Mistake(
             _edit_reach(("break", "return length")),
-            "this is the first length that is too long. The answer is the one before it.",
+            "this is the first length that is too long. The answer should be the length before it.",
         ),
         Mistake(
             _edit_reach(("zip(lengths, exact, strict=True)", "enumerate(exact)")),
-            "this is the position in the list. The answer is the length at that position.",
+            "this is the position in the list. The answer should be the length at that position.",
         ),
         Mistake(
             lambda lengths, exact: sum(share >= 0.5 for share in exact),
-            "this is how many lengths are half right. The answer is a length, not a count.",
+            "this is the number of lengths with at least half right, but the answer should be a "
+            "length, not a count.",
         ),
         Mistake(
             _edit_reach(("< 0.5", "< 0.99")),
-            "this requires (nearly) all of them to be right, but half is enough.",
+            "this requires (nearly) all answers to be right, but half should be enough.",
         ),
     ],
 )
@@ -290,7 +292,8 @@ smallest_difference = Check(
     mistakes=[
         Mistake(
             lambda a, b: 2 * np.sqrt((np.var(a) + np.var(b)) / 2) * np.sqrt(2 / len(a)),
-            "the variances are divided by n, but with so few seeds n − 1 matters: ddof=1.",
+            "you divided the variances by n. With so few seeds, you should divide by n − 1 "
+            "(ddof=1).",
         ),
         Mistake(
             lambda a, b: _compute_smallest_difference(a, b) / 2,
@@ -298,39 +301,42 @@ smallest_difference = Check(
         ),
         Mistake(
             lambda a, b: _compute_smallest_difference(a, b) / np.sqrt(2),
-            "this is the uncertainty of one mean, but a difference has the uncertainty of both: "
-            "√(2/n).",
+            "this is the uncertainty of one mean, but a difference should include the uncertainty "
+            "of both: √(2/n).",
         ),
         Mistake(
             lambda a, b: 2 * np.std(np.concatenate([a, b]), ddof=1) * np.sqrt(2 / len(a)),
-            "the two groups are pooled, so the difference between them counts as spread.",
+            "you pooled the two groups, so the difference between them counts as spread. Keep the "
+            "groups apart.",
         ),
         Mistake(
             lambda a, b: (np.std(a, ddof=1) + np.std(b, ddof=1)) * np.sqrt(2 / len(a)),
-            "this takes the mean of the two standard deviations. Take the mean of the variances, "
-            "and then the square root.",
+            "this averages the two standard deviations. Average the variances, and then take the "
+            "square root.",
         ),
         Mistake(
             lambda a, b: 2 * np.std(a - b, ddof=1) * np.sqrt(2 / len(a)),
-            "this is the spread of the differences, run by run. But the two groups are not paired, so "
-            "take the mean of their variances.",
+            "this is the spread of the run-by-run differences. But the two groups are not paired, "
+            "so use the mean of their variances.",
         ),
         Mistake(
             lambda a, b: 2 * np.std(np.concatenate([a, b])) * np.sqrt(2 / len(a)),
-            "the two groups are pooled, and the variance is divided by n. Take each "
-            "group's own variance with ddof=1, and then their mean.",
+            "you pooled the two groups and divided the variance by n. Compute each group's "
+            "variance with ddof=1, and then the mean of the two.",
         ),
         Mistake(
             lambda a, b: abs(np.mean(a) - np.mean(b)),
-            "this is the difference that was found. The question is how large one must be to be seen.",
+            "this is the difference that was found. Return how large a difference must be to be "
+            "detected.",
         ),
         Mistake(
             lambda a, b: (np.var(a, ddof=1) + np.var(b, ddof=1)) * np.sqrt(2 / len(a)),
-            "this uses variances, but a standard deviation is the square root of a variance.",
+            "this uses variances, but it should use a standard deviation, the square root of a "
+            "variance.",
         ),
         Mistake(
             lambda a, b: 2 * np.sqrt((np.var(a, ddof=1) + np.var(b, ddof=1)) / 2),
-            "this does not get smaller with more seeds, because the √(2/n) is missing.",
+            "this does not get smaller with more seeds, because the factor √(2/n) is missing.",
         ),
     ],
 )

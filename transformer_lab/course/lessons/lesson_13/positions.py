@@ -47,11 +47,11 @@ full_turns = Check(
     mistakes=[
         Mistake(
             lambda last, d: _find_full_turns(last, d, np.pi),
-            "this asks for half a turn, but a whole one is 2π.",
+            "this tests for half a turn, but it should test for a whole turn, 2π.",
         ),
         Mistake(
             lambda last, d: _find_full_turns(last, d, 360.0),
-            "the angle is in radians, so a whole turn is 2π, not 360.",
+            "you compared the angle with 360, but it is in radians, so a whole turn is 2π.",
         ),
         Mistake(
             lambda last, d: last * 10_000.0 ** (-np.arange(d // 2) / d) >= 2 * np.pi,
@@ -59,19 +59,22 @@ full_turns = Check(
         ),
         Mistake(
             lambda last, d: _find_full_turns(last, d).repeat(2),
-            "each number of the vector has an answer, but there should be one for each pair, not two.",
+            "you returned one answer for each number in the vector, but there should be only one "
+            "for each pair.",
         ),
         Mistake(
             lambda last, d: ~_find_full_turns(last, d),
-            "this is True for the pairs that have *not* been all the way round.",
+            "this is True for the pairs that have *not* made a full turn. It should be True for "
+            "the others.",
         ),
         Mistake(
             lambda last, d: _find_full_turns(last, d).sum(),
-            "this is how many there are. The question is which ones.",
+            "this is the number of pairs that have turned. Return which ones they are instead.",
         ),
         Mistake(
             lambda last, d: last * 10_000.0 ** (np.arange(0, d, 2) / d) >= 2 * np.pi,
-            "the exponent lacks its minus sign: pair 0 is the fastest, and later pairs are slower.",
+            "the exponent lacks its minus sign: pair 0 should be the fastest, and later pairs "
+            "slower.",
         ),
     ],
 )
@@ -134,21 +137,23 @@ reached_rows = Check(
     mistakes=[
         Mistake(
             lambda before, after: np.flatnonzero((before != after).all(axis=1)),
-            "you want all numbers of a row to have moved, but *any* of its numbers is enough.",
+            "you require all numbers in a row to have changed, but a change in *any* of them "
+            "should be enough.",
         ),
         Mistake(
             lambda before, after: np.flatnonzero((before == after).all(axis=1)),
-            "these are the rows that no gradient reached. The answer is the others.",
+            "these are the rows that no gradient reached. Return the other rows.",
         ),
         Mistake(
             lambda before, after: (before != after).any(axis=1),
-            "this is a truth value for each row. np.flatnonzero gives you the positions.",
+            "this is a truth value for each row, but you should return positions. np.flatnonzero "
+            "gives you those.",
         ),
         Mistake(
             lambda before, after: np.flatnonzero(
                 ~np.isclose(before.sum(axis=1), after.sum(axis=1))
             ),
-            "the sums of the rows are compared, but two moves of opposite sign cancel.",
+            "you compared the sums of the rows, but two changes of opposite sign cancel.",
         ),
         Mistake(
             lambda before, after: np.flatnonzero(
@@ -159,28 +164,29 @@ reached_rows = Check(
                     atol=0,
                 )
             ),
-            "the lengths of the rows are compared, but a row can turn and stay as long as it was.",
+            "you compared the lengths of the rows, but a row can change direction and keep its "
+            "length.",
         ),
         Mistake(
             lambda before, after: np.flatnonzero(
                 (np.sort(before, axis=1) != np.sort(after, axis=1)).any(axis=1)
             ),
-            "the numbers of a row are compared without their positions. If two of them change "
+            "you compared the numbers in a row regardless of position. If two of them swap "
             "places, the row has changed.",
         ),
         Mistake(
             lambda before, after: np.flatnonzero((np.abs(before) != np.abs(after)).any(axis=1)),
-            "the signs are dropped before the rows are compared, but a number that becomes its "
-            "negative has changed.",
+            "you dropped the signs before comparing the rows, but a number whose sign flips has "
+            "changed.",
         ),
         Mistake(
             lambda before, after: np.flatnonzero((before != after).any(axis=0)),
-            "rows and columns are swapped: a position of the sentence is a row, and axis 1 runs "
-            "along it.",
+            "you swapped rows and columns. Each position in the sentence is a row, and axis 1 "
+            "runs along that row.",
         ),
         Mistake(
             lambda before, after: (before != after).any(axis=1).sum(),
-            "this is how many there are. The answer is their positions.",
+            "this is the number of rows that have changed. Return their positions instead.",
         ),
     ],
 )

@@ -59,30 +59,31 @@ paired_difference = Check(
     mistakes=[
         Mistake(
             _edit_difference(("d.std(ddof=1)", "math.sqrt(base.var(ddof=1) + other.var(ddof=1))")),
-            "this error treats the two settings as unrelated. But run 3 of both has the same "
-            "sentences, so take the differences first, and then their spread.",
+            "this error treats the two settings as unrelated. But run 3 uses the same sentences "
+            "in both, so compute the differences first, and then their spread.",
         ),
         Mistake(
             _edit_difference(("ddof=1", "")),
-            "the spread divides by n. But it is measured from the mean of the same few numbers, "
-            "so divide by n − 1 (ddof=1).",
+            "you divided by n to get the spread. But the spread is measured from the mean of the "
+            "same few numbers, so divide by n − 1 (ddof=1).",
         ),
         Mistake(
             _edit_difference((" / math.sqrt(len(d))", "")),
-            "this is the spread of one difference. The mean of n of them is more certain, so "
+            "this is the spread of one difference. The mean of n differences is more certain, so "
             "divide by √n.",
         ),
         Mistake(
             _edit_difference(("math.sqrt(len(d))", "len(d)")),
-            "the spread is divided by n. A variance would be, but a spread is divided by √n.",
+            "you divided the spread by n. A variance would be divided by n, but a spread should "
+            "be divided by √n.",
         ),
         Mistake(
             _edit_difference(("other - base", "base - other")),
-            "the sign is wrong. You are asked what the change adds, which is other − base.",
+            "the sign is wrong. The difference should be what the change adds, other − base.",
         ),
         Mistake(
             _edit_difference(("d.std(ddof=1) / math.sqrt(len(d))", "d.var(ddof=1) / len(d)")),
-            "this is the variance of the mean. Its square root is the standard error.",
+            "this is the variance of the mean. Return its square root, the standard error.",
         ),
     ],
 )

@@ -65,12 +65,12 @@ perplexity_and_accuracy = Check(
     mistakes=[
         Mistake(
             _edit_scores(("math.exp(-right.mean())", "np.exp(-right).mean()")),
-            "the mean is taken after the exponential, so one very unlikely word outweighs all the "
+            "you took the mean after the exponential, so one very unlikely word outweighs all the "
             "others. Take the mean of −log p first.",
         ),
         Mistake(
             _edit_scores(("math.exp(-right.mean())", "2 ** (-right.mean())")),
-            "these are natural logarithms, so the base is e, not 2.",
+            "you used base 2, but these are natural logarithms, so the base should be e.",
         ),
         Mistake(
             _edit_scores(("math.exp(-right.mean())", "1 / np.exp(right).mean()")),
@@ -78,7 +78,7 @@ perplexity_and_accuracy = Check(
         ),
         Mistake(
             _edit_scores(("math.exp(-right.mean())", "-right.mean()")),
-            "this is the loss in nats. The perplexity is e to the power of that.",
+            "this is the loss in nats. The perplexity should be e to the power of the loss.",
         ),
         Mistake(
             _edit_scores(("(log_p.argmax(axis=-1) == target).mean()", "np.exp(right).mean()")),
@@ -87,12 +87,13 @@ perplexity_and_accuracy = Check(
         ),
         Mistake(
             _edit_scores(("-right.mean()", "-0.9 * right.mean() - 0.1 * log_p.mean()")),
-            "this is the smoothed loss. A perplexity counts the right word alone; otherwise, "
-            "models with different ε could not be compared.",
+            "this uses the smoothed loss. A perplexity should count only the right word; "
+            "otherwise, models with different ε could not be compared.",
         ),
         Mistake(
             _edit_scores(("-right.mean()", "-(np.exp(log_p) * log_p).sum(axis=-1).mean()")),
-            "this is the entropy of the predictions. It says how sure they are, not how right.",
+            "this uses the entropy of the predictions, which says how confident they are, not how "
+            "accurate.",
         ),
     ],
 )
@@ -144,47 +145,49 @@ power_law = Check(
     mistakes=[
         Mistake(
             _edit_fit(("-slope", "slope")),
-            "this is the slope itself. A falling line has a negative slope, but α should be "
-            "positive then, so change the sign.",
+            "this is the slope itself. A falling line has a negative slope, but then α should be "
+            "positive, so change the sign.",
         ),
         Mistake(
             _edit_fit(("math.exp(intercept)", "float(intercept)")),
-            "the factor is still a logarithm, because the line's height at log x = 0 is log c. "
-            "Take e to the power of it.",
+            "your factor is still a logarithm, because the line's height at log x = 0 is log c. "
+            "Return e to the power of that height.",
         ),
         Mistake(
             _edit_fit(("math.exp(intercept), float(-slope)", "float(-slope), math.exp(intercept)")),
-            "the two are the wrong way round. np.polyfit gives the slope first, but you are "
-            "asked for the factor first.",
+            "the two results are the wrong way round. np.polyfit gives the slope first, but you "
+            "should return the factor first.",
         ),
         Mistake(
             _edit_fit(
                 ("np.log(x), np.log(y)", "x, y"), ("math.exp(intercept)", "float(intercept)")
             ),
-            "this is a straight line through x and y themselves. Take the logarithm of both.",
+            "this fits a straight line through x and y themselves. Take the logarithm of both "
+            "first.",
         ),
         Mistake(
             _edit_fit(("np.log(x)", "x")),
-            "only y is a logarithm, so this is an exponential decay, y = c · e^(−αx).",
+            "you took the logarithm of y only, so this fits an exponential decay, y = c · e^(−αx).",
         ),
         Mistake(
             _edit_fit(("np.log", "np.log10")),
-            "you took logarithms to base 10, but went back with exp. Use one base for both.",
+            "you took logarithms to base 10, but went back with exp. Use the same base for both.",
         ),
         Mistake(
             lambda x, y: (
                 float(y[0] * x[0] ** (-math.log(y[-1] / y[0]) / math.log(x[-1] / x[0]))),
                 -math.log(y[-1] / y[0]) / math.log(x[-1] / x[0]),
             ),
-            "this joins the first point to the last, but the line of least squares uses all points.",
+            "this joins the first point to the last, but a least-squares line should use all "
+            "points.",
         ),
         Mistake(
             _edit_fit(("float(-slope)", "abs(float(slope))")),
-            "the sign of the slope is lost. Where y grows with x, α is below 0.",
+            "you dropped the sign of the slope. If y grows with x, α should be negative.",
         ),
         Mistake(
             lambda x, y: _fit_power_law(np.sort(x), y),
-            "x has been sorted and y has not, but each y belongs to its own x.",
+            "you sorted x but not y, so they no longer belong together.",
         ),
     ],
 )

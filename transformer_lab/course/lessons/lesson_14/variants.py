@@ -54,28 +54,28 @@ attention_size = Check(
     mistakes=[
         Mistake(
             _edit_count((" + 1", "")),
-            "the biases are missing. Each of the four projections has one for each column.",
+            "the biases are missing. Each of the four projections should have one for each column.",
         ),
         Mistake(
             _edit_count(
                 ("d_model // num_heads", "d_model"), ("d_k, d_model", "d_k, num_heads * d_model")
             ),
-            "every head is as wide as the model, so h heads cost h times as much. The paper "
+            "you made every head as wide as the model, so h heads cost h times as much. The paper "
             "divides d_model among the heads.",
         ),
         Mistake(
             _edit_count(("d_k, d_model", "d_k, num_heads * d_k")),
-            "the values have become d_k wide, too. But row B changes d_k alone, and d_v stays "
+            "you made the values d_k wide, too. But row B changes only d_k, so d_v should stay "
             "d_model / h.",
         ),
         Mistake(
             _edit_count((" + (values + 1) * d_model", "")),
             "one of the four projections is missing. Queries, keys, values and the output each "
-            "have one.",
+            "need one.",
         ),
         Mistake(
             _edit_count(("num_heads * d_k, d_model", "d_k, d_model // num_heads")),
-            "this is one head, but the projections hold all h of them next to each other.",
+            "this counts only one head, but the projections hold all h heads side by side.",
         ),
     ],
 )
@@ -148,11 +148,11 @@ def _work_out_sublayer(
     x = drop(embedded + positions)
     added = drop(sublayer(x))
     yield f"row {row} of the embedding plus that of the positions", (embedded + positions)[row]
-    yield "that after a dropout, which is x", x[row]
+    yield "that row after dropout, which is x", x[row]
     yield "what the sub-layer returns for x", sublayer(x)[row]
-    yield "that after a dropout", added[row]
+    yield "that row after dropout", added[row]
     yield "plus x", (x + added)[row]
-    yield "after the norm", layer_norm(x + added)[row]
+    yield "that row after the norm", layer_norm(x + added)[row]
 
 
 first_sublayer = Check(
@@ -164,40 +164,43 @@ first_sublayer = Check(
     mistakes=[
         Mistake(
             _edit_sublayer(("dropout(embedded + positions)", "embedded + positions")),
-            "the sum of embedding and positions has no dropout, although §5.4 names it.",
+            "you applied no dropout to the sum of embedding and positions, but §5.4 asks for it.",
         ),
         Mistake(
             _edit_sublayer(("dropout(sublayer(x))", "sublayer(x)")),
-            "the sub-layer's output has no dropout before it is added.",
+            "you added the sub-layer's output without dropout, but dropout should be applied to "
+            "it first.",
         ),
         Mistake(
             _edit_sublayer(("dropout(embedded + positions)", "dropout(embedded) + positions")),
-            "dropout comes before the positions are added, but §5.4 applies it to the sum of both.",
+            "you applied dropout before adding the positions, but §5.4 applies it to the sum of "
+            "both.",
         ),
         Mistake(
             _edit_sublayer(
                 ("dropout(embedded + positions)", "dropout(embedded) + dropout(positions)")
             ),
-            "embedding and positions have a dropout each, but §5.4 applies a single one to their sum.",
+            "you applied dropout to embedding and positions separately, but §5.4 applies it once, "
+            "to their sum.",
         ),
         Mistake(
             _edit_sublayer(
                 ("layer_norm(x + dropout(sublayer(x)))", "layer_norm(dropout(x + sublayer(x)))")
             ),
-            "dropout is on the sum with x, so it tears holes in the residual stream, too. Drop "
-            "only what the sub-layer adds.",
+            "you applied dropout to the sum with x, so it tears holes in the residual stream, "
+            "too. Apply it only to what the sub-layer adds.",
         ),
         Mistake(
             _edit_sublayer(
                 ("layer_norm(x + dropout(sublayer(x)))", "layer_norm(x + sublayer(dropout(x)))")
             ),
-            "dropout is on the sub-layer's input, but the paper has it on the output.",
+            "you applied dropout to the sub-layer's input, but the paper applies it to the output.",
         ),
         Mistake(
             _edit_sublayer(
                 ("layer_norm(x + dropout(sublayer(x)))", "dropout(layer_norm(x + sublayer(x)))")
             ),
-            "dropout comes after the norm, but the paper has it before the add.",
+            "you applied dropout after the norm, but the paper applies it before the addition.",
         ),
         Mistake(
             _edit_sublayer(
@@ -206,19 +209,19 @@ first_sublayer = Check(
                     "layer_norm(embedded + positions + dropout(sublayer(x)))",
                 )
             ),
-            "the residual connection carries x as it was before its dropout. After the first "
-            "dropout, x is what that dropout returned.",
+            "your residual connection carries x as it was before the first dropout. It should "
+            "carry what that dropout returned.",
         ),
         Mistake(
             _edit_sublayer(("sublayer(x)", "sublayer(dropout(embedded + positions))")),
-            "the sub-layer and the residual connection get two different x. Call dropout on the sum "
-            "once, and keep what it returns.",
+            "your sub-layer and residual connection get two different versions of x. Call dropout "
+            "on the sum once, and use the result for both.",
         ),
         Mistake(
             _edit_sublayer(
                 ("layer_norm(x + dropout(sublayer(x)))", "x + dropout(sublayer(layer_norm(x)))")
             ),
-            "this is pre-norm, but the paper normalises the sum, after the add.",
+            "this is pre-norm, but the paper normalises the sum, after the addition.",
         ),
     ],
 )

@@ -38,30 +38,31 @@ products = Check(
     mistakes=[
         Mistake(
             lambda n, d: (8 * n * d * d, 4 * n * n * d),
-            "this counts multiplications and additions together. Count the multiplications alone.",
+            "this counts multiplications and additions together. Count only the multiplications.",
         ),
         Mistake(
             lambda n, d: (3 * n * d * d, 2 * n * n * d),
-            "you have counted three projections, but there are four: W_Q, W_K, W_V, and W_O "
-            "after the heads.",
+            "you counted three projections, but there are four: W_Q, W_K, W_V, and W_O after the "
+            "heads.",
         ),
         Mistake(
             lambda n, d: (4 * n * d * d, n * n * d),
-            "only one of the two products is counted. Queries times keys give the scores, and then "
-            "weights times values give the mix.",
+            "you counted only one of the two products. Queries times keys give the scores, and "
+            "then weights times values give the mix.",
         ),
         Mistake(
             lambda n, d: (2 * n * n * d, 4 * n * d * d),
-            "the two numbers are swapped. The projections come first.",
+            "you swapped the two numbers. The projections should come first.",
         ),
         Mistake(
             lambda n, d: (4 * d * d, 2 * n * n * d),
-            "4 d² is how many parameters the projections have. Each of the n vectors is "
-            "multiplied by all of them, so there is a factor of n.",
+            "4 d² is the number of parameters in the projections. Each of the n vectors is "
+            "multiplied by all of them, so there should be a factor of n.",
         ),
         Mistake(
             lambda n, d: (4 * n * d * d, 2 * n * n),
-            "n² is the number of entries. Each entry takes d multiplications, counting all heads.",
+            "you counted only the n² entries. Each entry takes d multiplications, counting all "
+            "heads.",
         ),
         Mistake(
             lambda n, d: (4 * n * n * d, 2 * n * n * d),
@@ -122,40 +123,40 @@ exponent = Check(
     mistakes=[
         Mistake(
             lambda n, seconds: _fit_slope(n, seconds),
-            "there is no logarithm here, so this is a slope in seconds per token. A power law is "
+            "you did not take logarithms, so this is a slope in seconds per token. A power law is "
             "a straight line only if both axes are logarithmic.",
         ),
         Mistake(
             lambda n, seconds: _fit_slope(n, np.log(seconds)),
-            "only the seconds are logarithms. With one logarithmic axis, a straight line would be "
-            "an exponential law. Take log n as well.",
+            "you took the logarithm of the seconds only. With one logarithmic axis, a straight "
+            "line would be an exponential law. Take log n as well.",
         ),
         Mistake(
             lambda n, seconds: _fit_slope(np.log(seconds), np.log(n)),
-            "the axes are swapped, so this is the slope of log n over log seconds.",
+            "you swapped the axes, so this is the slope of log n over log seconds.",
         ),
         Mistake(
             lambda n, seconds: float(np.log(seconds[-1] / seconds[0]) / np.log(n[-1] / n[0])),
-            "this joins the first point to the last. The points between them count too, so take the "
-            "line of least squares.",
+            "this joins the first point to the last. The points between them should count too, so "
+            "fit a least-squares line.",
         ),
         Mistake(
             lambda n, seconds: float(np.polyfit(np.log(n), np.log(seconds), 1)[1]),
-            "this is the line's height at log n = 0. polyfit gives the slope first.",
+            "this is the line's height at log n = 0. Return the slope, which polyfit gives first.",
         ),
         Mistake(
             lambda n, seconds: float((np.log(seconds) / np.log(n)).mean()),
-            "this divides the logarithms point by point, so a constant factor in front of the power "
-            "would change it. Take the slope.",
+            "this divides the logarithms point by point, so a constant factor in front of the "
+            "power would change the result. Return the slope instead.",
         ),
         Mistake(
             lambda n, seconds: abs(_fit_slope(np.log(n), np.log(seconds))),
-            "the sign of the slope is lost. If a longer text takes fewer seconds, the exponent is "
-            "below 0.",
+            "you dropped the sign of the slope. If a longer text takes fewer seconds, the "
+            "exponent should be negative.",
         ),
         Mistake(
             lambda n, seconds: _fit_slope(np.log(np.sort(n)), np.log(seconds)),
-            "n has been sorted and the seconds have not, so they no longer belong together.",
+            "you sorted n but not the seconds, so they no longer belong together.",
         ),
     ],
 )

@@ -104,25 +104,25 @@ merge = Check(
                 ("np.exp(largest_a - new)", "np.ones_like(new)"),
                 ("np.exp(largest_b - new)", "np.ones_like(new)"),
             ),
-            "nothing is scaled, but the two parts subtracted different scores before they took "
-            "their exponentials.",
+            "you did not scale the parts, but each of them subtracted a different score before "
+            "its exponentials were computed.",
         ),
         Mistake(
             _edit_merge(("np.maximum(largest_a, largest_b)", "largest_b")),
-            "this takes the second part's largest score as the new one. If the first part has a "
-            "larger one, that can overflow. Take the larger of the two.",
+            "this uses the second part's largest score as the new one. If the first part has a "
+            "larger one, the exponential can overflow. Use the larger of the two.",
         ),
         Mistake(
             _edit_merge(("np.exp(largest_b - new)", "np.ones_like(new)")),
-            "only the first part is scaled. If its score is the larger one, the second part has to "
-            "shrink.",
+            "you scaled only the first part. If its score is the larger one, the second part "
+            "should shrink.",
         ),
         Mistake(
             _edit_merge(
                 ("np.exp(largest_a - new)", "np.exp(new - largest_a)"),
                 ("np.exp(largest_b - new)", "np.exp(new - largest_b)"),
             ),
-            "the sign in the exponent is wrong. A larger maximum makes the old exponentials "
+            "the sign in the exponent is wrong. A larger maximum should make the old exponentials "
             "smaller.",
         ),
         Mistake(
@@ -134,21 +134,22 @@ merge = Check(
                     "a[:, None] * (mixed_a + b[:, None] * mixed_b)",
                 ),
             ),
-            "the second part is scaled to the first one's largest, and then both are scaled "
-            "again. If the second one's is far larger, that factor is infinite. Scale each part "
-            "once, to the new largest.",
+            "you scaled the second part to the first part's largest score, and then scaled both "
+            "again. If the second part's largest score is far larger, that factor is infinite. "
+            "Scale each part once, to the new largest score.",
         ),
         Mistake(
             _edit_merge(("a[:, None] * mixed_a + b[:, None] * mixed_b", "mixed_a + mixed_b")),
-            "the totals are scaled and the mixes are not. Both are sums of the same exponentials.",
+            "you scaled the totals but not the mixes. Both are sums of the same exponentials, so "
+            "both should be scaled.",
         ),
         Mistake(
             _edit_merge(("new, total, mixed", "new, total, mixed / total[:, None]")),
-            "the mix is already divided by the total. Do that once, after the last part.",
+            "you divided the mix by the total too early. Do that once, after the last part.",
         ),
         Mistake(
             _edit_merge(("return new", "return largest_a + largest_b")),
-            "you add the two numbers, but the larger of two is their maximum.",
+            "you added the two largest scores, but you should return the larger of the two.",
         ),
     ],
 )
@@ -192,9 +193,9 @@ def _work_out_linear_mix(
     keys, summary = k.sum(axis=0), k.T @ value[:, column]
     yield "the sum of all keys", keys
     yield f"the sum of all keys, each times number {column} of its value", summary
-    yield f"row {row} of q, times the second sum", q[row] @ summary
-    yield f"row {row} of q, times the first sum, the total of its weights", q[row] @ keys
-    yield "the one divided by the other", q[row] @ summary / (q[row] @ keys)
+    yield f"the product of row {row} of q and the second sum", q[row] @ summary
+    yield "its product with the first sum, the total of the row's weights", q[row] @ keys
+    yield "the first product divided by the second", q[row] @ summary / (q[row] @ keys)
 
 
 linear_mix = Check(
@@ -212,8 +213,8 @@ linear_mix = Check(
         ),
         Mistake(
             lambda q, k, value: q @ (k.T @ value) / len(k),
-            "this divides by the number of keys. The weights of a row sum to 1 if you divide by its "
-            "own sum of q·k.",
+            "this divides by the number of keys. To make the weights in a row sum to 1, divide by "
+            "that row's sum of q·k.",
         ),
         Mistake(
             lambda q, k, value: (
@@ -221,20 +222,21 @@ linear_mix = Check(
                 @ value
                 / e.sum(1, keepdims=True)
             ),
-            "this is the softmax, which needs every score. Here the weight is q·k itself.",
+            "this is the softmax, which needs every score. Here the weight should be q·k itself.",
         ),
         Mistake(
             lambda q, k, value: (q @ (k.T @ value)) / (q @ (k.T @ value)).sum(1, keepdims=True),
-            "this makes the outputs sum to 1, but it is the weights that should.",
+            "this makes the outputs sum to 1, but the weights should sum to 1 instead.",
         ),
         Mistake(
             lambda q, k, value: q @ (k.T @ value / k.sum(axis=0)[:, None]),
-            "each feature is divided by its own sum over the keys. Divide each row by one number "
-            "instead: its q @ k.sum(axis=0).",
+            "you divided each feature by its own sum over the keys. Divide each row by a single "
+            "number instead: its q @ k.sum(axis=0).",
         ),
         Mistake(
             lambda q, k, value: (q @ k.T / (q @ k.T).sum(axis=0)) @ value,
-            "the columns sum to 1, because the sum runs over the queries. It should run over the keys.",
+            "your columns sum to 1, because your sum runs over the queries. It should run over "
+            "the keys.",
         ),
     ],
 )
@@ -257,10 +259,10 @@ _edit_count = partial(edit_reference, _count_bytes)
 def _work_out_bytes(
     layers: int, heads: int, d_k: int, d_v: int, words: int, each: int, at: tuple
 ) -> Iterator[Step]:
-    yield "the numbers of one key and one value", d_k + d_v
-    yield "a word has both in every head", heads * (d_k + d_v)
-    yield "and in every layer", layers * heads * (d_k + d_v)
-    yield "the numbers of all words", layers * heads * (d_k + d_v) * words
+    yield "how many numbers one key and one value hold", d_k + d_v
+    yield "times the number of heads, because a word has both in every head", heads * (d_k + d_v)
+    yield "times the number of layers", layers * heads * (d_k + d_v)
+    yield "times the number of words", layers * heads * (d_k + d_v) * words
     yield "times the bytes of each number", _count_bytes(layers, heads, d_k, d_v, words, each)
 
 
@@ -274,16 +276,17 @@ cache_bytes = Check(
     mistakes=[
         Mistake(
             _edit_count(("d_k + d_v", "2 * d_k + d_v")),
-            "this counts queries, too. But nobody needs a past word's query again, so it is not "
-            "kept.",
+            "this counts queries, too. But a past word's query is never needed again, so it "
+            "should not be kept.",
         ),
         Mistake(
             _edit_count(("(d_k + d_v)", "d_k")),
-            "you count the keys alone, but the values are kept as well.",
+            "you counted only the keys, but the values are kept as well.",
         ),
         Mistake(
             _edit_count((" * each", "")),
-            "this counts numbers, and the answer should be in bytes. Each number has `each` of them.",
+            "this counts numbers, but the answer should be in bytes. Each number takes `each` "
+            "bytes.",
         ),
         Mistake(
             _edit_count(("(d_k + d_v)", "words")),
@@ -300,7 +303,7 @@ cache_bytes = Check(
         ),
         Mistake(
             _edit_count(("(d_k + d_v)", "2 * d_k")),
-            "you use d_k for the values, but their width is d_v, which need not be the same.",
+            "you used d_k for the values, but their width is d_v, which may be different.",
         ),
     ],
 )

@@ -64,7 +64,7 @@ windows = Check(
         ),
         Mistake(
             _edit_windows(("places + 1", "places - 1")),
-            "the targets are the tokens *before* the inputs.",
+            "the targets are the tokens *before* the inputs. They should be the tokens after them.",
         ),
         Mistake(
             _edit_windows(("ids[places], ids[places + 1]", "ids[places + 1], ids[places]")),
@@ -76,23 +76,24 @@ windows = Check(
         ),
         Mistake(
             _edit_windows(("places + 1", "places + length")),
-            "the targets are the window after this one. But a target is the *next token*, one step on.",
+            "your targets are the next window, but each target should be the *next token*, one "
+            "step on.",
         ),
         Mistake(
             _edit_windows(("ids[places + 1]", "ids[starts + length]")),
-            "there is one target for each window. But every position has its own, so one pass "
-            "teaches them all.",
+            "you returned one target for each window, but every position should have its own, so "
+            "that one pass teaches them all.",
         ),
         Mistake(
             _edit_windows(("starts[:, None]", "np.arange(len(starts))[:, None] * length")),
-            "the windows follow one another. They should begin at `starts`.",
+            "your windows follow one another, but they should begin at `starts`.",
         ),
         Mistake(
             lambda ids, starts, length: _cut_windows(
                 ids, starts[starts + length + 1 < len(ids)], length
             ),
-            "a window whose last target is the last token of `ids` is left out. But that token "
-            "is there, so its window is complete.",
+            "you left out a window whose last target is the last token of `ids`. That window is "
+            "complete, so it should be kept.",
         ),
     ],
 )
@@ -160,7 +161,7 @@ hide = Check(
         ),
         Mistake(
             _edit_hiding(("chosen, mask_id, ids", "chosen, ids, mask_id")),
-            "all words *except* the chosen ones are hidden. It should be the other way round.",
+            "you hid all words *except* the chosen ones. It should be the other way round.",
         ),
         Mistake(
             _edit_hiding(("chosen, ids, 0", "chosen, 0, ids")),
@@ -168,8 +169,8 @@ hide = Check(
         ),
         Mistake(
             _edit_hiding(("chosen, mask_id, ids", "chosen, 0, ids")),
-            "the words are replaced by padding, which the padding mask hides. But the model has to "
-            "see that *something* is there.",
+            "you replaced the words with padding, which the padding mask hides. But the model "
+            "should see that *something* is there.",
         ),
         Mistake(
             _edit_hiding(("np.where(chosen, mask_id, ids)", "ids")),
@@ -177,19 +178,20 @@ hide = Check(
         ),
         Mistake(
             _edit_hiding(("chosen, ids, 0", "chosen, mask_id, 0")),
-            "the targets are the mask itself. Take them from the ids as they were.",
+            "your targets are the mask itself. They should be the original ids.",
         ),
         Mistake(
             _edit_hiding(("    return", "    ids[chosen] = mask_id\n    return")),
-            "the ids are changed in place before the targets are taken from them.",
+            "you changed the ids in place before you took the targets from them.",
         ),
         Mistake(
             lambda ids, chosen, mask_id: _hide_words(ids, chosen & (ids != 0), mask_id),
-            "where id 0 was chosen, it stays in sight. But `chosen` alone says what is hidden.",
+            "you left id 0 visible where it was chosen, but `chosen` alone should decide what is "
+            "hidden.",
         ),
         Mistake(
             _edit_hiding(("np.where(chosen, mask_id, ids)", "np.maximum(ids, chosen * mask_id)")),
-            "this takes the larger of the id and the mask. But the mask may have a small id.",
+            "this uses the larger of the id and the mask's id. But the mask may have a small id.",
         ),
     ],
 )

@@ -32,7 +32,7 @@ def _work_out_sharing(key: np.ndarray, num_heads: int, at: tuple) -> Iterator[St
         f"the key head of query head {head}, {head} divided by {group}, rounded down",
         head // group,
     )
-    yield f"the key that it has for word {word}", key[head // group, word]
+    yield f"the key of that key head for word {word}", key[head // group, word]
 
 
 shared_keys = Check(
@@ -46,19 +46,21 @@ shared_keys = Check(
     mistakes=[
         Mistake(
             lambda key, num_heads: np.tile(key, (num_heads // len(key), 1, 1)),
-            "the keys alternate, as in 0, 1, 0, 1. Neighbours form a group, so it is 0, 0, 1, 1.",
+            "your key heads alternate, as in 0, 1, 0, 1. Neighbours form a group, so the order "
+            "should be 0, 0, 1, 1.",
         ),
         Mistake(
             lambda key, num_heads: np.repeat(key, num_heads // len(key), axis=1),
-            "each *word* is repeated, but the key heads should be. They are axis 0.",
+            "you repeated each *word*, but you should repeat the key heads, which are axis 0.",
         ),
         Mistake(
             lambda key, num_heads: np.repeat(key[:1], num_heads, axis=0),
-            "all heads read the first head's keys. That would be multi-query attention.",
+            "all heads read the first head's keys, as in multi-query attention. Each group should "
+            "have its own key head.",
         ),
         Mistake(
             lambda key, num_heads: np.repeat(key.mean(axis=0, keepdims=True), num_heads, axis=0),
-            "the key heads are averaged. Each should stay as it is and serve its own group.",
+            "you averaged the key heads, but each should stay as it is and serve its own group.",
         ),
         Mistake(
             lambda key, num_heads: np.concatenate(
@@ -70,12 +72,12 @@ shared_keys = Check(
             lambda key, num_heads: (
                 np.repeat(key, num_heads // len(key), axis=0) / (num_heads // len(key))
             ),
-            "the keys are divided by the size of the group, which would flatten the softmax.",
+            "you divided the keys by the size of the group, which would flatten the softmax.",
         ),
         Mistake(
             lambda key, num_heads: np.repeat(key, num_heads, axis=0),
-            "each key head is repeated `num_heads` times, but it should be repeated num_heads // "
-            "len(key) times, once for each head of its group.",
+            "you repeated each key head `num_heads` times, but it should be repeated num_heads // "
+            "len(key) times, once for each head in its group.",
         ),
     ],
 )

@@ -46,9 +46,9 @@ def _work_out_scan(decay: np.ndarray, inputs: np.ndarray, at: tuple) -> Iterator
     old = _scan(decay, inputs)[step - 1] if step else np.zeros(inputs.shape[1])
     yield f"the state before step {step}" + ("" if step else ", which starts at 0"), old
     yield f"the decay of step {step}", decay[step]
-    yield "the two multiplied, what is left of the old state", decay[step] * old
+    yield "their product, which is what is left of the old state", decay[step] * old
     yield f"the input of step {step}", inputs[step]
-    yield "what is left plus the input, the new state", decay[step] * old + inputs[step]
+    yield "what is left plus the input, which is the new state", decay[step] * old + inputs[step]
 
 
 scan = Check(
@@ -62,16 +62,16 @@ scan = Check(
     mistakes=[
         Mistake(
             lambda decay, inputs: np.cumsum(inputs, axis=0),
-            "nothing fades, because the decay is not used.",
+            "you did not use the decay, so nothing fades.",
         ),
         Mistake(
             lambda decay, inputs: _scan(np.roll(decay, 1, axis=0), inputs),
-            "this uses the decay of the step before. Step t has its own.",
+            "this uses the previous step's decay, but step t should use its own decay.",
         ),
         Mistake(
             _edit_scan(("+ b", "+ (1 - a) * b")),
-            "the input is multiplied by 1 − decay, as in a moving average. Here it is added in "
-            "full.",
+            "you multiplied the input by 1 − decay, as in a moving average. Here it should be "
+            "added in full.",
         ),
         Mistake(
             _edit_scan(("a * state + b", "a * (state + b)")),
@@ -79,12 +79,12 @@ scan = Check(
         ),
         Mistake(
             lambda decay, inputs: decay * np.concatenate([inputs[:1], inputs[:-1]]) + inputs,
-            "only the last input is remembered. Carry the *state* along, which holds everything "
-            "before it.",
+            "you kept only the previous input. Carry the *state* along, which holds all earlier "
+            "inputs.",
         ),
         Mistake(
             _edit_scan(("np.array(states)", "state")),
-            "this is the last state, and you are asked for the states of all steps.",
+            "this is only the last state, but you should return the states of all steps.",
         ),
         Mistake(
             _edit_scan(
@@ -93,7 +93,8 @@ scan = Check(
                     "        states.append(state)\n        state = a * state + b\n",
                 )
             ),
-            "each state lacks the input of its own step. Add it before you write the state down.",
+            "each state lacks the input of its own step. Add that input before you store the "
+            "state.",
         ),
     ],
 )
@@ -166,7 +167,7 @@ def _work_out_messages(
     yield f"the query of node {node} times their keys, divided by √{key.shape[1]}", scores
     yield "the softmax of these scores, which are the weights", weights
     mix = weights @ value[senders]
-    yield "their values, each times its weight, added (zeros if there are none)", mix
+    yield "the sum of their values, each times its weight (zeros if there are none)", mix
 
 
 messages = Check(
@@ -179,17 +180,20 @@ messages = Check(
     mistakes=[
         Mistake(
             _edit_messages(("there[end, start]", "there[start, end]")),
-            "the messages travel backwards along the edges. (a, b) leads from a to b, so b listens.",
+            "your messages travel backwards along the edges. An edge (a, b) leads from a to b, so "
+            "b should receive the message.",
         ),
         Mistake(
-            _edit_messages((" / np.sqrt(key.shape[1])", "")), "the scores are not divided by √d_k."
+            _edit_messages((" / np.sqrt(key.shape[1])", "")),
+            "you did not divide the scores by √d_k.",
         ),
         Mistake(
             _edit_messages(
                 (", initial=-np.inf, where=there", ""),
                 ("/ total", "/ np.exp(scores - largest).sum(axis=1, keepdims=True)"),
             ),
-            "the softmax runs over all nodes. Let it run over those with an edge to this one.",
+            "your softmax runs over all nodes, but it should run only over those with an edge to "
+            "this node.",
         ),
         Mistake(
             _edit_messages(
@@ -200,7 +204,7 @@ messages = Check(
         ),
         Mistake(
             _edit_messages((" / total", "")),
-            "the weights of a node's messages do not sum to 1.",
+            "you did not normalise the weights, but those of a node's messages should sum to 1.",
         ),
         Mistake(
             _edit_messages(("scores - largest", "scores")),
@@ -209,17 +213,19 @@ messages = Check(
         ),
         Mistake(
             _edit_messages((", initial=-np.inf, where=there", "")),
-            "this subtracts the largest score of all nodes. If those with an edge to this one have "
-            "far smaller scores, all their weights become 0. Subtract the largest of *theirs*.",
+            "this subtracts the largest score of all nodes. If those with an edge to this node "
+            "have far smaller scores, all their weights become 0. Subtract the largest of *their* "
+            "scores.",
         ),
         Mistake(
             lambda query, key, value, edges: _send_messages(key, query, value, edges),
-            "query and key are swapped. The node that listens has the query, and the senders have "
-            "the keys.",
+            "you swapped query and key. The node that receives messages should have the query, "
+            "and the senders should have the keys.",
         ),
         Mistake(
             _edit_messages(("    largest =", "    np.fill_diagonal(there, True)\n    largest =")),
-            "each node sends a message to itself. Only the edges of the list carry one.",
+            "you let each node send a message to itself, but only the edges in the list should "
+            "carry messages.",
         ),
     ],
 )

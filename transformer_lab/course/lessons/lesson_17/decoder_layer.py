@@ -106,14 +106,14 @@ decoder_layer = Check(
     working=_work_out_layer,
     verified="three sub-layers, each inside Add & Norm, each with its own mask",
     mistakes=[
-        Mistake(_edit_layer(NO_MASK), "the words see the future. Give `mask` to self-attention."),
+        Mistake(_edit_layer(NO_MASK), "your words see the future. Pass `mask` to self-attention."),
         Mistake(
             _edit_layer(NO_MEMORY_MASK),
-            "the padding of the source is visible. Give `memory_mask` to cross-attention.",
+            "the source's padding is visible. Pass `memory_mask` to cross-attention.",
         ),
         Mistake(
             _edit_layer(NO_MASK, NO_MEMORY_MASK),
-            "neither mask is used. Self-attention takes one, and cross-attention the other.",
+            "you used neither mask. Self-attention should get one, and cross-attention the other.",
         ),
         Mistake(
             _edit_layer(
@@ -124,7 +124,7 @@ decoder_layer = Check(
                 ),
                 ("(other)", "cross_attention(x, memory, memory, memory_mask)"),
             ),
-            "the order is wrong: self-attention comes before cross-attention.",
+            "the order is wrong: self-attention should come before cross-attention.",
         ),
         Mistake(
             _edit_layer(
@@ -133,7 +133,8 @@ decoder_layer = Check(
                     "cross_attention(x, x, x, mask)",
                 )
             ),
-            "the memory is never read, but the keys and values of cross-attention come from it.",
+            "you never read the memory, but the keys and values of cross-attention should come "
+            "from it.",
         ),
         Mistake(
             _edit_layer(("x + self.cross_attention", "self.cross_attention")),

@@ -68,8 +68,8 @@ shapes = Check(
     mistakes=[
         Mistake(
             _edit_shapes(("heads, target, source", "heads, source, target")),
-            "cross-attention is the wrong way round. The decoder asks, so the rows are target "
-            "words.",
+            "cross-attention is the wrong way round. The queries come from the decoder, so the "
+            "rows should be target words.",
         ),
         Mistake(
             _edit_shapes(("heads, target, source", "heads, target, target")),
@@ -81,8 +81,8 @@ shapes = Check(
         ),
         Mistake(
             _edit_shapes(("batch, target, words", "batch, target, d_model")),
-            "these are the decoder's vectors, but the last linear map gives a number for each word of "
-            "the vocabulary.",
+            "these are the decoder's vectors, but the logits should have a number for each word "
+            "of the vocabulary.",
         ),
         Mistake(
             _edit_shapes(("batch, target, words", "batch, words")),
@@ -110,11 +110,11 @@ shapes = Check(
 # ---------------------------------------------------------------- find the five mistakes
 
 SYMPTOMS = {
-    "by_view": "a head holds whole stretches of a few words instead of a part of every word",
+    "by_view": "each head holds whole stretches of a few words instead of a part of every word",
     "root_of_d_model": "with equal weights, the scores are smaller than PyTorch's",
-    "over_queries": "the weights that arrive at a key sum to 1, but those of a query do not",
-    "mask_late": "hidden keys get their share of the weights before they are hidden",
-    "no_output": "the heads are side by side and never mix",
+    "over_queries": "the weights on each key sum to 1, but the weights of each query do not",
+    "mask_late": "hidden keys get a share of the weights before the mask is applied",
+    "no_output": "the heads are joined side by side but never mixed",
 }
 """The planted mistakes, each with its visible symptom."""
 

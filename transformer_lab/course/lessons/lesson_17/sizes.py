@@ -58,16 +58,17 @@ parameters = Check(
     mistakes=[
         Mistake(
             _edit_count(("return", "return 2 * words * d_model +")),
-            "the embedding is counted three times, but source, target and output share one matrix.",
+            "you counted the embedding three times, but source, target and output share one "
+            "matrix.",
         ),
         Mistake(
             _edit_count(("return", "return words * d_model +")),
-            "the embedding is counted twice, but the output uses the same matrix again.",
+            "you counted the embedding twice, but the output uses the same matrix again.",
         ),
         Mistake(
             _edit_count(("2 * attention + network + 3 * 2 * d_model", "encoder_layer")),
-            "the decoder layer is counted like an encoder layer, but it also has cross-"
-            "attention and a third norm.",
+            "you counted the decoder layer like an encoder layer, but it also has cross-attention "
+            "and a third norm.",
         ),
         Mistake(
             _edit_count(("3 * 2 * d_model", "2 * 2 * d_model")),
@@ -75,7 +76,7 @@ parameters = Check(
         ),
         Mistake(
             _edit_count(("d_model**2 + d_model", "d_model**2"), (" + d_ff + d_model", "")),
-            "the biases of the layers are missing.",
+            "you left out the biases of the attention and feed-forward layers.",
         ),
         Mistake(
             _edit_count((" + 2 * 2 * d_model", ""), (" + 3 * 2 * d_model", "")),
@@ -89,7 +90,10 @@ parameters = Check(
             _edit_count(("return", "return 512 * d_model +")),
             "this counts the sinusoids, but they are computed, not learnt.",
         ),
-        Mistake(_edit_count(("layers * ", "")), "only one layer on each side is counted."),
+        Mistake(
+            _edit_count(("layers * ", "")),
+            "you counted only one layer on each side, but there are `layers` of them.",
+        ),
     ],
 )
 
@@ -116,12 +120,12 @@ def _work_out_words(
 ) -> Iterator[Step]:
     word = layers * heads * 2 * d_k * each
     left = room - source * word
-    yield "the bytes of one word in one layer, a key and a value in every head", word // layers
-    yield "in all layers", word
-    yield "the bytes of the memory, as much for each source word", source * word
-    yield "room minus these", left
-    yield "divided by the bytes of one word", left / word
-    yield "rounded down to whole words, and at least 0", max(0, left // word)
+    yield "the bytes per word in one layer, for a key and a value in every head", word // layers
+    yield "the bytes per word in all layers", word
+    yield "the bytes for the memory, which needs the same for each source word", source * word
+    yield "the room that is left after that", left
+    yield "that divided by the bytes per word", left / word
+    yield "that number rounded down, and at least 0", max(0, left // word)
 
 
 words_that_fit = Check(
@@ -139,31 +143,32 @@ words_that_fit = Check(
     mistakes=[
         Mistake(
             _edit_fit(("layers * word * source", "0")),
-            "the memory is forgotten, but cross-attention keeps keys and values of each source "
+            "you forgot the memory, but cross-attention keeps keys and values for each source "
             "word, in every layer.",
         ),
         Mistake(
             _edit_fit(("layers * word * source", "word * source")),
-            "the memory's keys and values are counted once, but each layer projects its own.",
+            "you counted the memory's keys and values once, but they should be counted in every "
+            "layer, because each layer has its own.",
         ),
         Mistake(
             _edit_fit((" * 2", "")),
-            "one vector is counted for each word, but both key and value are kept.",
+            "you counted one vector for each word, but both key and value are kept.",
         ),
         Mistake(
             _edit_fit(("* 2", "* 3")),
-            "three vectors are counted for each word, but queries are not kept.",
+            "you counted three vectors for each word, but queries are not kept.",
         ),
         Mistake(
             _edit_fit(("layers * word", "word")),
-            "one layer is counted, but every layer has a cache.",
+            "you counted only one layer, but every layer has a cache.",
         ),
         Mistake(
             _edit_fit(("heads * 2", "2")),
-            "one head is counted, but each of them keeps keys and values.",
+            "you counted only one head, but every head keeps keys and values.",
         ),
         Mistake(
-            _edit_fit((" * each", "")), "this counts numbers, but each of them takes `each` bytes."
+            _edit_fit((" * each", "")), "this counts numbers, but each number takes `each` bytes."
         ),
         Mistake(
             _edit_fit(
@@ -176,7 +181,7 @@ words_that_fit = Check(
             _edit_fit(
                 ("(room - memory) // (layers * word)", "-((memory - room) // (layers * word))")
             ),
-            "this is rounded up, but the last word does not fit.",
+            "you rounded up, but the last word does not fit. Round down instead.",
         ),
     ],
 )

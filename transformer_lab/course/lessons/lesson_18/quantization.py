@@ -72,40 +72,44 @@ eight_bits = Check(
     mistakes=[
         Mistake(
             lambda w: (_round_to_int8(w, s := 128 / _find_largest(w)), s),
-            "the largest becomes 128, but signed 8-bit numbers end at 127.",
+            "the largest weight becomes 128, but signed 8-bit numbers only go up to 127.",
         ),
         Mistake(
             lambda w: ((w * (s := 127 / _find_largest(w))).astype(np.int8), s),
-            "the numbers are cut off, not rounded: `astype` drops what comes after the decimal "
-            "point.",
+            "you cut off the numbers instead of rounding them: `astype` drops everything after "
+            "the decimal point.",
         ),
         Mistake(
             lambda w: (_round_to_int8(w, 127 / _find_largest(w)), _find_largest(w) / 127),
-            "the scale is upside down, because whole / scale should give the weight back.",
+            "your scale is upside down. Dividing a whole number by the scale should give the "
+            "weight back.",
         ),
         Mistake(
             lambda w: (_round_to_int8(w, s := 127 / w.max()), s),
-            "you compared the weights with their signs, but −1.27 should count as larger than 1. "
-            "Take absolute values.",
+            "you compared signed weights, but −1.27 should count as larger than 1. Take absolute "
+            "values.",
         ),
         Mistake(
             lambda w: (np.round(w * (s := 127 / _find_largest(w))).astype(np.int64), s),
-            "the whole numbers have 64 bits each, twice as many as the floats had. int8 has 8.",
+            "your whole numbers have 64 bits each, twice as many as a 32-bit float. Use int8, "
+            "which has 8.",
         ),
         Mistake(
             lambda w: (np.round(w).astype(np.int8), 1.0),
-            "nothing is scaled, so each weight below a half becomes 0.",
+            "you did not scale the weights, so each weight below a half becomes 0.",
         ),
         Mistake(
-            _scale_rows, "each row has its own scale, but there should be one for the whole matrix."
+            _scale_rows,
+            "you gave each row its own scale, but there should be one for the whole matrix.",
         ),
         Mistake(
             _shift_to_zero,
-            "the numbers run from 0 to 255, so a weight of 0 would no longer be a 0.",
+            "your numbers run from 0 to 255, so a weight of 0 would no longer be stored as 0.",
         ),
         Mistake(
             lambda w: (np.round(w * 127).astype(np.int8), 127.0),
-            "the scale is 127 whatever the weights are, so small weights use only a few of the numbers.",
+            "your scale is 127 whatever the weights are, so small weights use only a few of the "
+            "available numbers.",
         ),
     ],
 )

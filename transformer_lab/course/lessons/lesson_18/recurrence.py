@@ -54,7 +54,7 @@ def _work_out_step(
     yield f"number {i} of w @ x, the new part", new
     yield f"the gate times number {i} of state, and 1 minus the gate times the new part", parts
     yield "their sum, which is the new state", sum(parts)
-    yield "what is written, which is the new state, or 0 if that is below 0", max(0.0, sum(parts))
+    yield "what is written, which is the new state, or 0 if it is negative", max(0.0, sum(parts))
 
 
 ssru_step = Check(
@@ -67,7 +67,7 @@ ssru_step = Check(
     mistakes=[
         Mistake(
             _edit_step(("f * state + (1 - f)", "(1 - f) * state + f")),
-            "the gate works the wrong way round: f is what *stays*.",
+            "the gate works the wrong way round: f should be the share that *stays*.",
         ),
         Mistake(
             _edit_step(("(1 - f) * (w @ x)", "w @ x")),
@@ -84,11 +84,12 @@ ssru_step = Check(
         ),
         Mistake(
             _edit_step(("np.maximum(c, 0), c", "np.maximum(c, 0), np.maximum(c, 0)")),
-            "the state is carried on after the ReLU, so everything below 0 would be forgotten.",
+            "you returned the state after the ReLU, so everything negative would be forgotten. "
+            "Only the output should go through the ReLU.",
         ),
         Mistake(
             _edit_step(("np.maximum(c, 0), c", "c, c")),
-            "the state is returned as it is, but the output is ReLU(c).",
+            "you returned the state itself as the output, but the output should be ReLU(c).",
         ),
         Mistake(_edit_step((" + b_f", "")), "the gate's bias is missing."),
         Mistake(
@@ -98,16 +99,16 @@ ssru_step = Check(
                     "np.exp(z := w_f @ x + b_f) / (1 + np.exp(z))",
                 )
             ),
-            "the exponential of a large number is infinite, and ∞/∞ is NaN. Write "
-            "the sigmoid as 1 / (1 + e^(−z)): where e^(−z) is infinite, it is 0.",
+            "the exponential of a large number is infinite, and ∞/∞ is NaN. Write the sigmoid as "
+            "1 / (1 + e^(−z)): where e^(−z) is infinite, the sigmoid is 0.",
         ),
         Mistake(
             _edit_step(("w_f @ x", "w_f.T @ x"), ("w @ x", "w.T @ x")),
-            "the matrices are transposed: the product should be w @ x.",
+            "you transposed the matrices. The product should be w @ x.",
         ),
         Mistake(
             _edit_step(("np.maximum(c, 0), c", "c, np.maximum(c, 0)")),
-            "the two are swapped: the output comes first, and then the state.",
+            "you swapped the two results: the output should come first, and then the state.",
         ),
     ],
 )

@@ -74,15 +74,17 @@ best_offset = Check(
     mistakes=[
         Mistake(
             lambda links: _find_most_frequent(-_compute_steps(links)),
-            "the offset has the wrong sign: it leads from the dependent to its governor.",
+            "the offset has the wrong sign: it should lead from the dependent to its governor.",
         ),
         Mistake(
             lambda links: _find_most_frequent(abs(_compute_steps(links))),
-            "steps to the left and to the right are counted together, but a head looks one way.",
+            "you counted steps to the left and to the right together, but a head looks in only "
+            "one direction.",
         ),
         Mistake(
             lambda links: _compute_share(links, round(_compute_steps(links).mean())),
-            "this is the mean step, where a word two to the left and one two to the right give 0.",
+            "this is the mean step, in which a step of −2 and a step of 2 cancel. Use the most "
+            "frequent step.",
         ),
         Mistake(
             lambda links: (
@@ -93,7 +95,7 @@ best_offset = Check(
         ),
         Mistake(
             lambda links: _find_most_frequent(_compute_steps(links))[::-1],
-            "the two are swapped: the offset comes first, and then its share.",
+            "you swapped the two results: the offset should come first, and then its share.",
         ),
         Mistake(
             lambda links: _find_most_frequent(links[:, 1]),
@@ -102,18 +104,20 @@ best_offset = Check(
         ),
         Mistake(
             lambda links: _compute_share(links, int(_compute_steps(links)[0])),
-            "this is the step of the first link. Count which step the links have most often.",
+            "this is the step of the first link. Find the step that occurs most often.",
         ),
         Mistake(
             lambda links: _compute_share(links, int(np.median(_compute_steps(links)))),
-            "this is the median step, but the most frequent one is right most often.",
+            "this is the median step, but you should use the most frequent step, which is right "
+            "most often.",
         ),
         Mistake(
             lambda links: (
                 _find_most_frequent(_compute_steps(links))[0],
                 1 / len(set(_compute_steps(links).tolist())),
             ),
-            "the share is 1 over the number of different steps. Count the links that have the step.",
+            "your share is 1 over the number of different steps. Count the links with the best "
+            "step instead.",
         ),
     ],
 )
@@ -181,24 +185,26 @@ interval = Check(
     mistakes=[
         Mistake(
             lambda values, draws: _find_interval(values),
-            "these are percentiles of the *values*: how they scatter, not how certain their mean "
-            "is.",
+            "these are percentiles of the *values*, which show how the values scatter, not how "
+            "certain their mean is.",
         ),
         Mistake(
             lambda values, draws: _find_interval(values[draws]),
-            "all drawn values are pooled. Take the mean of each round first.",
+            "you pooled all drawn values. Take the mean of each round first.",
         ),
         Mistake(
             lambda values, draws: _find_interval(values[draws].mean(axis=1), 5, 95),
-            "5 and 95 leave 90% between them. For 95%, take 2.5 and 97.5.",
+            "the 5th and 95th percentiles leave 90% between them. For 95%, use 2.5 and 97.5.",
         ),
         Mistake(
             lambda values, draws: _find_interval(values[draws].mean(axis=1), 0.025, 0.975),
-            "percentiles go up to 100, but 0.025 and 0.975 are quantiles, which go up to 1.",
+            "you used 0.025 and 0.975, which are quantiles between 0 and 1, but percentiles go up "
+            "to 100.",
         ),
         Mistake(
             lambda values, draws: _find_interval(values[draws].mean(axis=0)),
-            "the mean is taken over the rounds, but each round has a mean over its own values.",
+            "you took the mean over the rounds, but you should take it over the values in each "
+            "round.",
         ),
         Mistake(
             lambda values, draws: _surround(values.mean(), values.std()),
@@ -207,22 +213,22 @@ interval = Check(
         ),
         Mistake(
             lambda values, draws: _surround(values.mean(), values.std() / np.sqrt(len(values))),
-            "this is the mean ± 1.96 standard errors, as if the means followed a bell curve. Take the "
-            "percentiles of the means that were drawn.",
+            "this is the mean ± 1.96 standard errors, as if the means followed a bell curve. Use "
+            "the percentiles of the drawn means.",
         ),
         Mistake(
             lambda values, draws: _surround(
                 values[draws].mean(axis=1).mean(), values[draws].mean(axis=1).std()
             ),
-            "this is the mean ± 1.96 standard deviations of the drawn means, as if they followed a "
-            "bell curve. Take their percentiles.",
+            "this is the mean ± 1.96 standard deviations of the drawn means, as if they followed "
+            "a bell curve. Use their percentiles.",
         ),
         Mistake(
             lambda values, draws: tuple(
                 2 * values.mean() - np.percentile(values[draws].mean(axis=1), (97.5, 2.5))
             ),
-            "the interval is mirrored about the mean, which is another kind of bootstrap. Return the "
-            "percentiles themselves.",
+            "you mirrored the interval about the mean, which is another kind of bootstrap. Return "
+            "the percentiles themselves.",
         ),
         Mistake(
             lambda values, draws: tuple(
@@ -232,19 +238,20 @@ interval = Check(
         ),
         Mistake(
             lambda values, draws: _find_interval(values[draws].std(axis=1)),
-            "these are percentiles of each round's standard deviation, but they should be those of "
-            "its mean.",
+            "these are percentiles of the rounds' standard deviations, but they should be "
+            "percentiles of the rounds' means.",
         ),
         Mistake(
             lambda values, draws: (
                 float(values[draws].mean(axis=1).min()),
                 float(values[draws].mean(axis=1).max()),
             ),
-            "these are the smallest and the largest mean, and with more rounds they move apart.",
+            "these are the smallest and largest means, which move apart with more rounds.",
         ),
         Mistake(
             lambda values, draws: _find_interval(np.median(values[draws], axis=1)),
-            "these are percentiles of each round's median, but they should be those of its mean.",
+            "these are percentiles of the rounds' medians, but they should be percentiles of the "
+            "rounds' means.",
         ),
     ],
 )

@@ -62,38 +62,42 @@ join = Check(
     mistakes=[
         Mistake(
             _edit_joining(("sum(axis=1)", "mean(axis=1)")),
-            "rows no longer sum to 1. A word *receives* what all its pieces receive together.",
+            "your rows no longer sum to 1. A word should *receive* what all its pieces receive "
+            "together.",
         ),
         Mistake(
             _edit_joining(
                 ("sum(axis=1)", "mean(axis=1)"),
                 ("return joined", "return joined / joined.sum(axis=1, keepdims=True)"),
             ),
-            "rows sum to 1 only because you forced it, so a word of three pieces receives too little.",
+            "your rows sum to 1 only because you normalised them, so a word of three pieces "
+            "receives too little.",
         ),
         Mistake(
             _edit_joining(("mean(axis=0)", "sum(axis=0)")),
-            "rows sum to the number of pieces: average over the pieces that *ask*.",
+            "your rows sum to the number of pieces. Average over the pieces that *ask*.",
         ),
         Mistake(
             _edit_joining(("mean(axis=0)", "sum(axis=0)"), ("sum(axis=1)", "mean(axis=1)")),
-            "the two are swapped: columns (keys) should be added up, and rows (queries) averaged.",
+            "you swapped the two steps: columns (keys) should be added up, and rows (queries) "
+            "averaged.",
         ),
         Mistake(
             _edit_joining(("narrow[g].mean(axis=0)", "narrow[g[0]]")),
-            "only the first piece of a word asks, but the others have rows too.",
+            "you used only the row of a word's first piece, but the other pieces ask too.",
         ),
         Mistake(
             _edit_joining(("maps[:, g].sum(axis=1)", "maps[:, g[0]]")),
-            "only what the first piece receives is counted.",
+            "you counted only what the first piece receives. Add up what all pieces of the word "
+            "receive.",
         ),
         Mistake(
             _edit_joining(("sum(axis=1)", "max(axis=1)")),
-            "this takes only the strongest piece of each word, so rows sum to less than 1.",
+            "this counts only the strongest piece of each word, so rows sum to less than 1.",
         ),
         Mistake(
             _edit_joining(("return joined", "return joined.T")),
-            "the axes are swapped: rows are queries.",
+            "you swapped the axes: the rows should be queries.",
         ),
     ],
 )
