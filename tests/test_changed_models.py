@@ -89,7 +89,9 @@ def test_a_quantised_model_says_almost_what_it_said():
 
 @pytest.mark.filterwarnings("ignore")
 def test_what_could_not_be_read_again_is_not_saved(changed, tmp_path):
-    message = "weight .* of the model is .*; expected .*, as its configuration describes. Was it"
+    message = (
+        "weight .* of the model is .*; expected .*, as its configuration describes. Was the model"
+    )
     with pytest.raises(ValueError, match=message):
         changed.save(tmp_path / "new")
     assert not (tmp_path / "new" / "config.json").exists()

@@ -24,7 +24,7 @@ def launch_chromium() -> Iterator[Browser]:
     path = find_browser()
     if path is None:
         raise RuntimeError(
-            "no browser: apt-get install chromium, or set CHROMIUM to a browser's path"
+            "no browser found; run apt-get install chromium, or set CHROMIUM to a browser's path"
         )
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))

@@ -907,7 +907,7 @@ def test_a_model_that_cannot_be_fetched_is_said(visit_page, shipped, tmp_path):
 def test_a_model_of_another_shape_cannot_stand_beside_it(shipped):
     config = replace(shipped.model.config, num_heads=2)
     other = Translator(Transformer(config), shipped.source_tokenizer, shipped.target_tokenizer)
-    with pytest.raises(ValueError, match="configuration of 'two heads' is 'different'; expected"):
+    with pytest.raises(ValueError, match="'two heads' has a different configuration; expected"):
         lab(shipped, TIRED, others={"two heads": other})
 
 

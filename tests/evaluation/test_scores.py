@@ -142,7 +142,7 @@ def test_referent_score_reads_the_row_of_the_pronoun_or_of_its_translation():
     assert referent_score(record(), Head("cross", 0, 0)) == 1
     assert referent_score(record(), Head("cross", 0, 1)) == 0
     assert referent_score(record(), Head("encoder", 0, 0)) == pytest.approx(0)
-    with pytest.raises(ValueError, match="expected encoder or cross"):
+    with pytest.raises(ValueError, match="expected an encoder or cross-attention head"):
         referent_score(record(), Head("decoder", 0, 0))
 
 

@@ -195,7 +195,7 @@ def ended(translator, texts):
 
 def test_an_export_replaces_nothing(tmp_path, capsys):
     assert cli.main(["export", "--to", "transformers", "--out", str(tmp_path)]) == 1
-    assert "already exists. Choose an --out" in capsys.readouterr().err
+    assert "already exists. Choose another --out" in capsys.readouterr().err
     asked = ["export", "--to", "transformers", "--out", str(tmp_path / "a")]
     assert cli.main([*asked, "--quantization", "int8"]) == 1
     assert "--quantization can only be used with --to ctranslate2" in capsys.readouterr().err

@@ -111,7 +111,7 @@ def test_the_stream_says_where_both_orders_end():
 def test_the_stream_refuses_long_vectors_and_sublayers_of_another_shape():
     with pytest.raises(ValueError, match="length of x is 7; expected 2 to 6"):
         residual_stream(np.ones(7), np.negative, np.negative)
-    with pytest.raises(ValueError, match=r"feed_forward returns is \(2,\); expected \(3,\)"):
+    with pytest.raises(ValueError, match=r"result of feed_forward is \(2,\); expected \(3,\)"):
         residual_stream(np.ones(3), np.negative, lambda v: v[:2])
 
 

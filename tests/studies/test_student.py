@@ -10,7 +10,7 @@ def test_the_interval_over_seeds_is_that_of_t():
     assert (low, high) == pytest.approx((2 - 2.484, 2 + 2.484), abs=1e-3)
     low, high = t_interval([4.0] * 5)
     assert low == high == 4
-    with pytest.raises(ValueError, match="number of values is 2; expected from 3 to 30"):
+    with pytest.raises(ValueError, match="number of values is 2; expected 3 to 30"):
         t_interval([1.0, 2.0])
 
 
