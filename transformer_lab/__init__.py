@@ -44,7 +44,7 @@ _HOMES = {
     "lab": "lab",
     "playground": "lab",
 }
-"""The module that each public name comes from."""
+"""The module that each public name is imported from."""
 
 
 def __getattr__(name: str) -> _Any:

@@ -1,9 +1,9 @@
-"""Hooks: read or change what passes through attention or a layer, without touching the model.
+"""Read or change the tensors inside a model with hooks, without changing the model itself.
 
-`capture_attention`, the studies and the lessons use them. Two threads may run the same model at
-the same time while only one of them uses hooks. Open hooks are therefore kept in a context
-variable. Only the thread (or asyncio task) that opened them can see them, and so can any asyncio
-task that it starts in the meantime.
+`capture_attention`, the studies and the lessons use hooks. Two threads may run the same model at
+the same time while only one of them uses hooks, so active hooks are kept in a context variable.
+They are visible only to the thread or asyncio task that activated them, and to any asyncio task
+that it starts while they are active.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,29 +21,28 @@ HookFunction = Callable[[Tensor], Any]
 """A function that takes the tensor at a hook point.
 
 If it returns a tensor, the forward pass continues with that tensor. If it returns None, nothing
-changes, so the `append` method of a list works as a hook function, too.
+changes, so the `append` method of a list also works as a hook function.
 """
 
 
 @dataclass(eq=False)
 class Hook:
-    """Functions that read or change the tensors at seven points of a forward pass.
+    """Functions that read or change the tensors at seven points in a forward pass.
 
     The interactive page offers the same seven points. Six of them lie inside an attention layer
     (§3.2), where each tensor holds all heads at once. Register the hooks for these six on the
     attention layer's `core`.
 
     Attributes:
-        query: (batch, heads, query, d_k), as used for the scores, that is, after the rotary
-            position embedding.
-        key: (batch, heads, key, d_k), likewise; with a KV cache, it includes the keys of earlier
-            tokens.
+        query: (batch, heads, query, d_k), after any rotary position embedding.
+        key: (batch, heads, key, d_k), also after any rotary position embedding. With a KV cache,
+            the tensor includes the keys of earlier tokens.
         value: (batch, heads, key, d_v).
         scores: (batch, heads, query, key): QKᵀ/√d_k, with −inf where the mask hides a key.
         weights: (batch, heads, query, key): softmax of the scores, before dropout.
         output: (batch, heads, query, d_v): weights times values, before W_O.
-        residual: (batch, length, d_model): the residual stream between two layers. A layer's hook
-            gets the layer's output; the hook of a whole `encoder` or `decoder` gets the stack's
+        residual: (batch, length, d_model): the residual stream between two layers. A hook on a
+            layer gets the layer's output; a hook on a whole `encoder` or `decoder` gets the stack's
             input.
     """
 
@@ -65,7 +64,7 @@ _OPEN: ContextVar[tuple[dict[nn.Module, Hook], ...]] = ContextVar("open", defaul
 """The `use_hooks` blocks that are open in this context, outermost first.
 
 When a block ends, it empties its own dictionary. This closes the block in every context that still
-refers to it, so blocks may end in any order, even in a different task.
+refers to that dictionary, so blocks may end in any order, and even in a different task.
 """
 
 
@@ -98,7 +97,7 @@ def hook_residual(module: nn.Module, x: Tensor) -> Tensor:
 
 @contextmanager
 def use_hooks(hooks: Mapping[nn.Module, Hook]) -> Iterator[None]:
-    """Activate the hooks of these modules inside the `with` block, and only in this thread.
+    """Activate hooks on these modules inside the `with` block, for the current thread only.
 
     An attention core that has a hook, even an empty `Hook()`, computes its weights step by step
     instead of calling PyTorch's fused kernel.

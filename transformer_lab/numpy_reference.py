@@ -1,14 +1,14 @@
-"""The parts of a Transformer in NumPy, forward and backward, written to be read.
+"""A readable NumPy reference for the parts of a Transformer, with forward and backward passes.
 
 Section and equation numbers refer to Vaswani et al. (2017). Arrays are float64. A vector is a row,
 so a linear map is x W + b, as in the paper; PyTorch stores Wᵀ. Masks are boolean, and True means
-"may attend". A query that may attend to nothing gets weights, an output and gradients of 0.
+"may attend". A query that may attend to no key gets zero weights, a zero output and zero gradients.
 
 `f_backward` takes `grad_output`, the gradient of a loss L with respect to the output of `f`,
-followed by the inputs of `f` that it needs. It returns the gradients of all inputs of `f`, in the
-same order and with the same shapes. Where `f` returns attention weights, its backward function
-takes those instead of the scores and the mask. In the derivations dX stands for ∂L/∂X, and ⊙
-multiplies element by element.
+followed by the inputs of `f` that it needs. It returns the gradients of L with respect to the
+differentiable inputs of `f`, in the same order and with the same shapes. Where `f` returns
+attention weights, its backward function takes them instead of the scores and the mask. In the
+derivations, dX stands for ∂L/∂X, and ⊙ is elementwise multiplication.
 """
 
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ def check_width(width: int, **arrays: np.ndarray) -> None:
 def check_attention(
     query: np.ndarray, key: np.ndarray, value: np.ndarray, mask: np.ndarray | None
 ) -> None:
-    """Raise a ValueError if the shapes do not fit together, or the mask is not boolean."""
+    """Raise a ValueError if the shapes are incompatible or the mask is not boolean."""
     for name, array in (("query", query), ("key", key), ("value", value)):
         check(f"{name}.shape", array.shape, "(..., length, features)", array.ndim >= 2)
     check("query.shape", query.shape, "at least one feature to compare", query.shape[-1] > 0)
@@ -64,8 +64,8 @@ def softmax(scores: Scores) -> Scores:
     """Compute w_j = exp(s_j) / Σ_k exp(s_k) along the last axis (part of equation 1).
 
     Scores (..., key) give weights (..., key). A score of -inf hides its key. Each row sums to 1, or
-    is all 0 if every score is -inf. Subtracting the largest score keeps exp from overflowing. It
-    leaves w unchanged, because the common factor cancels.
+    is all 0 if every score is -inf. Subtracting the largest score keeps exp from overflowing, and
+    leaves w unchanged because the common factor cancels.
     """
     largest = scores.max(axis=-1, keepdims=True, initial=-np.inf)  # (..., 1)
     exponentials = np.exp(scores - np.where(largest == -np.inf, 0.0, largest))  # (..., key)
@@ -74,9 +74,9 @@ def softmax(scores: Scores) -> Scores:
 
 
 def softmax_backward(grad_output: Scores, weights: Scores) -> Scores:
-    """Return the gradient of the scores, (..., key), given the weights that `softmax` returned.
+    """Return the gradient with respect to the scores (..., key), given the output of `softmax`.
 
-    The Jacobian of one row is ∂w_j/∂s_k = w_j (δ_jk − w_k). Summed over the outputs j:
+    The Jacobian of one row is ∂w_j/∂s_k = w_j (δ_jk − w_k). Summing over the outputs j gives
     ds_k = Σ_j dw_j w_j (δ_jk − w_k) = w_k (dw_k − Σ_j dw_j w_j).
     A key with weight 0 gets a gradient of 0, so no gradient reaches a key that the mask hides.
     """
@@ -98,7 +98,7 @@ def scaled_dot_product_attention(
         The output (..., query, d_v) and the weights (..., query, key).
 
     Raises:
-        ValueError: If a shape does not fit or the mask is not boolean.
+        ValueError: If the shapes are incompatible or the mask is not boolean.
     """
     check_attention(query, key, value, mask)
     scores = query @ key.swapaxes(-2, -1) / np.sqrt(query.shape[-1])  # (..., query, key)
@@ -126,10 +126,11 @@ def scaled_dot_product_attention_backward(
 
 
 def causal_mask(query: int, key: int | None = None) -> Bool[np.ndarray, "{query} _"]:
-    """Return a lower-triangular mask, in which position i sees positions 0 to i (§3.2.3).
+    """Return a lower-triangular mask, in which position i may attend to positions 0 to i (§3.2.3).
 
-    The mask has the shape (query, key), and is square by default. With more keys than queries, the
-    queries are taken to be the last positions. With fewer keys, the first queries see nothing.
+    The mask has shape (query, key) and is square by default. If there are more keys than queries,
+    the queries are taken to be the last positions. If there are fewer keys, the first queries may
+    attend to nothing.
     """
     key = query if key is None else key
     return np.tri(query, key, key - query, dtype=bool)
@@ -142,7 +143,7 @@ def linear_backward(
 ) -> tuple[Float64[np.ndarray, "*batch n"], Float64[np.ndarray, "n m"], Float64[np.ndarray, " m"]]:
     """Return the gradients of Y = X W + b: dX = dY Wᵀ (..., n), dW = Xᵀ dY (n, m), db = Σ dY (m).
 
-    W and b are used at every position of every sentence, so dW and db sum over all of them.
+    Every position of every sentence uses the same W and b, so dW and db sum over all positions.
     """
     rows = x.reshape(-1, x.shape[-1])  # (positions, n)
     grad_rows = grad_output.reshape(-1, grad_output.shape[-1])  # (positions, m)
@@ -151,10 +152,10 @@ def linear_backward(
 
 @dataclass(frozen=True)
 class MultiHeadParameters:
-    """The projections of `multi_head_attention`, with the heads side by side, or their gradients.
+    """The projection weights and biases of `multi_head_attention`, or their gradients.
 
-    The columns of `w_q` are the paper's W_1^Q, …, W_h^Q, so hd_k is num_heads · d_k, and hd_v is
-    num_heads · d_v. The paper has no biases here, but PyTorch has them.
+    The heads are side by side: the columns of `w_q` are the paper's W_1^Q, …, W_h^Q. So hd_k is
+    num_heads · d_k, and hd_v is num_heads · d_v. The paper has no biases here, but PyTorch does.
     """
 
     w_q: Float64[np.ndarray, "d_model hd_k"]
@@ -203,13 +204,14 @@ def multi_head_attention(
 ) -> tuple[QueryInput, HeadWeights]:
     """Compute MultiHead(Q, K, V) = Concat(head_1, …, head_h) W_O (§3.2.2).
 
-    head_i = Attention(Q W_i^Q, K W_i^K, V W_i^V); all heads are computed at once. Query (batch,
-    query, d_model), key and value (batch, key, d_model) give the output (batch, query, d_model) and
-    the weights (batch, heads, query, key). The mask broadcasts to the weights, and num_heads is the
-    paper's h.
+    Here head_i = Attention(Q W_i^Q, K W_i^K, V W_i^V), and num_heads is the paper's h. All heads
+    are computed at once. The query has shape (batch, query, d_model); key and value have shape
+    (batch, key, d_model). The output has the shape of the query, and the weights have shape (batch,
+    heads, query, key). The mask broadcasts to the shape of the weights.
 
     Raises:
-        ValueError: If a shape or num_heads does not fit, or the mask is not boolean.
+        ValueError: If the shapes are incompatible, num_heads does not divide the width of the
+            projections, or the mask is not boolean.
     """
     p = parameters
     check_width(len(p.w_q), query=query, key=key, value=value)
@@ -254,9 +256,9 @@ def multi_head_attention_backward(
 def layer_norm(x: X, gain: Vector, bias: Vector, epsilon: float = 1e-5) -> X:
     """Compute gain ⊙ (x − mean) / √(variance + ε) + bias at each position (LayerNorm, §3.1).
 
-    x (..., d_model), gain and bias (d_model) give (..., d_model). Mean and variance are taken over
-    the features. The variance is the biased estimate, which divides by d_model instead of
-    d_model − 1. PyTorch calls the gain `weight`.
+    The input x and the result have shape (..., d_model); gain and bias have shape (d_model). The
+    mean and variance are computed over the features. The variance is the biased estimate, which
+    divides by d_model instead of d_model − 1. PyTorch calls the gain `weight`.
 
     Raises:
         ValueError: If the width of gain or bias does not match x.
@@ -290,8 +292,8 @@ def layer_norm_backward(
 def feed_forward(x: X, w_1: W1, b_1: B1, w_2: W2, b_2: Vector) -> X:
     """Compute FFN(x) = max(0, x W_1 + b_1) W_2 + b_2 at each position (§3.3, equation 2).
 
-    x (..., d_model), W_1 (d_model, d_ff), b_1 (d_ff), W_2 (d_ff, d_model) and b_2 (d_model)
-    give (..., d_model).
+    The shapes are x (..., d_model), W_1 (d_model, d_ff), b_1 (d_ff), W_2 (d_ff, d_model) and b_2
+    (d_model). The result has the shape of x.
 
     Raises:
         ValueError: If the width of x does not match W_1.
@@ -319,7 +321,7 @@ def sinusoidal_positions(length: int, d_model: int) -> Float64[np.ndarray, "{len
     """Return the sinusoidal positional encodings (length, d_model) of §3.5.
 
     PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), and PE(pos, 2i+1) is the cosine of the same angle.
-    If d_model is odd, the last sine has no cosine.
+    If d_model is odd, the last sine has no matching cosine.
     """
     two_i = np.arange(0, d_model, 2)  # (pairs)
     angle = np.arange(length)[:, None] / 10_000 ** (two_i / d_model)  # (length, pairs)
@@ -329,7 +331,7 @@ def sinusoidal_positions(length: int, d_model: int) -> Float64[np.ndarray, "{len
 
 @dataclass(frozen=True)
 class EncoderLayerParameters:
-    """The parameters of `encoder_layer` in the order in which they are used, or their gradients."""
+    """The parameters of `encoder_layer`, or their gradients, in order of use."""
 
     attention: MultiHeadParameters
     gain_1: Vector
@@ -347,11 +349,12 @@ def encoder_layer(
 ) -> Sentences:
     """Apply LayerNorm(x + Sublayer(x)) for self-attention, then for the feed-forward layer (§3.1).
 
-    This is post-norm, as in the paper, without dropout. The output has the shape of x, (batch,
-    length, d_model). The mask broadcasts to (batch, heads, length, length).
+    The layer is post-norm, as in the paper, but has no dropout. The output has the shape of x,
+    (batch, length, d_model). The mask broadcasts to (batch, heads, length, length).
 
     Raises:
-        ValueError: If a shape or num_heads does not fit, or the mask is not boolean.
+        ValueError: If the shapes are incompatible, num_heads does not divide the width of the
+            projections, or the mask is not boolean.
     """
     p = parameters
     attended, _ = multi_head_attention(x, x, x, p.attention, num_heads, mask)
@@ -366,7 +369,7 @@ def encoder_layer_backward(
     num_heads: int,
     mask: Mask | None = None,
 ) -> tuple[Sentences, EncoderLayerParameters]:
-    """Return the gradients of x and of the parameters, after running the forward pass again.
+    """Rerun the forward pass, and return the gradients of x and of the parameters.
 
     output = LayerNorm(t), t = y + FFN(y):         dt by `layer_norm_backward`
     y reaches t in two ways, whose gradients add:  dy = dt + (dt through FFN)

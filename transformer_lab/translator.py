@@ -1,4 +1,4 @@
-"""A model with its tokenizers: text in, text out, and a record of every attention head on request.
+"""A trained model with its tokenizers, which translates text and can record every attention head.
 
 Lessons, runs, the lab and the command line use it.
 """
@@ -75,14 +75,14 @@ from transformer_lab.storage.tensors import (
 )
 
 PRETRAINED = Path(__file__).parent / "pretrained" / "tiny"
-"""The translator that comes with the package: the bilingual world, English to French."""
+"""The folder of the packaged translator (English to French, trained on the bilingual world)."""
 SENTENCES_AT_ONCE = 64
 HAS_NAN = "logits contain NaN; expected finite numbers. The weights may be too large, or damaged"
 
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """One translated text."""
+    """A source text and its translation."""
 
     source: str
     translation: str
@@ -96,10 +96,10 @@ class Translation:
 
 @dataclass(frozen=True, slots=True)
 class EncodedSource:
-    """A source text as ids, or the reason why it cannot be translated."""
+    """The token ids of a source text, or the reason why the text cannot be translated."""
 
     ids: list[int]
-    """The ids with eos; empty if the text is refused."""
+    """The token ids, ending with eos; empty if the text cannot be translated."""
     unknown: tuple[str, ...] = ()
     """The words of the text that are not in the vocabulary."""
     refusal: str = ""
@@ -115,8 +115,7 @@ class Translator:
         model: The model.
         source_tokenizer: The tokenizer of the source language.
         target_tokenizer: The tokenizer of the target language.
-        about: JSON data that is saved along with the model, for example its corpus, steps and
-            seeds.
+        about: JSON data to save along with the model, such as the corpus, step count and seed.
 
     Raises:
         ValueError: If a tokenizer and the model have different vocabulary sizes.
@@ -145,7 +144,7 @@ class Translator:
 
     @property
     def tokenizers(self) -> tuple[Tokenizer, Tokenizer]:
-        """The tokenizers of the source and of the target."""
+        """The source tokenizer and the target tokenizer."""
         return self.source_tokenizer, self.target_tokenizer
 
     @property
@@ -161,19 +160,21 @@ class Translator:
         alpha: float = 0.6,
         max_length: int | None = None,
     ) -> list[Translation]:
-        """Translate one text or several, in order; a beam size of 1 means greedy decoding.
+        """Translate one or more strings with beam search; a beam size of 1 means greedy decoding.
+
+        The translations are returned in the order of the sources.
 
         Args:
-            sources: A text, or several.
+            sources: A string, or a sequence of strings.
             beam_size: How many partial translations beam search keeps.
             alpha: The exponent of the length penalty; a larger one favours longer translations.
             max_length: The maximum number of tokens in a translation; by default the source's
                 length + 50 (§6.1).
 
         Raises:
-            ValueError: If a text is empty or too long, or contains a NUL byte; the message gives
-                the text's number, and nothing is translated. The same error is raised if the
-                model's weights are so large that it computes NaN.
+            ValueError: If a source is empty or too long, or contains a NUL byte. The message gives
+                the number of that source, and nothing is translated. The same error is raised if
+                the model computes NaN, because its weights are too large.
         """
         if check_positive_integer("beam_size", beam_size) == 1:
             return self.decode_texts(
@@ -193,9 +194,9 @@ class Translator:
     def n_best(
         self, source: str, n: int = 4, *, alpha: float = 0.6, max_length: int | None = None
     ) -> list[Translation]:
-        """Return the n best translations of one text that beam search finds, best first.
+        """Return the n best translations that beam search finds for one source, best first.
 
-        They are ranked by score divided by the length penalty (see `decoding.length_penalty`).
+        They are ranked by log-probability divided by `decoding.length_penalty`.
         """
         ids, mask = self.batch([self.encode(source)])
         (beam,) = beam_search(
@@ -213,7 +214,7 @@ class Translator:
         seed: int = 0,
         max_length: int | None = None,
     ) -> list[Translation]:
-        """Sample a translation of each text (see `decoding.sample`).
+        """Sample a translation of each source (see `decoding.sample`).
 
         The same seed gives the same translations.
         """
@@ -241,8 +242,8 @@ class Translator:
         Target words that are not in the vocabulary are scored as `<unk>`, with a warning.
 
         Raises:
-            ValueError: If `translate` would refuse the source, or the target contains a NUL byte or
-                is too long.
+            ValueError: If `translate` would refuse the source, or if the target contains a NUL byte
+                or is too long.
         """
         written = [self.model.eval().config.bos_id, *self.encode_target(target)]
         return log_probabilities(self.model, [Example(self.encode(source), written)])[0]
@@ -252,15 +253,17 @@ class Translator:
         sources: str | Sequence[str],
         decode: Callable[[Tensor, Tensor], list[Hypothesis]],
     ) -> list[Translation]:
-        """Translate texts, in order, with a decoding function of your own.
+        """Translate one or more strings with a decoding function of your own.
+
+        The translations are returned in the order of the sources.
 
         Args:
-            sources: A text, or several.
+            sources: A string, or a sequence of strings.
             decode: A function that takes padded source ids and their mask, and returns one
                 hypothesis for each row.
 
         Raises:
-            ValueError: If a text cannot be translated, or the model computes NaN.
+            ValueError: If a source cannot be translated, or if the model computes NaN.
         """
         fits = isinstance(sources, Iterable) and not isinstance(sources, bytes | bytearray)
         check("sources", sources, "a text, or a list of texts", fits)
@@ -299,10 +302,10 @@ class Translator:
         return Translation(source, text, hypothesis.log_probability, cut, unknown)
 
     def encode(self, text: str, number: int = 1) -> list[int]:
-        """Return the ids of a source text with eos.
+        """Return the token ids of a source text, ending with eos.
 
         Raises:
-            ValueError: If it cannot be translated; the message gives its number.
+            ValueError: If the text cannot be translated (see `read_source`).
         """
         reading = self.read_source(text, number)
         if reading.refusal:
@@ -310,11 +313,12 @@ class Translator:
         return reading.ids
 
     def read_source(self, text: str, number: int = 1) -> EncodedSource:
-        """Encode a source text, or say why it cannot be translated, without raising an error.
+        """Encode a source text, or return the reason why it cannot be translated.
 
-        A text cannot be translated if it is invalid (see `data.text.check_visible_text`), has no
-        words, has only unknown words, has a word that is too long, or has too many tokens. `number`
-        is the text's position in a list; the message quotes it.
+        No error is raised. A text cannot be translated if it is invalid (see
+        `data.text.check_visible_text`), has no words, has only unknown words, has a word that is
+        too long, or has too many tokens. `number` is the text's position in a list, counted from 1;
+        the reason mentions it.
         """
         name = "source" if number == 1 else f"source {number}"
         config = self.model.config
@@ -334,12 +338,12 @@ class Translator:
         return EncodedSource([] if refusal else ids, unknown, refusal)
 
     def find_refusals(self, texts: Sequence[str]) -> dict[int, str]:
-        """Return the reasons why `translate` would refuse texts, by their index in the list."""
+        """Find the texts that `translate` would refuse, and return the reasons by index."""
         reasons = {i: self.read_source(text).refusal for i, text in enumerate(texts)}
         return {i: reason for i, reason in reasons.items() if reason}
 
     def encode_target(self, text: str) -> list[int]:
-        """Return the ids of a target text with eos; warn about unknown words.
+        """Return the token ids of a target text, ending with eos; warn about unknown words.
 
         Raises:
             ValueError: If the text is invalid or too long, or has a word that is too long.
@@ -368,11 +372,11 @@ class Translator:
         referent: Referent | None = None,
         label: str | None = None,
     ) -> AttentionRecord:
-        """Translate one sentence, greedily unless `target` is given, and record every head.
+        """Translate a sentence greedily, or read a given translation, and record every head.
 
         Args:
             source: The sentence.
-            target: Its translation; with None, the model writes its own.
+            target: The translation to read; with None, the model writes its own.
             mute: Heads whose output is set to 0, including while the model writes. Each is a `Head`
                 or a code such as "e2.3".
             patch: For each head, attention weights that replace its own, or a function that
@@ -383,11 +387,12 @@ class Translator:
                 and once more for the whole translation.
             top: How many of the likeliest next tokens to record at each step.
             alignment: Gold links to store in the record.
-            referent: Gold positions that say what a pronoun refers to, to store in the record.
+            referent: Gold positions of a pronoun and its referent, to store in the record.
             label: A note on where the record comes from, to store in the record.
 
         Raises:
-            ValueError: If `score` would refuse one of the texts.
+            ValueError: If `score` would refuse the source or the target, or `capture_attention`
+                refuses an argument.
         """
         config = self.model.config
         top = check_positive_integer("top", top)
@@ -418,18 +423,18 @@ class Translator:
     def save(
         self, path: str | Path, *, dtype: torch.dtype = torch.float32, overwrite: bool = False
     ) -> None:
-        """Write the configuration, tokenizers and weights: either all of them or none.
+        """Save the configuration, tokenizers and weights: either all of them or none.
 
         A path that ends in .safetensors is written as a single file, and any other path as a
         folder. With `overwrite`, an existing model is replaced, and the snapshots that a folder's
         config.json lists are removed. If the disk fills up or the process is killed while saving,
-        the old model stays intact. Because saved models may be shared, only the last part of a
+        the old model stays intact. Because saved models may be shared, only the last part of the
         corpus's path is saved. A run's own folder keeps the whole path.
 
         Raises:
-            ValueError: If a model exists and `overwrite` is not set; if a file with one of the
-                needed names was not written by this package; if another process is writing to the
-                folder; or if a weight is not finite in this dtype.
+            ValueError: If a model already exists and `overwrite` is not set; if a file with one of
+                the needed names was not written by this package; if another process is writing to
+                the folder; or if a weight is not finite in this dtype.
         """
         path = expand_path(path)
         shared = Translator(self.model, *self.tokenizers, dict(self.about))
@@ -445,13 +450,13 @@ class Translator:
                 shared.save_in_locked(path, dtype, overwrite)
 
     def as_single_file(self, dtype: torch.dtype) -> bytes:
-        """Return the translator as the bytes of one safetensors file, which `load` reads."""
+        """Return the bytes of a single safetensors file that `load` can read."""
         source, target = (json.loads(tokenizer.to_json()) for tokenizer in self.tokenizers)
         tokenizers = {"source_tokenizer": source, "target_tokenizer": target}
         return weights_as_bytes(self.model, dtype, {**self.describe(), **tokenizers})
 
     def describe(self) -> dict[str, Any]:
-        """Return the configuration and `about`, as plain values for JSON.
+        """Return the model's configuration and `about` as plain values, ready for JSON.
 
         Raises:
             ValueError: If `about` holds NaN or infinity.
@@ -468,7 +473,8 @@ class Translator:
     ) -> None:
         """Write the same files as `save`; the caller must hold the folder's lock.
 
-        `beside` holds the contents of further files, by name, to write in the same step.
+        `beside` maps the names of additional files to their contents. They are written in the same
+        step.
         """
         replaces = holds_translator(folder) and locate_file(folder, WEIGHTS).exists()
         if replaces and not overwrite:
@@ -498,9 +504,9 @@ class Translator:
         write_files_atomically(folder, self.description_files(sums))
 
     def description_files(self, sums: Mapping[str, str]) -> dict[str, bytes]:
-        """Return the contents of config.json and of the two tokenizer files, by name.
+        """Return the contents of config.json and of the two tokenizer files, by file name.
 
-        `sums` holds the SHA-256 checksums of the other files.
+        `sums` holds the SHA-256 checksums of the other files, also by name.
         """
         files = {
             "source_tokenizer.json": self.source_tokenizer.to_json().encode(),
@@ -605,7 +611,7 @@ class Translator:
 
     @staticmethod
     def snapshots(folder: str | Path = PRETRAINED) -> dict[int, str]:
-        """Return the snapshot names by training step; pass one of them to `load` as `weights`."""
+        """Return the names of a folder's snapshots, by training step, for `load(weights=…)`."""
         found = [path.stem for path in sorted(expand_path(folder).glob("step_*.safetensors"))]
         return {int(name[5:]): name for name in found if re.fullmatch(r"step_[0-9]+", name)}
 
@@ -613,11 +619,11 @@ class Translator:
 def read_config(
     description: Mapping[str, Any], path: Path, most_parameters: int | None
 ) -> TransformerConfig:
-    """Return the configuration from the description of a translator, read from the file `path`.
+    """Return the model configuration stored in a translator's description, as read from `path`.
 
     Raises:
-        CheckpointError: If it is damaged, or describes more parameters than `most_parameters` or
-            than fit into memory.
+        CheckpointError: If the description is damaged, or if the model would have more parameters
+            than `most_parameters` or than fit into memory.
     """
     try:
         config = TransformerConfig.from_dict(description["model"])
@@ -628,10 +634,10 @@ def read_config(
 
 
 def read_tokenizer(description: Mapping[str, Any], name: str, path: Path) -> Tokenizer:
-    """Return a tokenizer from the description in the single file `path`.
+    """Return the tokenizer stored as `name` in the description of the single file `path`.
 
     Raises:
-        CheckpointError: If it is not a tokenizer.
+        CheckpointError: If the stored value is not a tokenizer.
     """
     try:
         return tokenizer_from_json(json.dumps(description[name]))
@@ -640,7 +646,7 @@ def read_tokenizer(description: Mapping[str, Any], name: str, path: Path) -> Tok
 
 
 def check_word_lengths(name: str, text: str) -> str:
-    """Return the text if all its words are short enough to tokenize in reasonable time.
+    """Return the text unchanged if all of its words are short enough to tokenize quickly.
 
     Raises:
         ValueError: If a word has more than `LONGEST_WORD` letters.

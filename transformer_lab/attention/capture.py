@@ -68,14 +68,15 @@ class HeadHook(Hook):
         return weights
 
     def patch_rows(self, head: int, new: Tensor, start: int, weights: Tensor) -> Tensor:
-        """Return the rows of a patch for this call's queries: (query, key) or (batch, query, key).
+        """Return a patch's rows for the queries of this call: (query, key) or (batch, query, key).
 
         A translation may turn out longer or shorter than the one the patch was made for. Rows of
         the patch that are never reached are ignored, and queries beyond its last row keep the
         model's own weights.
 
         Raises:
-            ValueError: If the patch has the wrong shape, or a row of it sums to neither 1 nor 0.
+            ValueError: If the patch has the wrong shape, or if one of its rows sums to neither 1
+                nor 0.
         """
         batch, _, query, key = weights.shape
         if new.dtype.itemsize < 4 <= weights.dtype.itemsize:
@@ -133,7 +134,7 @@ class HeadHook(Hook):
         return heads
 
     def rows(self) -> Float[Tensor, "batch heads query key"]:
-        """Return the weights of the latest pass; rows from cached decoding are joined.
+        """Return the weights of the latest pass, concatenating the rows of cached decoding steps.
 
         Raises:
             ValueError: If no pass was recorded, or sentences left the batch during decoding.
@@ -251,8 +252,8 @@ def capture_attention(
             layer is None, the hook's `residual` gets the vectors that enter the first layer.
 
     Yields:
-        The capture. Each full pass replaces what was recorded before, while each step of cached
-        decoding adds its rows. Passes in other threads are neither recorded nor changed.
+        An `AttentionCapture`. Each full pass replaces what was recorded before, while each step of
+        cached decoding adds its rows. Passes in other threads are neither recorded nor changed.
 
     Raises:
         ValueError: If a head or layer does not exist, a patch does not fit, or this thread is

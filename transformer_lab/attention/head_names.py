@@ -24,7 +24,7 @@ class Behaviour(NamedTuple):
 
     Attributes:
         name: The name that the head gets.
-        least: The minimum mean of `measure` over the records for a head to get the name.
+        least: The minimum mean of `measure` over the records at which a head gets the name.
         measure: A function that returns how strongly a head shows the behaviour in one record.
         kinds: The kinds of attention whose heads can get the name.
         needs: The field of the record that `measure` reads in addition to the weights, if any.
@@ -101,7 +101,7 @@ BEHAVIOURS = (
 A head gets the first name that fits, so the most informative names come first.
 """
 LEAST_WORDS = 4
-"""The minimum number of words in a map; with just two, every head has a large weight on one."""
+"""The minimum number of words in a map; with two, each row has a weight of at least 0.5."""
 MIXED = "mixed"
 """The name of a head that shows none of these behaviours."""
 
@@ -109,9 +109,9 @@ MIXED = "mixed"
 def name_heads(records: Sequence[AttentionRecord]) -> dict[Head, str]:
     """Return a name for each head of a model, based on records of some sentences.
 
-    A head shows a behaviour if the behaviour's mean over the records reaches the threshold in
-    `BEHAVIOURS`. Records that lack the field it needs, or are too short, are left out of the mean.
-    A name says what a head did in these sentences, not what the head is for.
+    A head shows a behaviour if the mean of the behaviour's `measure` over the records is at least
+    its `least`. Records that are too short, or lack the field that the behaviour needs, are left
+    out of the mean. A name says what a head did in these sentences, not what the head is for.
 
     Raises:
         ValueError: If `records` is empty.
@@ -142,6 +142,6 @@ def find_telling_head(record: AttentionRecord, kind: Kind, names: Mapping[Head, 
 
 
 def has_what_it_needs(record: AttentionRecord, head: Head, behaviour: Behaviour) -> bool:
-    """Return whether a record has the field that a behaviour needs and a large enough map."""
+    """Return whether a record has the field that a behaviour needs, and enough words in its map."""
     known = behaviour.needs is None or getattr(record, behaviour.needs) is not None
     return known and min(record.weights(head).shape) >= LEAST_WORDS

@@ -73,9 +73,9 @@ class AttentionRecord:
     the step that reads `target_tokens[t]` and writes `written_tokens[t]`.
 
     Attributes:
-        source_tokens: What the encoder read.
-        target_tokens: What the decoder read, starting with bos.
-        written_tokens: What the decoder wrote at each step; one token ahead of `target_tokens`.
+        source_tokens: The tokens that the encoder read.
+        target_tokens: The tokens that the decoder read, starting with bos.
+        written_tokens: The token written at each step; one token ahead of `target_tokens`.
         encoder: One array (heads, source, source) for each layer.
         decoder: One array (heads, target, target) for each layer.
         cross: One array (heads, target, source) for each layer.
@@ -196,7 +196,7 @@ class AttentionRecord:
             sentence: The sentence's row in the batch.
             padding: The side on which the batch is padded; decoder-only models often use the left.
             alignment: Gold links to store in the record.
-            referent: Gold positions that say what a pronoun refers to, to store in the record.
+            referent: Gold positions of a pronoun and its referent, to store in the record.
             label: A note on where the record comes from, to store in the record.
 
         Raises:
@@ -260,7 +260,7 @@ class AttentionRecord:
         """Return the weights (query, key) of a head, given as a `Head` or a code such as "e2.3".
 
         Raises:
-            ValueError: If there is no such head.
+            ValueError: If the head does not exist.
         """
         head = as_head(head)
         check_head(head, {kind: [len(a) for a in getattr(self, kind)] for kind in KINDS})
@@ -273,7 +273,7 @@ class AttentionRecord:
         the word whose sources you want to see.
 
         Raises:
-            ValueError: If there is no such kind.
+            ValueError: If `kind` is not a kind of attention.
         """
         check_kind(kind)
         if kind == "encoder":
@@ -283,10 +283,10 @@ class AttentionRecord:
         return self.written_tokens, self.source_tokens
 
     def heads(self, kind: Kind | None = None) -> list[Head]:
-        """Return all heads of one kind, or of every kind, layer by layer.
+        """Return all heads of one kind, or of all kinds if `kind` is None, layer by layer.
 
         Raises:
-            ValueError: If there is no such kind.
+            ValueError: If `kind` is not a kind of attention.
         """
         if kind is None:
             return [head for each in KINDS for head in self.heads(each)]
@@ -352,7 +352,7 @@ def as_head(head: Any) -> Head:
 
 
 def check_kind(kind: Any) -> None:
-    """Raise a ValueError unless `kind` is a kind of attention."""
+    """Raise a ValueError unless `kind` is "encoder", "decoder" or "cross"."""
     if kind not in KINDS:
         raise ValueError(f"kind is {kind!r}; expected one of {KINDS}")
 

@@ -30,7 +30,7 @@ def alignment_error_rate(found: Alignment, gold: Alignment) -> float:
 
 
 def strongest_links(weights: np.ndarray, steps: Iterable[int]) -> Alignment:
-    """Return a link (key, query) for each of these rows, to the key with the largest weight."""
+    """Return a link (key, query) from each row in `steps` to the key with the largest weight."""
     return tuple((int(weights[step].argmax()), step) for step in steps)
 
 
@@ -119,7 +119,7 @@ class Score(NamedTuple):
         name: The name used in code.
         label: The name shown on pages.
         best: The end of the scale that is of interest, "low" or "high". The lab colours it dark.
-        means: A short text that says what the number means.
+        means: A short explanation of the number.
         compute: A function that returns a head's score in a record, or NaN if it has none.
         kinds: The kinds of attention that have this score.
         needs: The field of the record that `compute` needs in addition to the weights, if any.

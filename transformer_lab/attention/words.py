@@ -34,7 +34,7 @@ def word_groups(tokens: Sequence[str]) -> Groups:
     - A special token is a word of its own, and so is a token without letters or digits, such as a
       full stop; whatever follows it without a space starts a new word.
     - An apostrophe or a hyphen between two letters does not split a word.
-    - A token that is nothing but a space belongs to the token that follows it.
+    - A token that is nothing but a space belongs to the same word as the next token.
     """
     if not has_pieces(tokens):
         return tuple((place,) for place in range(len(tokens)))
@@ -48,7 +48,7 @@ def word_groups(tokens: Sequence[str]) -> Groups:
 
 
 def has_pieces(tokens: Sequence[str]) -> bool:
-    """Return whether the tokens are subwords: whether any of them begins with a space.
+    """Return whether the tokens are subwords, that is, whether any of them begins with a space.
 
     A space marks the beginning of a word. If no token has one, the tokens are whole words.
     """
@@ -86,7 +86,7 @@ def stands_alone(piece: str) -> bool:
 def is_letter(sign: str) -> bool:
     """Return whether a character can be part of a word.
 
-    This includes letters, accents, digits, _ and � (part of a letter).
+    This includes letters, accents, digits, _ and � (part of a split character).
     """
     return bool(sign) and (sign in "_\ufffd" or unicodedata.category(sign)[0] in "LMN")
 

@@ -36,7 +36,7 @@ PACKAGES = {
 def diagnose() -> dict[str, tuple[str, str]]:
     """Return what was found for each dependency and tool, and how to get what is missing.
 
-    Each value is a pair of texts, a finding and a remedy; the remedy is "" if none is needed.
+    Each value is a pair of strings (finding, remedy); the remedy is "" if none is needed.
     """
     device = pick_device()
     dtype = pick_dtype("auto", device)

@@ -40,9 +40,10 @@ from transformer_lab.translator import PRETRAINED, Translation, Translator
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return the exit code: 0, or 1 after an error line on standard error.
+    """Run one command and return the exit code: 0 on success, 1 on failure.
 
-    `arguments` are the command-line arguments; by default, those of the process.
+    An error is printed as one line on standard error. `arguments` are the command-line arguments;
+    by default, those of the process.
     """
     prepare_streams()
     options = build_parser().parse_args(arguments)
@@ -88,7 +89,7 @@ DEVICES = "the device to compute on: auto (default), cpu, cuda or mps"
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Build the parser of all commands and their options."""
+    """Build the argument parser for all commands and their options."""
     top = argparse.ArgumentParser(
         prog="transformer_lab",
         description="Train a small translator, translate with it, and look at its heads on a web page.",
@@ -287,7 +288,7 @@ def add_corpus_options(sub: argparse.ArgumentParser, default: str) -> None:
 
 
 def corpus_from_options(options: argparse.Namespace) -> str | None:
-    """Return the name of the chosen corpus, with its columns, or None if none is chosen.
+    """Return the name of the chosen corpus, with its columns, or None if no corpus was chosen.
 
     Raises:
         ValueError: If the options contradict each other.
@@ -428,7 +429,7 @@ def print_scores(
 ) -> tuple[float, Evaluation]:
     """Score a translator, print the scores, and return the validation loss and the scores.
 
-    With `own_file`, both splits hold all pairs of one file, so the printed text names no split.
+    With `own_file`, both splits hold all pairs of one file, so the output does not name a split.
     """
     loss = validation_loss(translator, splits.validation)
     evaluation = evaluate(translator, splits.test, beam_size=beam_size)
@@ -456,10 +457,11 @@ def print_scores(
 def run_translate(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Run `translate`: translate the arguments, or standard input line by line.
 
-    Texts that the translator refuses become empty lines; their number is printed at the end.
+    For each sentence that the translator refuses, an empty line is printed. A message at the end
+    gives their number and the reason for the first one.
 
     Raises:
-        ValueError: If all texts are refused, or standard input is empty.
+        ValueError: If every sentence is refused, or standard input is empty.
     """
     translator = Translator.load(options.model, device=options.device)
     for text in options.text:
@@ -530,7 +532,7 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def run_lab(options: argparse.Namespace) -> dict[str, Any]:
-    """Run `lab`: write a page with the model or an attention record; return its path and size."""
+    """Run `lab`: write a page for the model or a record; return the page's path and size."""
     # Imported here because the drawing code loads slowly.
     from transformer_lab.lab.guide import EXAMPLES, famous_guide
     from transformer_lab.lab.open_lab import lab
@@ -580,11 +582,11 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def find_test_pairs(translator: Translator, most: int) -> list[tuple[str, str]]:
-    """Return test pairs from a translator's run, on which its page can test muting a head.
+    """Return test pairs of a translator's run, for its page to show what a muted head does.
 
-    There are none if the translator does not come from a run. If the run's corpus cannot be read or
-    has changed, there are none either, because nobody knows which pairs the translator has seen; a
-    line on standard error then says so.
+    The list is empty if the translator does not come from a run. It is also empty if the run's
+    corpus cannot be read or has changed, because the translator may have been trained on any pair.
+    In that case, a message is printed on standard error.
     """
     about = About.of(translator)
     if about.corpus is None:
@@ -607,7 +609,7 @@ def knows(translator: Translator, pair: SentencePair) -> bool:
 
 
 def run_playground(options: argparse.Namespace) -> dict[str, Any]:
-    """Run `playground`: write a page in which a Transformer learns; return its path and size."""
+    """Run `playground`: write a page that trains a Transformer; return the page's path and size."""
     from transformer_lab.lab.playground_page import playground
 
     refuse_existing(options)
@@ -628,7 +630,7 @@ def refuse_existing(options: argparse.Namespace) -> None:
 
 
 def run_export(options: argparse.Namespace) -> dict[str, Any]:
-    """Run `export`: write a translator as a model of Transformers or CTranslate2."""
+    """Run `export`: write a translator as a model for Transformers or CTranslate2."""
     # Imported here because they need optional packages.
     from transformer_lab.formats.to_ctranslate2 import ctranslate2_example, to_ctranslate2
     from transformer_lab.formats.to_transformers import to_transformers, transformers_example

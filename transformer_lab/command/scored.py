@@ -19,8 +19,8 @@ from transformer_lab.runs.run import About
 class Scored:
     """The splits whose test pairs are scored.
 
-    `whole_file` says whether the test pairs are all pairs of a file. `seen` is the number of test
-    pairs whose source was in the model's training split, or None if it is unknown.
+    `whole_file` is True if the test pairs are all the pairs of one file. `seen` is the number of
+    test pairs whose source was in the model's training split, or None if it is unknown.
     """
 
     splits: Splits[Any]
@@ -50,7 +50,7 @@ def find_own_corpus(about: About, model: object) -> Corpus:
 
 
 def has_changed(about: About, splits: Splits[Any]) -> bool:
-    """Return whether a run's corpus has changed since training; False if it has no fingerprint."""
+    """Return whether a run's corpus has changed since training, or False if that is unknown."""
     return about.data not in (None, fingerprint(splits.train))
 
 
@@ -64,7 +64,7 @@ def check_unchanged(about: About, splits: Splits[Any]) -> Splits[Any]:
 def open_scored_pairs(
     corpus: Corpus, about: About, skip_bad: bool, is_own: bool, limit: int | None
 ) -> Scored:
-    """Return the pairs of a corpus to score, and print what a reader of the scores should know.
+    """Return the pairs of a corpus to score, and print warnings about how to read the scores.
 
     If the model was trained on the corpus, only the test split is scored, even if the corpus has a
     different name now. Any other file is scored as a whole.
@@ -103,7 +103,7 @@ def split_copy(corpus: Corpus, about: About, skip_bad: bool) -> Splits[Any] | No
 def count_seen(pairs: Sequence[SentencePair], about: About) -> int | None:
     """Return how many of these pairs have a source that a run was trained on.
 
-    The result is None if it cannot be known. If it is above 0, it is printed as well.
+    The result is None if the number cannot be determined. A number above 0 is also printed.
     """
     if about.corpus is None or about.data is None or not names_a_place(about.corpus):
         return None
@@ -128,7 +128,7 @@ def split_in_silence(corpus: Corpus, seed: int, skip_bad: bool) -> Splits[Any]:
 
 
 def warn_of_other_languages(corpus: Corpus, about: About) -> None:
-    """Print a warning if a corpus has other languages than the model's corpus, or swaps the two."""
+    """Print a warning if a corpus has different languages from the model's, or swaps the two."""
     unknown = language_names(None)
     own, asked = language_names(about.corpus), language_names(corpus.name)
     if unknown in (own, asked) or own == asked:

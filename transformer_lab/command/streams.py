@@ -47,7 +47,7 @@ def open_closed_streams() -> None:
 def replace_nan(value: Any) -> Any:
     """Return a JSON value with None instead of NaN or infinity in its fields.
 
-    For each such field NAME, a field NAME_reason is added that says why.
+    For each such field NAME, a field NAME_reason is added that gives the reason.
     """
     if isinstance(value, list):
         return [replace_nan(part) for part in value]

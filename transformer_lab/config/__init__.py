@@ -1,4 +1,4 @@
-"""The configurations of models and training runs, with the paper's names and allowed values.
+"""The configurations of models and training runs, with the paper's names, and argument checks.
 
 Other modules import them from here.
 """

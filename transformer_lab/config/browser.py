@@ -5,7 +5,7 @@ import shutil
 
 
 def find_browser() -> str | None:
-    """Return the path of $CHROMIUM or of a Chromium on the PATH, or None if there is none.
+    """Return the path of a Chromium browser, from $CHROMIUM or the PATH, or None if none is found.
 
     A headless build is preferred, because no window is needed and it renders twice as fast.
     """

@@ -42,7 +42,7 @@ def check_mask(mask: Any, scores: Sequence[int], dtype: str = "torch.bool") -> N
 
 
 def check_boolean(mask: Any, dtype: str = "torch.bool") -> None:
-    """Raise a ValueError unless the mask has the dtype "torch.bool" (or "bool", for NumPy)."""
+    """Raise a ValueError unless the mask has the given dtype: "torch.bool", or "bool" for NumPy."""
     found = getattr(mask, "dtype", type(mask))
     check("mask.dtype", found, f"{dtype}, where True means 'may attend'", str(found) == dtype)
 
@@ -126,7 +126,7 @@ def is_integer(value: object) -> bool:
 
 
 def is_number(value: object) -> bool:
-    """Return whether this is a real number (Python's or NumPy's, no boolean) that fits a float."""
+    """Return whether this is a real number that fits into a float, but not a boolean."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
     return not isinstance(value, Integral) or abs(int(value)) <= sys.float_info.max

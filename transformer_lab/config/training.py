@@ -22,15 +22,16 @@ Decay = Literal["inverse_sqrt", "linear"]
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingConfig:
-    """How a model is trained (§5 of the paper); `runs.presets` has suitable values for each size.
+    """The settings of a training run (§5); `runs.presets` has suitable values for each model size.
 
     If `peak_rate` is None, the learning rate is scaled as in the paper, by d_model^-0.5 (§5.3,
-    equation 3). `decay` says how the rate falls after the warm-up: as in the paper, or linearly to
-    0 right after `max_steps`, which then cannot be changed later. `batch_tokens` counts positions,
-    padding included, on the larger side of a batch. `weight_decay` is decoupled (AdamW; Loshchilov
-    and Hutter 2019): at each step, the matrices shrink by this factor times the learning rate. The
-    paper uses none. `patience` stops a run after this many validations without improvement. If
-    `max_minutes` is None, there is no time limit.
+    equation 3). `decay` says how the rate falls after the warm-up: as in the paper, or linearly,
+    reaching 0 right after `max_steps`. With linear decay, `max_steps` cannot be changed later.
+    `batch_tokens` is the maximum number of positions, padding included, on the larger side of a
+    batch. `weight_decay` is decoupled (AdamW; Loshchilov and Hutter 2019): at each step, the
+    matrices shrink by this factor times the learning rate. The paper uses none. `patience` stops a
+    run after this many validations without improvement. If `max_minutes` is None, there is no time
+    limit.
 
     `average_decay` is the decay of the exponential moving average (EMA) of the weights; at the end,
     the model gets this average. With 0, there is no average, and the model keeps its last weights.

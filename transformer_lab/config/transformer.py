@@ -1,4 +1,4 @@
-"""The configuration of a model: its sizes, with the paper's names and allowed values.
+"""The configuration of a model: its sizes, under the paper's names, with checks of their values.
 
 Models, checkpoints and presets use it.
 """

@@ -25,12 +25,12 @@ from transformer_lab.storage.files import write_atomically
 from transformer_lab.storage.lock import FolderLock
 
 REVIEW_GAPS = (1, 3, 7)
-"""How many days pass before a question comes back for the first, second and last time."""
+"""The number of days before a question's first, second and third review."""
 
 
 @dataclass(frozen=True)
 class QuestionRecord:
-    """What is recorded about one question: its answers so far, and when to ask it again.
+    """The record of one question: how it has been answered, and when to ask it again.
 
     Attributes:
         first: The day of the first answer.
@@ -45,15 +45,15 @@ class QuestionRecord:
     due: date | None
 
     def is_due(self, day: date) -> bool:
-        """Return whether the question should be asked on this day."""
+        """Return whether the question is due on or before the given day."""
         return self.due is not None and self.due <= day
 
 
 def update_question(before: QuestionRecord | None, right: bool, day: date) -> QuestionRecord:
-    """Return a question's record after an answer on this day.
+    """Return a question's updated record after an answer on the given day.
 
     `before` is None for the first answer. A right answer before the question is due changes
-    nothing, because the learner may have read the reply an hour ago.
+    nothing, because the learner may simply remember the feedback from an hour ago.
     """
     if before is None:
         return QuestionRecord(day, right, 0, day + timedelta(REVIEW_GAPS[0]))
@@ -76,13 +76,13 @@ PATIENCE = (
 
 @dataclass
 class LessonRecord:
-    """What has been done in one lesson.
+    """The learner's progress in one lesson.
 
     Attributes:
-        exercises: The day on which each exercise was passed, by name.
-        exercises_of: How many exercises the lesson has, or 0 if none of them is done yet.
-        questions: The record of each question that has been answered, by its text.
-        questions_of: How many questions the lesson has, or 0 if none of them has been answered yet.
+        exercises: The name of each passed exercise, mapped to the day on which it was passed.
+        exercises_of: The number of exercises in the lesson, or 0 if none has been passed yet.
+        questions: The text of each answered question, mapped to its record.
+        questions_of: The number of questions in the lesson, or 0 if none has been answered yet.
     """
 
     exercises: dict[str, date] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class LessonRecord:
 
 
 Record = dict[str, LessonRecord]
-"""The whole diary: what has been done in each lesson, by the lesson's key ("01" and so on)."""
+"""The whole diary: a dictionary from lesson keys, such as "01", to the lessons' records."""
 
 
 def is_off() -> bool:
@@ -115,7 +115,7 @@ def change_record(path: Path, note: Callable[[Record], None]) -> bool:
     """Read the record, let `note` change it, and write it back; return whether the file is new.
 
     Raises:
-        ValueError: If the file is damaged or is not a diary, or another process keeps it locked.
+        ValueError: If the file is damaged, is not a diary, or is locked by another process.
         OSError: If the disk is full or permission is missing.
     """
     with hold_lock(path.parent):
@@ -133,7 +133,7 @@ def delete_diary(path: Path) -> bool:
     """Delete the diary's file, and return whether it existed.
 
     Raises:
-        ValueError: If the file is damaged or is not a diary, or another process keeps it locked.
+        ValueError: If the file is damaged, is not a diary, or is locked by another process.
         OSError: If permission is missing.
     """
     if not path.exists():
@@ -146,7 +146,7 @@ def delete_diary(path: Path) -> bool:
 
 @contextmanager
 def hold_lock(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock inside the block, so that no other kernel writes.
+    """Hold the folder's lock while the block runs, so no other kernel can write to the diary.
 
     Raises:
         ValueError: If another process still holds the lock after 5 s.
@@ -176,15 +176,15 @@ MOVED = {
     **dict.fromkeys(("keep_top_p", "accept", "keep_or_redraw"), ("10", "10c")),
     **dict.fromkeys(("scan", "messages"), ("16", "16b")),
 }
-"""Exercises that have moved, each with the lesson it was recorded under and its current lesson."""
+"""The name of each exercise that has moved, mapped to its old lesson and its current lesson."""
 EXERCISES_AFTER_MOVE = {
     "01": 2, "01b": 2, "09": 2, "09b": 4, "10": 3, "10b": 5, "10c": 3, "16": 3, "16b": 2,
 }  # fmt: skip
-"""How many exercises the lessons named in `MOVED` have."""
+"""The number of exercises in each lesson named in `MOVED`."""
 
 
 def read_record(path: Path) -> Record:
-    """Read the record from a file; it is empty if the file does not exist.
+    """Read the record from a file, or return an empty record if the file does not exist.
 
     Raises:
         ValueError: If the file is damaged, or was not written by this module.
@@ -207,7 +207,7 @@ def read_record(path: Path) -> Record:
 
 
 def move_exercises(record: Record) -> Record:
-    """Move each exercise to the lesson that it is in now, and return the record."""
+    """Move the entry of each moved exercise to its current lesson, and return the record."""
     for name, (before, now) in MOVED.items():
         day = record[before].exercises.pop(name, None) if before in record else None
         if day is not None:
@@ -221,8 +221,7 @@ def move_exercises(record: Record) -> Record:
 def parse_lesson(lesson: dict[str, Any]) -> LessonRecord:
     """Parse one lesson's JSON.
 
-    If the JSON does not come from a diary, this raises whatever error occurs; `read_record` catches
-    it.
+    Errors from JSON that is not part of a diary are not caught here; `read_record` catches them.
     """
     return LessonRecord(
         {name: date.fromisoformat(day) for name, day in lesson["exercises"].items()},
@@ -235,8 +234,7 @@ def parse_lesson(lesson: dict[str, Any]) -> LessonRecord:
 def parse_question(stored: dict[str, Any]) -> QuestionRecord:
     """Parse one question's JSON.
 
-    If the JSON does not come from a diary, this raises whatever error occurs; `read_record` catches
-    it.
+    Errors from JSON that is not part of a diary are not caught here; `read_record` catches them.
     """
     due = None if stored["due"] is None else date.fromisoformat(stored["due"])
     steps = int(stored["steps"])
@@ -246,7 +244,7 @@ def parse_question(stored: dict[str, Any]) -> QuestionRecord:
 
 
 def record_to_json(record: Record) -> dict[str, Any]:
-    """Return the record as a dictionary for JSON, with dates as text."""
+    """Return the record as a dictionary that JSON can store, with dates as ISO strings."""
     return {
         **HEADER,
         "lessons": {number: lesson_to_json(record[number]) for number in sorted(record)},
@@ -254,7 +252,7 @@ def record_to_json(record: Record) -> dict[str, Any]:
 
 
 def lesson_to_json(done: LessonRecord) -> dict[str, Any]:
-    """Return the record of one lesson as a dictionary for JSON."""
+    """Return the record of one lesson as a dictionary that JSON can store."""
     questions = {
         text: {
             "first": one.first.isoformat(),
@@ -273,7 +271,7 @@ def lesson_to_json(done: LessonRecord) -> dict[str, Any]:
 
 
 def encode_record(record: Record) -> bytes:
-    """Return the record as the bytes of the file: indented JSON in UTF-8."""
+    """Encode the record as the bytes of its file: indented JSON in UTF-8."""
     return (json.dumps(record_to_json(record), ensure_ascii=False, indent=1) + "\n").encode()
 
 
@@ -290,12 +288,12 @@ SAID: set[str] = set()
 
 @dataclass(frozen=True)
 class Place:
-    """Where an exercise or a question belongs in the diary.
+    """The place of an exercise or a question in the diary.
 
     Attributes:
-        lesson: The lesson's number.
+        lesson: The lesson's key, such as "01b".
         name: The exercise's name, or the question's text.
-        of: How many exercises or questions that lesson has.
+        of: The number of exercises or questions in that lesson.
     """
 
     lesson: str
@@ -312,10 +310,10 @@ def today() -> date:
 
 
 def record_exercise(place: Place, day: date | None = None) -> str:
-    """Record that an exercise was passed on a day, today by default; only the first time counts.
+    """Record the day on which an exercise was first passed; `day` defaults to today.
 
     Returns:
-        A line for the reader, or "", as returned by `update_diary`.
+        The message from `update_diary` for the learner, or "" if there is none.
     """
 
     def note(record: Record) -> None:
@@ -327,10 +325,10 @@ def record_exercise(place: Place, day: date | None = None) -> str:
 
 
 def record_answer(place: Place, right: bool, day: date | None = None) -> str:
-    """Record a right or wrong answer to a question on a day, today by default.
+    """Record a right or wrong answer to a question; `day` defaults to today.
 
     Returns:
-        A line for the reader, or "", as returned by `update_diary`.
+        The message from `update_diary` for the learner, or "" if there is none.
     """
 
     def note(record: Record) -> None:
@@ -346,7 +344,7 @@ def drop_questions(gone: Iterable[tuple[str, str]]) -> str:
     """Remove questions that the course no longer asks, given as pairs (lesson, text).
 
     Returns:
-        A line for the reader, or "", as returned by `update_diary`.
+        The message from `update_diary` for the learner, or "" if there is none.
     """
 
     def note(record: Record) -> None:
@@ -357,11 +355,11 @@ def drop_questions(gone: Iterable[tuple[str, str]]) -> str:
 
 
 def update_diary(note: Callable[[Record], None]) -> str:
-    """Change the record in its file, without raising an error if that fails.
+    """Change the diary's file; if that fails, return a message instead of raising an error.
 
     Returns:
-        A line that says that the file was created, or why it could not be written (each reason only
-        once); otherwise "".
+        A message if the file was created or could not be written (each reason is given only once),
+        and "" otherwise.
     """
     try:
         path = None if is_off() else find_diary()
@@ -379,7 +377,7 @@ def update_diary(note: Callable[[Record], None]) -> str:
 
 
 def format_error(error: OSError | ValueError) -> str:
-    """Return an error's text as one line, with the name of the file if there is one."""
+    """Return an error's message on one line; for an OSError, it starts with the file's name."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename or FILE}: {error.strerror}"
     return " ".join(str(error).split())
@@ -389,7 +387,7 @@ def format_error(error: OSError | ValueError) -> str:
 
 
 def load_record() -> Record:
-    """Load the learner's record; it is empty if the diary is off or there are no lessons here.
+    """Load the learner's record, which is empty if the diary is off or does not exist.
 
     Raises:
         ValueError: If the file is damaged, or was not written by this module.
@@ -410,7 +408,7 @@ def due_questions(record: Record, day: date) -> list[tuple[str, str]]:
 
 
 def format_progress(day: date | None = None) -> str:
-    """Return a report of what has been done and what is due by this day (today by default).
+    """Return a report on the learner's progress and the questions due by `day` (default: today).
 
     Raises:
         ValueError: If the file is damaged, or was not written by this module.
@@ -422,7 +420,7 @@ def format_progress(day: date | None = None) -> str:
 
 
 def format_report(record: Record, day: date) -> str:
-    """Return a text table of the lessons that were started, and the questions due by this day."""
+    """Return a text table of the started lessons, followed by the questions due by `day`."""
     lines = ["lesson   exercises   quiz"]
     for lesson, done in sorted(record.items()):
         passed = format_share(len(done.exercises), done.exercises_of)
@@ -444,5 +442,5 @@ def format_report(record: Record, day: date) -> str:
 
 
 def format_share(some: int, every: int) -> str:
-    """Return a text such as "3 of 5", or a dash if `every` is 0."""
+    """Return a string such as "3 of 5", or a dash if `every` is 0."""
     return f"{some} of {every}" if every else "–"

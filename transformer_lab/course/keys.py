@@ -9,9 +9,9 @@ import re
 from pathlib import Path
 
 KEY = r"\d\d[a-z]?"
-"""The pattern for a key."""
+"""The regular expression that matches a key."""
 EVIDENCE = "evidence"
-"""The folder next to the lessons with the notebooks that say how certain the results are."""
+"""The folder next to the lessons whose notebooks show how certain the results are."""
 
 
 def lesson_key(path: Path) -> str:

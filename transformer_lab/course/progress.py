@@ -1,4 +1,4 @@
-"""A learner's progress in a notebook: what has been done, and a quiz of the questions due today.
+"""Show a learner's progress in a notebook, and quiz the learner on the questions due today.
 
 Lessons 00 and 17 use it. `transformer_lab.course.diary` records the progress and says where it is
 stored.
@@ -19,7 +19,7 @@ MAX_QUESTIONS = 20
 
 
 def show(day: date | None = None) -> None:
-    """Print what has been done, and which questions are due by this day (today by default)."""
+    """Print the learner's progress and the questions due by `day` (default: today)."""
     try:
         print(diary.format_progress(day))
     except (OSError, ValueError) as error:
@@ -27,10 +27,10 @@ def show(day: date | None = None) -> None:
 
 
 def review(day: date | None = None) -> "Review":
-    """Return the questions due by this day (today by default) as a quiz of at most 20 questions.
+    """Return a quiz of at most 20 questions that are due by `day` (default: today).
 
-    A notebook displays it. In plain Python, call `due = review()`, then `due.ask()`. Questions that
-    no lesson asks any more are removed from the diary.
+    A notebook displays the quiz. In plain Python, call `due = review()`, then `due.ask()`.
+    Questions that no lesson asks any more are removed from the diary.
 
     Raises:
         ValueError: If the diary is damaged.
@@ -49,7 +49,7 @@ def review(day: date | None = None) -> "Review":
 
 
 class Review(Quiz):
-    """A quiz of due questions from several lessons, with the choices of each in random order."""
+    """A quiz of due questions from several lessons, with each question's choices shuffled."""
 
     called = "due"
 
@@ -74,7 +74,10 @@ def shuffle_choices(question: Question, random: Random) -> Question:
 
 
 def add_lesson_number(lesson: str, question: Question) -> Question:
-    """Return a copy of a question and its replies with "this page" replaced by the lesson."""
+    """Return a copy of a question that names its lesson instead of saying "this page".
+
+    The replies are changed in the same way, and each of them ends with the lesson's number.
+    """
 
     def write_lesson(text: str) -> str:
         text = text.replace("On this page", f"In lesson {lesson}")

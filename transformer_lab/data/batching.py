@@ -1,7 +1,7 @@
-"""Training batches: sentence pairs as token ids, grouped by length, padded and shuffled (§5.1).
+"""Build training batches: encode sentence pairs, group them by length, and pad them (§5.1).
 
-The trainer, the evaluation and the lessons use them. A batch has a token budget instead of a fixed
-number of sentences. Its sentences have similar lengths, so it contains little padding.
+The trainer, the evaluation and the lessons use this module. A batch has a token budget instead of a
+fixed number of sentences. Its sentences have similar lengths, so it contains little padding.
 """
 
 import random
@@ -18,7 +18,7 @@ from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer
 
 PAD_ID, BOS_ID, EOS_ID = 0, 1, 2
 LONGEST_WORD = 1_000
-"""The length of the longest word that is accepted, in characters.
+"""The maximum length of a word, in characters.
 
 The time to split a word into subwords grows with the square of its length, and the tokenizer cannot
 be interrupted.
@@ -43,7 +43,7 @@ class Example:
 
 @runtime_checkable
 class HasLengths(Protocol):
-    """What `buckets` needs to know about an example: the lengths of its two sides."""
+    """The interface that `buckets` expects from an example: the lengths of its two sides."""
 
     @property
     def source(self) -> Sized:
@@ -75,11 +75,14 @@ class Batch:
 
     @property
     def target_output(self) -> Int[Tensor, "batch steps"]:
-        """The tokens to predict (batch, steps): the target without bos, one step ahead."""
+        """The tokens to predict (batch, steps): the target without bos.
+
+        They are one step ahead of the input.
+        """
         return self.target[:, 1:]
 
     def to(self, device: torch.device) -> "Batch":
-        """Return the batch on another device, without waiting for the copy to finish."""
+        """Return a copy of the batch on another device, without waiting for the copy to finish."""
         return Batch(
             self.source.to(device, non_blocking=True), self.target.to(device, non_blocking=True)
         )
@@ -91,7 +94,7 @@ def longest_word(text: str) -> int:
 
 
 def is_too_long(pair: SentencePair, most_tokens: int) -> bool:
-    """Return whether a side is sure to exceed `most_tokens` tokens, or has a word that is too long.
+    """Return whether either side must exceed `most_tokens` tokens, or has a word that is too long.
 
     No tokenizer is needed, because each word has at least one token. A word is too long if it has
     more than `LONGEST_WORD` characters.
@@ -101,7 +104,7 @@ def is_too_long(pair: SentencePair, most_tokens: int) -> bool:
 
 
 def encode_source(text: str, tokenizer: Tokenizer, eos_id: int = EOS_ID) -> list[int]:
-    """Return the token ids of a source text, with eos at the end."""
+    """Return the token ids of a source sentence, with eos at the end."""
     return [*tokenizer.encode(text), eos_id]
 
 
@@ -125,7 +128,7 @@ def encode_pairs(
 
 
 def encode_texts(texts: Sequence[str], tokenizer: Tokenizer) -> list[list[int]]:
-    """Return the token ids of each text; a BPE tokenizer uses all cores."""
+    """Return the token ids of each string; a BPE tokenizer uses all cores."""
     if isinstance(tokenizer, BPETokenizer):
         return tokenizer.encode_batch(texts)
     return [tokenizer.encode(text) for text in texts]
@@ -151,7 +154,7 @@ def buckets(
     """Group examples of similar lengths so that no group exceeds `batch_tokens` after padding.
 
     With a seed, examples of equal length are shuffled before they are grouped, and then the groups
-    are shuffled. Without a seed, examples and groups are in order of length.
+    are shuffled. Without a seed, examples and groups are sorted by length.
 
     Raises:
         ValueError: If a single example is longer than the whole budget.
@@ -178,7 +181,7 @@ def buckets(
 
 
 class Batches:
-    """Batches for training, epoch after epoch; the same seed gives the same batches.
+    """Training batches that are reshuffled for each epoch; the same seed gives the same batches.
 
     Raises:
         ValueError: If there are no examples.
@@ -212,7 +215,7 @@ class Batches:
 
 
 def padding_share(groups: Sequence[Sequence[Example]]) -> float:
-    """Return the share of positions in source and target that are padding, from 0 to 1."""
+    """Return the fraction of source and target positions that are padding, from 0 to 1."""
     real = sum(len(e.source) + len(e.target) for group in groups for e in group)
     padded = sum(
         len(group) * (max(len(e.source) for e in group) + max(len(e.target) for e in group))

@@ -1,4 +1,4 @@
-"""List the corpora in the user's cache with their sizes, and delete them.
+"""List the corpora in the user's cache with their sizes, or delete corpora from the cache.
 
 The command `transformer-lab cache` uses this module.
 """
@@ -25,8 +25,8 @@ class CachedCorpus:
     """One corpus in the cache.
 
     Attributes:
-        path: Its folder or file.
-        corpus: The name under which it was opened; "" if that can no longer be read.
+        path: The corpus's folder or file.
+        corpus: The name under which it was opened, or "" if the name can no longer be read.
         seed: The seed of its splits, or None if it has none.
         pairs: The number of training pairs, or None if it is unknown.
         size: The total size of its files in bytes.
@@ -73,7 +73,7 @@ def list_debian_files() -> Iterator[CachedCorpus]:
 def list_piped_files() -> Iterator[CachedCorpus]:
     """Yield the cache files of corpora that were read from a pipe.
 
-    They are kept because a pipe can be read only once.
+    These files are kept because a pipe can be read only once.
     """
     for path in (user_cache_folder() / PIPE_FOLDER).glob("*"):
         if PIPED_FILE.fullmatch(path.name) and path.is_file() and not path.is_symlink():

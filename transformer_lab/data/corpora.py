@@ -1,4 +1,4 @@
-"""Package descriptions of Debian and Ubuntu as a parallel corpus, cached for each user.
+"""Load Debian and Ubuntu package descriptions as a parallel corpus, and cache it for each user.
 
 Lessons call `debian`, and `corpus` uses it for "debian:LANGUAGE". The text comes from
 `data.debian`.
@@ -29,24 +29,24 @@ def debian(
     validation: int | None = None,
     test: int | None = None,
 ) -> Splits[Pair]:
-    """Return the splits of sentence pairs from package descriptions and their translations.
+    """Return splits of sentence pairs from package descriptions and their translations.
 
     The first call fetches the descriptions through apt, as an ordinary user, from this machine's
-    mirrors; later calls read the cache. Packages of one family repeat each other's sentences, so a
-    family is never divided between splits. Sentences in validation and test that are near copies of
-    training sentences are removed, so these two splits may be a little smaller than you asked for.
+    mirrors; later calls read the cache. Packages of the same family repeat each other's sentences,
+    so a family is never divided between splits. Validation and test sentences that are near copies
+    of training sentences are removed, so these two splits may be slightly smaller than requested.
 
     Args:
-        language: A language code in Debian's spelling: "fr", "de", "pt_BR".
+        language: A language code as Debian spells it, such as "fr", "de" or "pt_BR".
         cache_folder: Where to cache the corpus; by default, the system's cache folder for this
             user.
-        seed: Decides which families are held out.
+        seed: The random seed that determines which families are held out.
         validation: The maximum number of source sentences for validation; by default, a twentieth
             of all source sentences, but at most 1,000.
-        test: The same for the test split.
+        test: The maximum number of source sentences for testing, with the same default.
 
     Raises:
-        ValueError: If there is no such language, or it has too few sentences.
+        ValueError: If there are no translations into this language, or too few sentences.
         CorpusUnavailable: If this machine has no apt, or apt could not fetch the lists.
     """
     rows = debian_rows(language, cache_folder=cache_folder)
@@ -54,10 +54,10 @@ def debian(
 
 
 def debian_rows(language: str, *, cache_folder: Path | str | None = None) -> list[Row]:
-    """Return all sentence pairs before they are split, each with its package family.
+    """Return all sentence pairs, not yet split, each with its package family.
 
     Raises:
-        ValueError: If there is no such language.
+        ValueError: If there are no translations into this language.
         CorpusUnavailable: If this machine has no apt, or apt could not fetch the lists.
     """
     if not re.fullmatch(r"[a-z]{2,3}(?:[_@]\w+)*", language, re.ASCII) or language == "en":
@@ -77,7 +77,7 @@ def debian_rows(language: str, *, cache_folder: Path | str | None = None) -> lis
 
 
 def user_cache_folder() -> Path:
-    """Return this user's cache folder, for files that this package can recreate."""
+    """Return the folder in which this package caches files for the current user."""
     if sys.platform == "win32":
         home = os.environ.get("LOCALAPPDATA", "~/AppData/Local")
     elif sys.platform == "darwin":
@@ -88,18 +88,18 @@ def user_cache_folder() -> Path:
 
 
 CACHE_MARK = b" transformer_lab debian"
-"""A marker near the start of each of our cache files, which is the same in all format versions."""
+"""A marker near the start of every cache file; it is the same in all versions of the format."""
 PIPE_FOLDER = "piped"
-"""The name of the cache folder for text that came through a pipe."""
+"""The name of the cache folder for corpora that were read from a pipe."""
 
 
 def cache_header(body: str) -> str:
-    """Return a cache file's first line: a version and a checksum, to spot old or damaged files."""
+    """Return a cache file's header line, with a version and a checksum to detect unusable files."""
     return f"#{CACHE_MARK.decode()} 1 {hashlib.sha256(body.encode()).hexdigest()}"
 
 
 def read_cache_file(path: Path) -> list[Row] | None:
-    """Return the rows of a cache file, or None if it is missing, damaged or of an old version."""
+    """Return the rows of a cache file, or None if it is missing, damaged or outdated."""
     try:
         header, _, body = path.read_bytes().decode().partition("\n")
     except (OSError, UnicodeDecodeError):
@@ -111,7 +111,7 @@ def read_cache_file(path: Path) -> list[Row] | None:
 
 
 def write_cache_file(path: Path, rows: Iterable[Row]) -> None:
-    """Write rows to a cache file as family, source and target, separated by tabs.
+    """Write rows to a cache file as tab-separated lines of family, source and target.
 
     Raises:
         FileExistsError: If the file exists and this package did not write it. The file is then left

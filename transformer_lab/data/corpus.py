@@ -56,17 +56,17 @@ be memorised.
 LARGE = 32_000_000
 """A file that unpacks to at least this many bytes is stored in the cache instead of in memory.
 
-A file that is read as a whole takes about 24 times its size in memory.
+Reading a whole file into memory takes about 24 times its size.
 """
 PIECES_OF = 500_000
-"""The maximum number of a stored corpus's pairs that are used to learn a BPE vocabulary.
+"""The maximum number of stored pairs that are used to learn a BPE vocabulary.
 
 More pairs would hardly change the vocabulary.
 """
 KINDS_SHOWN = 5
 """The maximum number of kinds of bad lines to report; only the first of each kind is shown."""
 STORED_VERSION = 3
-"""The version of the storage format; corpora stored in a different version are stored again."""
+"""The version of the storage format; corpora in any other version are stored again."""
 CORPUS_FORMS = (
     "'world', 'debian:LANGUAGE', 'hf:NAME', 'stream:NAME', or a file or folder that exists"
 )
@@ -82,15 +82,17 @@ class Corpus:
         name: "world", "debian:LANGUAGE", "hf:NAME", "stream:NAME", or the absolute path of a file
             or folder. The prefix "csv:" means CSV, and the suffix "@SOURCE,TARGET" names the
             columns or languages.
-        read: Returns the splits, given a seed and whether to skip bad lines.
-        tokenizers: Trains the source and target tokenizers on pairs, given the vocabulary size.
+        read: A function that returns the splits, given a seed and whether to skip bad lines.
+        tokenizers: A function that trains the source and target tokenizers, given the pairs and the
+            vocabulary size.
         preset: The model preset to start from.
         changes: Fields of the model's configuration that this corpus sets differently from the
             preset.
-        validation_translations: How many validation sentences a run translates at each validation.
-        read_test: Returns the pairs for scoring a translator that was trained on a different
-            corpus, given whether to skip bad lines. These are all pairs of a file, or those in a
-            folder's test files. It is None for a corpus that has its own test split.
+        validation_translations: The number of validation sentences that a run translates at each
+            validation.
+        read_test: A function that returns the pairs for scoring a translator trained on a different
+            corpus, given whether to skip bad lines. These are all pairs in a file, or those in a
+            folder's test files. `read_test` is None for a corpus with a test split of its own.
     """
 
     name: str
@@ -103,7 +105,7 @@ class Corpus:
 
     @property
     def has_pieces(self) -> bool:
-        """Whether the vocabulary consists of subwords, in which case its size can be chosen."""
+        """Whether the vocabulary consists of subwords, so its size can be chosen."""
         return self.tokenizers is train_shared_bpe
 
     def splits(self, seed: int = 0, skip_bad: bool = False) -> Splits[Any]:
@@ -160,10 +162,11 @@ def find_corpus(name: str) -> Corpus:
 
 
 def resolve_corpus_path(name: str, path: Path, columns: tuple[str, str] | None) -> Path:
-    """Return the absolute path of a corpus's file or folder, so a run can find it from anywhere.
+    """Return the absolute path of a corpus's file or folder.
 
-    For two parallel files, the path may be the part that their names share. If the path is a pipe,
-    its content is saved, and the path of the saved file is returned.
+    A run can use this path from any working directory. For two parallel files, `path` may be the
+    part that their names share. If `path` is a pipe, its content is saved, and the path of the
+    saved file is returned.
 
     Raises:
         ValueError: If the file or folder does not exist, or the name is not valid UTF-8.
@@ -201,7 +204,7 @@ def find_similar_name(path: Path) -> str:
 
 
 def save_pipe(pipe: Path) -> Path:
-    """Save the content of a pipe to a cache file named after its checksum; return its path.
+    """Save a pipe's content to a cache file named after its checksum, and return the file's path.
 
     A pipe can be read only once, but a run reads its corpus again when it is resumed or scored.
     """
@@ -235,7 +238,7 @@ def begins_with_json(path: Path) -> bool:
 
 
 def language_names(name: str | None) -> tuple[str, str]:
-    """Return the names of a corpus's two languages, or "source" and "target" if unknown."""
+    """Return the names of a corpus's languages, or "source" and "target" if they are unknown."""
     kind, _, code = (name or "").partition(":")
     if kind == "debian" and code:
         return "English", LANGUAGES.get(code, code)
@@ -261,7 +264,7 @@ def open_debian(language: str, seed: int, skip_bad: bool) -> Splits[Pair]:
 def open_file(
     path: str, columns: tuple[str, str] | None, is_csv: bool, seed: int, skip_bad: bool
 ) -> Splits[Pair]:
-    """Read a file of pairs, filter them, and split them by source.
+    """Read the pairs in a file, filter them, and split them by source.
 
     A large file is first stored in the cache.
     """
@@ -291,7 +294,7 @@ def print_faults(found: ReadResult) -> None:
 def read_test_pairs(
     path: str, columns: tuple[str, str] | None, is_csv: bool, skip_bad: bool
 ) -> Sequence[Pair]:
-    """Return all pairs of a file, or the pairs of a folder's test files; see `Corpus.read_test`.
+    """Return all pairs in a file, or the pairs in a folder's test files; see `Corpus.read_test`.
 
     If a folder has no test files, all of its pairs are returned. If its data is in a different
     format, such as Parquet, the pairs of its test split are returned. Pairs from text files are not
@@ -323,8 +326,8 @@ def open_dataset(
 ) -> Splits[Pair]:
     """Return the splits of a folder of text files or of a Hugging Face dataset.
 
-    The splits are stored in the cache. If the folder or dataset has validation and test sets of its
-    own, these are used.
+    The splits are stored in the cache. If the folder or dataset has its own validation or test set,
+    that set is used.
     """
     local = find_text_folder(name, columns, is_csv) if Path(name).is_dir() else None
     rows = local or open_hub_dataset(name, columns, stream=stream)

@@ -1,19 +1,19 @@
-"""Parse the name of a corpus: find its columns, and drop the folder that it is in.
+"""Parse corpus names: split off the columns, and drop the folder from a path.
 
-`data.corpus` gives corpora their names. Code that saves or shows a translator shortens these names.
+`data.corpus` defines these names. Code that saves or displays a translator drops the folder first.
 """
 
 import re
 from pathlib import Path
 
 HUB_KINDS = ("hf", "stream")
-"""The prefixes for datasets on the Hugging Face Hub: downloaded as a whole, or streamed."""
+"""The prefixes for Hugging Face datasets: "hf" downloads the dataset, "stream" streams it."""
 CSV = "csv"
-"""The prefix for a file or folder of CSV tables, with commas and quotes."""
+"""The prefix for a CSV file, or for a folder of CSV files."""
 
 
 def parse_columns(name: str) -> tuple[str, tuple[str, str] | None]:
-    """Split "NAME@SOURCE,TARGET" into the name and the two columns (None if they are not given)."""
+    """Split "NAME@SOURCE,TARGET" into the name and the two columns (None if not given)."""
     found = re.fullmatch(r"(.+)@([^@,/]+),([^@,/]+)", name, re.DOTALL)
     if found is None or Path(name).exists():
         return name, None
@@ -21,7 +21,7 @@ def parse_columns(name: str) -> tuple[str, tuple[str, str] | None]:
 
 
 def drop_folder(name: str) -> str:
-    """Return a corpus's name without its folder, which other people should not see.
+    """Return a corpus's name without the folder, which should not be shown to other people.
 
     `drop_folder("csv:/home/ada/pairs.csv@en,fr")` is "csv:pairs.csv@en,fr". Names without a folder
     are returned unchanged.
@@ -34,7 +34,7 @@ def drop_folder(name: str) -> str:
 def names_a_place(name: str) -> bool:
     """Return whether a corpus can be found by this name.
 
-    This is False if `drop_folder` has removed the folder of a file.
+    The result is False for a file whose folder `drop_folder` has removed.
     """
     place, _ = parse_columns(name)
     kind, _, rest = place.partition(":")

@@ -1,7 +1,7 @@
-"""Sentence pairs from the package descriptions of Debian and Ubuntu, fetched only through apt.
+"""Fetch Debian and Ubuntu package descriptions through apt, and extract sentence pairs.
 
-`corpora.debian` caches and splits them. Each package has an English description, which volunteers
-translate. Every mirror has one list per language: `Translation-en`, `Translation-fr` and so on.
+`corpora.debian` caches and splits the pairs. Each package has an English description, which
+volunteers translate. Every mirror has one list per language, such as `Translation-en`.
 `fetch_description_lists` asks apt to fetch these lists into a temporary folder, and `build_rows`
 turns them into sentence pairs.
 """
@@ -23,7 +23,7 @@ from transformer_lab.data.text import check_visible_text
 
 
 class CorpusUnavailable(RuntimeError):  # noqa: N818 - a state of the machine, not a mistake
-    """The error for a corpus that cannot currently be fetched on this machine.
+    """Raised when a corpus cannot currently be fetched on this machine.
 
     The message says why, and what to use instead.
     """
@@ -60,18 +60,18 @@ Dir::State "{folder}/state";
 Dir::Cache "{folder}/cache";
 """
 LONGEST_FETCH = 600
-"""The number of seconds after which a fetch counts as failed."""
+"""The timeout for a fetch, in seconds."""
 
 
 def corpus_unavailable(reason: str) -> CorpusUnavailable:
-    """Return the error to raise for this reason, with a one-line message."""
+    """Return a `CorpusUnavailable` error whose one-line message gives this reason."""
     return CorpusUnavailable(
         f"cannot get package descriptions: {reason}; --corpus world needs neither apt nor a network"
     )
 
 
 def fetch_description_lists(language: str) -> tuple[list[str], list[str]]:
-    """Fetch the English lists and those in `language` from this machine's mirrors, as text.
+    """Fetch the English and the translated lists, as text, from this machine's mirrors.
 
     Raises:
         ValueError: If the mirrors have no list in this language.
@@ -139,7 +139,7 @@ def read_lists(folder: Path, language: str, complaints: str) -> tuple[list[str],
 
 
 class Description(NamedTuple):
-    """One package's description from a list: its checksum, and the lines below its title."""
+    """A package's description in a list: its checksum, and the lines below its title."""
 
     package: str
     digest: str
@@ -171,8 +171,8 @@ BULLET = re.compile(r"(?:[-*+•·–—−‣◦o]|\d+[.)])\s+(?=\S)")
 def split_paragraphs(lines: Iterable[str]) -> list[list[str]]:
     """Split a description into paragraphs, each a list of blocks.
 
-    A block is a stretch of wrapped text, one item of a bulleted list without its bullet, or an
-    indented line, which is displayed verbatim.
+    A block is a stretch of wrapped text, one item of a bulleted list without its bullet, or a
+    single indented line (which would be displayed verbatim).
     """
     result: list[list[str]] = [[]]
     depth, listed = 0, False
@@ -206,9 +206,9 @@ INITIALS = re.compile(r"\W*(?:[^\W\d]\.)*[^\W\d]")
 
 
 def split_sentences(text: str) -> list[str]:
-    """Split a text into sentences at punctuation marks, in any language.
+    """Split text in any language into sentences at punctuation marks.
 
-    A new sentence never starts in lower case or after "e.g." or an initial.
+    A new sentence never starts with a lower-case letter, or after "e.g." or an initial.
     """
     parts, start = [], 0
     for end in END.finditer(text):
@@ -246,7 +246,7 @@ MOST_UNUSUAL = 1.75
 
 
 def is_prose(pair: Pair) -> bool:
-    """Return whether a pair is prose with its translation, not a name, a URL, code or a copy."""
+    """Return whether a pair is translated prose, and not a name, a URL, code or a copy."""
     source, target = ({*re.findall(r"\w+", s.casefold())} for s in (pair.source, pair.target))
     return (
         len(pair.source.split()) >= 3
@@ -259,7 +259,7 @@ def is_prose(pair: Pair) -> bool:
 
 
 def letter_share(text: str) -> float:
-    """Return the share of letters, from 0 to 1, among all characters except spaces.
+    """Return the fraction of non-space characters that are letters, from 0 to 1.
 
     Combining marks count as letters.
     """
@@ -306,7 +306,7 @@ def as_text(pair: Pair) -> Pair | None:
 
 
 def build_rows(english: Iterable[str], translated: Iterable[str]) -> list[Row]:
-    """Return the sentence pairs from lists in English and in a second language, given as text.
+    """Return the sentence pairs from English lists and their translations, both given as text.
 
     A pair that occurs in several families gets one row for each of them.
     """

@@ -1,4 +1,4 @@
-"""Filter real text: keep the sentence pairs that are fit to train on, and count the others.
+"""Filter real sentence pairs: keep those that are fit for training, and count the rest.
 
 `corpus` and `large` apply this filter to every file and dataset.
 """
@@ -10,7 +10,7 @@ from transformer_lab.data.batching import LONGEST_WORD, is_too_long
 from transformer_lab.data.pair import Pair
 
 MOST_WORDS, MOST_RATIO = 250, 9
-"""The filter's limits: the maximum number of words per side, and the maximum ratio of the sides.
+"""The filter's limits: the maximum number of words per side, and the maximum length ratio.
 
 They come from the Moses project's corpus filter. In languages written without spaces, words cannot
 be counted, so a pair is left out only if its character counts exceed the ratio as well.
@@ -32,7 +32,7 @@ def rejection_reason(pair: Pair) -> str:
 
 
 def filter_pairs(pairs: Iterable[Pair]) -> tuple[list[Pair], Counter[str]]:
-    """Return the passing pairs in order, without repeats, and the count of rejections by reason."""
+    """Return the accepted pairs in order, without repeats, and the rejection count per reason."""
     fit: dict[Pair, None] = {}
     left_out: Counter[str] = Counter()
     for pair in pairs:

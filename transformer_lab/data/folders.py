@@ -23,7 +23,7 @@ from transformer_lab.data.pair import Pair
 from transformer_lab.data.text_files import PairFile, find_side_files, iterate_pairs
 
 SAVED_DATASET_FILES = ("dataset_dict.json", "state.json")
-"""Files that show that a folder was written by `save_to_disk` of Hugging Face's `datasets`."""
+"""Files that identify a folder written by `save_to_disk` of Hugging Face's `datasets`."""
 OTHER_DATA = (".parquet", ".arrow", ".json")
 """Suffixes of files that only `datasets` can read.
 
@@ -34,7 +34,7 @@ SPLIT_NAMES = {
     "validation": re.compile(r"(?<![a-z0-9])(validation|valid|val|dev)(?![a-z0-9])"),
     "test": re.compile(r"(?<![a-z0-9])(test|testing|eval|evaluation)(?![a-z0-9])"),
 }
-"""For each split, the pattern that the lower-case paths of its files match."""
+"""For each split, a pattern that matches the lower-case paths of its files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +56,17 @@ class TextFolder:
 
     @property
     def form(self) -> str:
-        """A line that says how the first training file is read: its format and its two sides."""
+        """A line that says how the first training file is read: its format, source and target."""
         return self.file(self.files["train"][0]).form
 
     def file(self, path: Path) -> PairFile:
-        """Return the `PairFile` for one path of the folder."""
+        """Return the `PairFile` for one of the folder's paths."""
         return PairFile(path, self.columns, self.is_csv)
 
     def pairs(self, part: str, skip_bad: bool) -> Iterator[Pair | None]:
         """Yield the pairs of a split.
 
-        A bad line raises a ValueError, or yields None with `skip_bad`.
+        A bad line raises a ValueError; with `skip_bad`, it yields None instead.
         """
         return chain.from_iterable(
             iterate_pairs(path, self.columns, skip_bad=skip_bad, is_csv=self.is_csv)
@@ -88,18 +88,19 @@ def find_text_folder(
     *,
     to_train: bool = True,
 ) -> TextFolder | None:
-    """Find the text files of a folder.
+    """Find the text files in a folder, and assign each one to a split.
 
     A file whose path contains "train", "validation" or "test" (or "dev", "val", "eval") belongs to
     that split; all other files are for training. Subfolders are read only if their names mention a
-    split. With `to_train`, there must be files for training.
+    split. With `to_train`, there must be training files.
 
     Returns:
         The folder, or None if its data is in a different format, such as Parquet or Arrow.
 
     Raises:
-        ValueError: If there is nothing to train on, a subfolder's name mentions no split, different
-            formats are mixed, or there is one file per language but no languages were named.
+        ValueError: If there are no training files but `to_train` is set, text files are in a
+            subfolder that is not named after a split, different formats are mixed, or there is one
+            file per language but no languages were given.
     """
     folder = Path(name)
     if any((folder / file).is_file() for file in SAVED_DATASET_FILES):
@@ -141,7 +142,7 @@ def refuse_mixed_forms(folder: Path, other: Path) -> None:
 
 
 def refuse_unnamed_sides(folder: Path) -> None:
-    """Raise a ValueError if a folder has one file per language, but no languages were named."""
+    """Raise a ValueError if a folder has one file per language, but no languages were given."""
     ends = sorted({text_suffix(path.name)[1:] for path in folder.iterdir()} & set(LANGUAGES))
     if len(ends) > 1:
         expected = (
@@ -152,10 +153,10 @@ def refuse_unnamed_sides(folder: Path) -> None:
 
 
 def is_text_file(path: Path, columns: tuple[str, str] | None) -> bool:
-    """Return whether a file is to be read as text, or refused with advice on converting it.
+    """Return whether a file looks like part of a text corpus, judged by its name.
 
-    This is True for tables, JSON lines, .zip files, files in other known formats, and the source
-    side of two parallel files.
+    This is True for tables, JSON lines, .zip files and the source side of two parallel files. It is
+    also True for files in other known formats, which are refused later with advice on conversion.
     """
     suffix = text_suffix(path.name)
     if columns and suffix == f".{columns[0].lower()}":

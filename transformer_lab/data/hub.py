@@ -1,4 +1,4 @@
-"""Read sentence pairs with Hugging Face's library `datasets`, from the hub or from a folder.
+"""Read sentence pairs with Hugging Face's library `datasets`, from the Hub or from a folder.
 
 `corpus` uses this module for "hf:NAME", "stream:NAME" and folders of Parquet or Arrow files. The
 library is optional; `transformer-lab[corpora]` installs it.
@@ -18,7 +18,7 @@ from transformer_lab.data.pair import Pair
 from transformer_lab.data.text_files import SKIP, pair_from_row
 
 ROWS_AT_ONCE = 1_000
-"""The number of rows of a dataset that are read at once."""
+"""The number of rows that are read from a dataset at a time."""
 LANGUAGES = re.compile(r"(\w+[-_])?[a-z]{2,3}(-|_|_to_)[a-z]{2,3}")
 """The pattern for a configuration that names two languages, such as "iwslt2017-de-en"."""
 
@@ -28,7 +28,7 @@ class HubDataset:
     """A dataset whose rows are sentence pairs.
 
     Attributes:
-        name: Its name on the hub, or the path of its folder.
+        name: The dataset's name on the Hub, or the path of its folder.
         columns: The columns or languages of the source and the target.
         parts: The `datasets` object for each split.
         versions: A fingerprint for each split, which changes whenever the split does.
@@ -78,11 +78,11 @@ class HubDataset:
 def open_hub_dataset(
     name: str, columns: tuple[str, str] | None, *, stream: bool = False
 ) -> HubDataset:
-    """Open a dataset from a folder or from the hub.
+    """Open a dataset from a folder or from the Hub.
 
-    On the hub, `name` is "NAME", "OWNER/NAME", "NAME/CONFIG" or "OWNER/NAME/CONFIG". If it has two
-    parts, the second is taken for a configuration if it names two languages, as in "wmt14/de-en".
-    If the dataset cannot be opened that way, the other interpretation is tried.
+    On the Hub, `name` is "NAME", "OWNER/NAME", "NAME/CONFIG" or "OWNER/NAME/CONFIG". A name with
+    two parts is read as "NAME/CONFIG" if the second part names two languages, as in "wmt14/de-en",
+    and as "OWNER/NAME" otherwise. If that does not work, the other reading is tried.
 
     Raises:
         ValueError: If the dataset cannot be opened, has no "train" split, or lacks these columns;
@@ -152,7 +152,7 @@ def load_builder(readings: Sequence[tuple[str, ...]]) -> Any:
 
 
 def possible_names(name: str) -> list[tuple[str, ...]]:
-    """Return the arguments to try for a name on the hub, most likely first.
+    """Return the arguments to try for a name on the Hub, most likely first.
 
     Each is (name,) or (name, configuration).
     """

@@ -1,6 +1,6 @@
-"""Names of languages, and functions that detect which script a text is written in.
+"""Look up language names, and detect the script that text is written in.
 
-Corpora, model cards and the choice of BLEU's tokenization use them.
+Corpora, model cards and the choice of BLEU's tokenization use this module.
 """
 
 import unicodedata
@@ -49,9 +49,9 @@ SCRIPTS = {
     **{"CJK": "Han", "IDEOGRAPHIC": "Han", "HIRAGANA": "Japanese", "KATAKANA": "Japanese"},
     "KATAKANA-HIRAGANA": "Japanese",
 }
-"""The script of the characters whose Unicode names begin with each of these words."""
+"""The script of a character, given the first word of its Unicode name."""
 KANA_SHARE = 0.05
-"""A text counts as Japanese if Kana make up more than this share of its Han and Kana characters."""
+"""Text counts as Japanese if Kana make up more than this share of its Han and Kana characters."""
 
 
 def main_script(texts: Iterable[str]) -> str:

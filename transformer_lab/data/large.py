@@ -44,16 +44,16 @@ HELD_OUT_SPLITS = ("test", "validation")
 
 @dataclass
 class ScanResult:
-    """What `scan_pairs` has found out about each pair of a corpus.
+    """The result of `scan_pairs`: hashes and filter results for each pair of a corpus.
 
     Attributes:
         places: For each pair, the hash of its `source_key`, or 0 if the pair is left out.
-        numbers: For each pair, the hash of its `number_key`, or 0 if the pair is left out. It
-            decides the split if most sources differ only in their digits.
+        numbers: For each pair, the hash of its `number_key`, or 0 if the pair is left out. These
+            hashes decide the splits if most sources differ only in their digits.
         sums: For each pair, a hash of source and target that reveals repeats, or 0 if the pair is
             left out.
         fits: For each pair, whether it passes the filter.
-        left_out: How many pairs were left out, by reason.
+        left_out: The number of pairs that were left out, for each reason.
     """
 
     places: "array[int]"
@@ -70,17 +70,17 @@ def store_corpus(
     seed: int,
     held: Callable[[], HeldOutPairs] | None = None,
 ) -> Splits[Pair]:
-    """Split a corpus and store the splits in a folder; a complete folder is reused.
+    """Split a corpus and store the splits in a folder, or reuse the folder if it is complete.
 
     Args:
         folder: Where to store the splits; the folder is created if necessary.
         name: The corpus's name, for messages on standard error.
-        read: Reads the corpus's pairs from the beginning.
-        seed: Decides which sources are held out.
-        held: Reads the validation and test pairs that come with the corpus. The model is not
-            trained on any of their sources. These pairs are neither filtered nor compared with each
-            other. If one of the two splits is missing, a twentieth of the remaining sources, but at
-            most 1,000, is held out for it.
+        read: A function that reads the corpus's pairs from the beginning.
+        seed: The random seed that determines which sources are held out.
+        held: A function that reads the validation and test pairs that come with the corpus. The
+            model is not trained on any of their sources. These pairs are neither filtered nor
+            compared with each other. If one of the two splits is missing, a twentieth of the
+            remaining sources, but at most 1,000, is held out for it.
 
     Raises:
         ValueError: If there are too few pairs, if more than half the lines are bad, if the pairs

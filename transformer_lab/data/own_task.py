@@ -2,7 +2,7 @@
 
 A task is a function that generates one random pair: `dates(random.Random())` may return ("Sunday,
 14 Feb 2021", "2021-02-14"). Each task is short, so you can copy it into a notebook and change it.
-docs/own_task.md shows how to train on a task, and which tasks can be learnt in two minutes.
+docs/own_task.md shows how to train on a task, and says which tasks can be learnt in two minutes.
 """
 
 import random
@@ -19,15 +19,15 @@ from transformer_lab.data.world.phrases import starts_with_vowel
 from transformer_lab.storage.files import write_atomically
 
 Task = Callable[[random.Random], tuple[str, str]]
-"""A function that generates one random source and its target."""
+"""A function that generates one random source text and its target text."""
 
 
 def draw_pairs(task: Task, count: int = 20_000, seed: int = 0) -> list[Pair]:
     """Generate `count` pairs with different sources, or fewer if the task runs out of new ones.
 
     Raises:
-        ValueError: If the task gives the same source two different targets, because no model could
-            learn which of them is right.
+        ValueError: If the task gives two different targets for the same source. No model could
+            learn which one is right.
     """
     draw = random.Random(seed)
     found: dict[str, str] = {}
@@ -41,14 +41,14 @@ def draw_pairs(task: Task, count: int = 20_000, seed: int = 0) -> list[Pair]:
 
 
 def write_pairs(path: str | Path, pairs: Sequence[Pair], *, overwrite: bool = False) -> Path:
-    """Write pairs to a file that `train` can read, as lines of source, tab and target.
+    """Write pairs to a tab-separated file that `train` can read, one pair per line.
 
     The file's folder is created if necessary. If the first pair would be mistaken for column names,
     as "english" and "french" would, a header line is written above it.
 
     Raises:
-        ValueError: If the file exists and `overwrite` is not set, or if a side of a pair is empty
-            or contains a tab or a line break.
+        ValueError: If the file exists and `overwrite` is not set, or if either side of a pair is
+            empty or contains a tab or a line break.
     """
     path = Path(path)
     if path.exists() and not overwrite:
@@ -72,11 +72,11 @@ DATE_FORMS = (
     "%A, {0} %b %Y|%a {0} %B %Y|%B {0}, %Y|%b {0} %Y|{0} %B %Y|{0} %b %Y|the {1} of %B %Y"
     "|%B {1}, %Y|%A, %B {1}, %Y|{0}.{2}.%Y|%Y/{2}/{0}"
 ).split("|")
-"""Formats of a date: {0} is the day, {1} the day as an ordinal, {2} the number of the month."""
+"""Date formats: {0} is the day, {1} the day as an ordinal, {2} the month as a number."""
 
 
 def dates(draw: random.Random) -> tuple[str, str]:
-    """Generate a date as people and as computers write it: "Sunday, 14 Feb 2021", "2021-02-14"."""
+    """Generate an everyday date and its ISO format: "Sunday, 14 Feb 2021", "2021-02-14"."""
     day = date(1950, 1, 1) + timedelta(days=draw.randrange(365 * 100))
     ending = {1: "st", 2: "nd", 3: "rd"}.get(day.day % 10, "th")
     if day.day in (11, 12, 13):
@@ -161,25 +161,25 @@ def draw_number(draw: random.Random) -> int:
 
 
 def numbers_in_english(draw: random.Random) -> tuple[str, str]:
-    """Generate a number and its English words: "7,083", "seven thousand eighty-three"."""
+    """Generate a number in digits and in English words: "7,083", "seven thousand eighty-three"."""
     number = draw_number(draw)
     return f"{number:,}", english_words(number)
 
 
 def numbers_without_comma(draw: random.Random) -> tuple[str, str]:
-    """Generate a number without a comma, and its words: "7083", "seven thousand eighty-three"."""
+    """Generate a number without a comma, and in words: "7083", "seven thousand eighty-three"."""
     number = draw_number(draw)
     return str(number), english_words(number)
 
 
 def numbers_in_french(draw: random.Random) -> tuple[str, str]:
-    """Generate a number and its French words: "7 083", "sept mille quatre-vingt-trois"."""
+    """Generate a number in digits and in French words: "7 083", "sept mille quatre-vingt-trois"."""
     number = draw_number(draw)
     return f"{number:,}".replace(",", " "), french_words(number)
 
 
 def numbers_in_german(draw: random.Random) -> tuple[str, str]:
-    """Generate a number and its German words: "7.083", "siebentausenddreiundachtzig"."""
+    """Generate a number in digits and in German words: "7.083", "siebentausenddreiundachtzig"."""
     number = draw_number(draw)
     return f"{number:,}".replace(",", "."), german_words(number)
 
@@ -199,7 +199,7 @@ def to_roman(draw: random.Random) -> tuple[str, str]:
 
 
 def from_roman(draw: random.Random) -> tuple[str, str]:
-    """Generate a Roman numeral and its number: "MCMXCIV", "1994"."""
+    """Generate a Roman numeral and its value: "MCMXCIV", "1994"."""
     number, numeral = to_roman(draw)
     return numeral, number
 
@@ -285,7 +285,7 @@ def spanish_sounds(draw: random.Random) -> tuple[str, str]:
 
 
 def amounts(draw: random.Random) -> tuple[str, str]:
-    """Generate an amount of money and its words: "$41.50", "forty-one dollars and fifty cents"."""
+    """Generate an amount in digits and in words: "$41.50", "forty-one dollars and fifty cents"."""
     dollars, cents = draw_number(draw) // 10, draw.choice([0, draw.randrange(1, 100)])
     said = f"{english_words(dollars)} dollar{'' if dollars == 1 else 's'}"
     if cents:

@@ -1,7 +1,7 @@
 """Read text files as lines of bytes, unpacking .gz, .zst and .zip.
 
-`text_files`, `tables` and `folders` read files through this module. A file in a different format or
-encoding is refused; if the file can be converted, the message says how.
+`text_files`, `tables` and `folders` read files through this module. A file in an unsupported format
+or encoding is refused; if the file can be converted, the message says how.
 """
 
 import codecs
@@ -19,7 +19,7 @@ from typing import IO, Any, cast
 PACKED_SUFFIXES = (".gz", ".zst")
 TABLE_SUFFIXES = (".tsv", ".txt", ".csv", ".jsonl", ".ndjson")
 MAGIC = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst", b"PK\x03\x04": ".zip"}
-"""The first bytes of compressed files, which identify them whatever they are called."""
+"""The first bytes of compressed files, which identify them whatever their names are."""
 LONGEST_LINE = 10_000_000
 """The maximum number of bytes in a line; a longer line is truncated and counts as bad."""
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -39,7 +39,7 @@ OTHER_FORMS = {
     ".xlsx": "is a spreadsheet. Save it as CSV, then train with --csv",
     ".parquet": "is a Parquet file. Put it into a folder, and name the folder instead",
 }
-"""What each unsupported format is and how to convert it, by suffix."""
+"""For each unsupported suffix, a phrase that names the format and says how to convert it."""
 UNKNOWN_XML = (
     "is XML, but neither TMX nor XLIFF; expected one pair per line, with a tab between its texts"
 )
@@ -53,7 +53,7 @@ BINARY_FORMS = {
     b"ARROW1\0": "Arrow",
     b"\x80\x04\x95": "a pickle",
 }
-"""The first bytes of binary files, which identify them whatever they are called."""
+"""The first bytes of binary files, which identify them whatever their names are."""
 SUFFIX_ALIASES = {".pot": ".po", ".xlf": ".xliff", ".ods": ".xlsx", ".xls": ".xlsx"}
 
 
@@ -98,9 +98,9 @@ def text_suffix(name: str) -> str:
 
 
 def detect_packing(path: Path) -> str | None:
-    """Return a file's packing, detected from its suffix or first bytes: ".gz", ".zst" or ".zip".
+    """Detect a file's compression from its suffix or first bytes: ".gz", ".zst" or ".zip".
 
-    Return None if the file is not packed.
+    Return None if the file is not compressed.
     """
     suffix = path.suffix.lower()
     if suffix in MAGIC.values():
@@ -126,7 +126,7 @@ def list_zip_members(path: Path) -> list[str]:
 
 @contextmanager
 def open_unpacked(part: TextFile) -> Iterator[IO[bytes]]:
-    """Open a file as a stream of unpacked bytes.
+    """Open a file as a stream of decompressed bytes.
 
     Raises:
         ValueError: If the archive is damaged, has a password, or needs a library that is missing.
@@ -234,7 +234,7 @@ def name_converted(part: TextFile, mark: str) -> str:
 
 
 def unpack_command(part: TextFile) -> str:
-    """Return the shell command that prints a file's unpacked content, for error messages."""
+    """Return a shell command, for error messages, that prints a file's unpacked content."""
     path, member = shlex.quote(str(part.path)), shlex.quote(part.member)
     packing = detect_packing(part.path) if part.path.is_file() else None
     if packing == ".zip":
@@ -280,7 +280,7 @@ def refuse_non_utf8(part: TextFile, line: bytes) -> None:
 
 
 def refuse_xml_and_po(part: TextFile) -> None:
-    """Raise a ValueError if a file begins like XML or PO, whatever its name is.
+    """Raise a ValueError if a file begins like XML or PO, whatever its suffix is.
 
     If the format is known, the message says how to convert the file.
     """

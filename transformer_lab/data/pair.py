@@ -18,7 +18,7 @@ class SentencePair(Protocol):
 
     @property
     def target(self) -> str:
-        """Its translation."""
+        """The translation of the source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +34,14 @@ P = TypeVar("P", bound=SentencePair, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Splits(Generic[P]):
-    """Training, validation and test pairs; the training pairs share no source with the other two.
+    """Training, validation and test pairs; the training pairs share no source with the others.
 
     Attributes:
         train: The pairs to train on.
         validation: The pairs to monitor training with.
         test: The pairs to report scores on.
-        said: How many pairs were read, and how many were left out and why; "" if that is unknown.
-        form: How the pairs were read: the kind of file and the columns; "" if that is unknown.
+        said: How many pairs were read, and how many were left out and why; "" if unknown.
+        form: How the pairs were read: the kind of file and the columns; "" if unknown.
     """
 
     train: Sequence[P]

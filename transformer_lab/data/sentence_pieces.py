@@ -1,7 +1,7 @@
 """A SentencePiece tokenizer (Kudo and Richardson 2018) for OPUS-MT and Bergamot checkpoints.
 
-`formats` builds it from such a checkpoint, and `tokenizer` loads it again. SentencePiece splits a
-text into subwords, and the checkpoint's own vocabulary gives each subword an id.
+`formats` builds it from such a checkpoint, and `tokenizer` restores it from JSON. SentencePiece
+splits text into subwords, and the checkpoint's own vocabulary gives each subword an id.
 """
 
 import base64
@@ -18,9 +18,9 @@ SPECIAL = ("<pad>", "</s>", "<unk>")
 
 
 class SentencePieceTokenizer:
-    """The tokenizer of one language, for a checkpoint whose languages share a vocabulary.
+    """A tokenizer for one language of a checkpoint whose languages share a vocabulary.
 
-    A text may begin with a language code, as in ">>fr<< the cat".
+    The input may begin with a language code, as in ">>fr<< the cat".
 
     Args:
         model: The content of a .spm file.
@@ -32,7 +32,8 @@ class SentencePieceTokenizer:
 
     Raises:
         ValueError: If the `sentencepiece` package is missing, `model` is not a SentencePiece model,
-            the vocabulary lacks a special token, or its ids are not 0, 1, 2 and so on.
+            the vocabulary lacks a special token, or its ids are not consecutive integers starting
+            at 0.
     """
 
     def __init__(
@@ -52,11 +53,11 @@ class SentencePieceTokenizer:
 
     @property
     def vocab_size(self) -> int:
-        """The number of ids, including special tokens."""
+        """The size of the vocabulary, including special tokens."""
         return len(self.ids)
 
     def tokenize(self, text: str) -> list[str]:
-        """Return the tokens of a text, which are subwords and added tokens.
+        """Split text into tokens, which are subwords or added tokens.
 
         A language code at the beginning is a single token.
         """
@@ -68,18 +69,18 @@ class SentencePieceTokenizer:
         ]
 
     def tokenize_plain(self, text: str) -> list[str]:
-        """Return the tokens of a text that contains no added tokens."""
+        """Return the tokens of text that contains no added tokens."""
         code, mark, rest = text.partition("<<")
         if text.startswith(">>") and mark:
             return [code + mark, *self.processor.encode(rest, out_type=str)]
         return self.processor.encode(text, out_type=str)
 
     def encode(self, text: str) -> list[int]:
-        """Return the token ids of a text; "<pad>" in it is five characters, not padding."""
+        """Return the token ids of a string, in which "<pad>" is five characters, not padding."""
         return [self.ids.get(piece, self.ids["<unk>"]) for piece in self.tokenize(text)]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text that these ids spell, without special tokens."""
+        """Convert token ids back to text, leaving out special tokens."""
         pieces = [self.pieces[i] for i in ids]
         text = self.processor.decode_pieces([p for p in pieces if p not in self.silent])
         return text.replace(SPACE, " ").strip()
@@ -93,7 +94,7 @@ class SentencePieceTokenizer:
         return [piece.removeprefix(SPACE) for piece in self.tokenize(text) if piece not in self.ids]
 
     def to_json(self) -> str:
-        """Return the whole tokenizer as JSON that `tokenizer_from_json` can read."""
+        """Return the tokenizer as a JSON string that `tokenizer_from_json` can read."""
         model = base64.b64encode(self.model).decode()
         state = {"kind": "sentencepiece", "model": model, "vocabulary": self.ids}
         state |= {"added": self.added} if self.added else {}
@@ -103,7 +104,7 @@ class SentencePieceTokenizer:
     def from_state(
         cls, model: str, vocabulary: dict[str, int], added: Mapping[str, bool] | None = None
     ) -> "SentencePieceTokenizer":
-        """Build the tokenizer from the fields written by `to_json`, with `model` in base64."""
+        """Build a tokenizer from the fields that `to_json` wrote, with `model` in base64."""
         return cls(base64.b64decode(model), vocabulary, added)
 
 
@@ -111,8 +112,8 @@ def import_sentencepiece(extra: str = "marian") -> Any:
     """Import and return the package `sentencepiece`.
 
     Raises:
-        ValueError: If it is missing. The message names the `extra` of this package that installs
-            it.
+        ValueError: If it is not installed. The message names the `extra` of this package that
+            installs it.
     """
     try:
         import sentencepiece
@@ -139,7 +140,7 @@ def load_processor(model: bytes, extra: str = "marian") -> Any:
 
 
 def check_vocabulary(vocabulary: object) -> None:
-    """Raise a ValueError unless all special tokens exist and the ids are 0, 1, 2 and so on."""
+    """Raise a ValueError unless all special tokens exist and the ids are consecutive from 0."""
     if not isinstance(vocabulary, dict):
         kind = type(vocabulary).__name__
         raise ValueError(f"vocabulary is a {kind}; expected a dict from pieces to ids")

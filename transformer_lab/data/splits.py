@@ -1,7 +1,7 @@
 """Split real text so that training, validation and test sets share no sentences or near copies.
 
-`corpus`, `corpora` and `large` use this module, because a test on training sentences would only
-measure memorisation.
+`corpus`, `corpora` and `large` use this module. A test on training sentences would only measure
+memorisation.
 """
 
 import hashlib
@@ -18,19 +18,19 @@ from transformer_lab.data.text import remove_invisible, to_nfc
 def split_pairs(
     pairs: Iterable[Pair], *, seed: int = 0, validation: int | None = None, test: int | None = None
 ) -> Splits[Pair]:
-    """Split pairs by their source, so that sentences with the same `source_key` stay together.
+    """Split pairs by source, keeping sources with the same `source_key` in the same split.
 
-    A repeated pair counts once. Sources that differ only in their numbers also stay together,
-    unless more than half of the distinct sources would be lost in this way, as with "483" or "14
-    Feb 2021". In that case the task is about the digits, and such sources count as different (see
-    `digits_matter`).
+    A repeated pair counts once. Sources that differ only in their numbers have the same key, so
+    they stay together. There is one exception: in a corpus of sources such as "483" or "14 Feb
+    2021", more than half of the distinct sources would be lost in this way. Such a task is about
+    the digits, so sources with different numbers count as different (see `digits_matter`).
 
     Args:
         pairs: The sentence pairs.
-        seed: Decides which sources are held out.
+        seed: The random seed that determines which sources are held out.
         validation: The number of source sentences for validation; by default, a twentieth of all
             source sentences, but at most 1,000.
-        test: The same for the test split.
+        test: The number of source sentences for testing, with the same default.
 
     Raises:
         ValueError: If there are too few sentences for these sizes.
@@ -41,16 +41,16 @@ def split_pairs(
 
 
 def digits_matter(pairs: Iterable[SentencePair]) -> bool:
-    """Return whether most distinct sources would be lost if all numbers were treated as equal."""
+    """Return whether treating all numbers as equal would lose over half of the distinct sources."""
     keys = {number_key(pair.source) for pair in pairs}
     return most_differ_in_digits(len({without_digits(key) for key in keys}), len(keys))
 
 
 def explain_new_split(splits: Splits[Any]) -> str:
-    """Return a note for the message that a corpus is not the one that a model was trained on.
+    """Return a note for the error that a corpus differs from the one a model was trained on.
 
-    The note says that earlier versions split this corpus differently. That is true only if
-    `digits_matter`; for any other corpus, the note is "".
+    The note says that earlier versions of this package split the corpus differently. If
+    `digits_matter` is False, the split is still the same, so the note is "".
     """
     pairs = itertools.chain(splits.train, splits.validation, splits.test)
     if not digits_matter(pairs):
@@ -62,10 +62,10 @@ def explain_new_split(splits: Splits[Any]) -> str:
 
 
 def most_differ_in_digits(alike: int, different: int) -> bool:
-    """Return whether most sources would be lost if all numbers were treated as equal.
+    """Return whether treating all numbers as equal would lose over half of the distinct sources.
 
-    `alike` is the number of distinct values of `source_key`, and `different` is that of
-    `number_key`.
+    `alike` is the number of distinct values of `source_key`, and `different` is the number of
+    distinct values of `number_key`.
     """
     return 2 * alike < different
 
@@ -88,12 +88,12 @@ def source_key(sentence: str) -> str:
 
 
 def without_digits(key: str) -> str:
-    """Return the `source_key` of a sentence with this `number_key`."""
+    """Convert a `number_key` to a `source_key` by replacing every number with 0."""
     return DIGITS.sub("0", key)
 
 
 def number_key(sentence: str) -> str:
-    """Return a sentence's key, which ignores the same things as `source_key`, but not digits."""
+    """Return a sentence's key, which is like its `source_key` but keeps the numbers."""
     sentence = to_nfc(remove_invisible(sentence))
     return " ".join(split_words(sentence)) or sentence
 
@@ -107,9 +107,8 @@ def split_groups(
 ) -> Splits[Pair]:
     """Split (group, pair) rows without dividing a group between splits.
 
-    A sentence that occurs in several groups is never held out. See `split_pairs` for the other
-    arguments and the error. `key` decides which sources count as the same; the default is
-    `source_key`.
+    A sentence that occurs in several groups is never held out. `key` decides which sources count as
+    the same; the default is `source_key`. See `split_pairs` for the other arguments and the error.
     """
     key = key or source_key
     groups: dict[str, dict[str, list[Pair]]] = {}

@@ -1,8 +1,8 @@
 """Write and read sealed folders, which hold corpora that do not fit into memory.
 
 `large` and `corpus` write the folders, and the trainer reads batches from them. A folder is sealed,
-and thereby valid, once it contains `about.json`. That file is written last. It holds the SHA-256 of
-every other file, and of the rest of its own content. These hashes are checked whenever a folder is
+and therefore valid, once it contains `about.json`. That file is written last. It holds the SHA-256
+of every other file, and a checksum of its own fields. These hashes are checked whenever a folder is
 opened. If the folder has changed, or if writing it was interrupted, it is built again. Several
 processes can read the same folder.
 """
@@ -36,8 +36,8 @@ ABOUT = "about.json"
 POOL = 500_000
 """The number of pairs that are shuffled together, as one pool.
 
-A pool takes its pairs from all over the corpus, so shuffling an epoch needs memory for only one
-pool.
+A pool takes its pairs from all over the corpus. Shuffling an epoch needs memory for only one pool
+at a time.
 """
 MOST_TOKENS = (1 << 16) - 1
 """The maximum number of tokens per side, because each length is stored in two bytes."""
@@ -66,7 +66,7 @@ class StoredFolder:
         return len(self.starts) - 1
 
     def check_index(self, place: object) -> int:
-        """Convert an index to one counted from 0; a negative index counts from the end.
+        """Convert an index to a non-negative index; a negative index counts from the end.
 
         Raises:
             TypeError: If the index is not an integer. Slices are refused, because a list of the
@@ -162,11 +162,11 @@ class StoredExamples(StoredFolder, Sequence[Example]):
 
 
 class StoredBatches(Batches):
-    """Batches of stored examples, epoch after epoch, shuffled one pool at a time.
+    """Batches of stored examples, reshuffled for each epoch, one pool at a time.
 
-    A pool is the set of examples that are sorted by length in memory together. With n pools, pool i
+    A pool is a set of examples that are sorted by length in memory together. With n pools, pool i
     holds the examples i, i + n, i + 2n and so on. With a single pool, the batches are the same as
-    in `Batches`.
+    those of `Batches`.
     """
 
     examples: StoredExamples
@@ -205,7 +205,7 @@ def make_batches(examples: Sequence[Example], batch_tokens: int, seed: int, pad_
 def write_pairs(folder: Path, pairs: Iterable[Pair]) -> int:
     """Write pairs to a folder, and return how many were written.
 
-    Their texts must not contain tabs or newlines.
+    The texts must not contain tabs or newlines.
     """
     starts, at = array("q", [0]), 0
     with (folder / "pairs.tsv").open("wb") as file:
@@ -260,10 +260,10 @@ def store_examples(
 
 
 def open_or_build(folder: Path, open_whole: Callable[[Path], T], make: Callable[[Path], None]) -> T:
-    """Return `open_whole(folder)`; if the folder is not valid, build it with `make` first.
+    """Open a folder with `open_whole`; if the folder is not valid, build it with `make` first.
 
-    An invalid folder is emptied before it is built, and other processes wait meanwhile. If a sealed
-    folder turns out to be damaged, a message on standard error says so.
+    An invalid folder is emptied before it is built, and other processes wait until it is complete.
+    If a sealed folder turns out to be damaged, a message on standard error says so.
     """
     with suppress(ValueError):
         return open_whole(folder)
@@ -310,7 +310,7 @@ def hold_folder_lock(folder: Path) -> Iterator[None]:
 
 
 def seal_folder(folder: Path, **about: Any) -> None:
-    """Make a folder valid: write an `about.json` with these fields and the SHA-256 of each file."""
+    """Make a folder valid by writing `about.json` with these fields and each file's SHA-256."""
     files = {path.name: path for path in folder.iterdir() if not path.name.startswith(".")}
     for path in files.values():
         with path.open("rb") as file:
@@ -373,7 +373,7 @@ def file_sha256(path: Path) -> str:
 
 
 def write_array(path: Path, values: "array[int]") -> None:
-    """Write an array's numbers to a file in the same binary form as in memory."""
+    """Write an array's numbers to a file in the binary form that they have in memory."""
     with path.open("wb") as file:
         values.tofile(file)
 

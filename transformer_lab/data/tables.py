@@ -1,6 +1,6 @@
 """Read the rows of a table of sentence pairs, and find the two columns with the sentences.
 
-`text_files` uses both parts. `read_rows` splits lines at tabs, or reads CSV. `detect_layout` looks
+`text_files` uses this module. `read_rows` splits lines at tabs, or reads CSV. `detect_layout` looks
 at the first rows and chooses the columns by name or by number, or takes the first two.
 """
 
@@ -21,21 +21,21 @@ from transformer_lab.data.text import remove_invisible, to_nfc
 
 Cells = list[bytes]
 Row = tuple[int, Cells | str]
-"""A line number with the line's cells, or with a str that says what is wrong with the line."""
+"""A line number, with either the line's cells or a str that says what is wrong with the line."""
 
 ADD_CSV = "add --csv on the command line, or is_csv=True in Python"
-"""Advice for the error message about a file with commas."""
+"""Advice for error messages about a file with commas."""
 ROWS_LOOKED_AT = 200
-"""The number of rows from which the layout of a table is detected."""
+"""The number of rows used to detect the layout of a table."""
 MIN_ROWS = 5
-"""The minimum number of rows from which to judge what a column holds."""
+"""The minimum number of rows needed to judge what a column holds."""
 NUMBER_SHARE = 0.9
 """A column holds numbers (or ids) if at least this share of its cells are numbers (or ids).
 
-The remaining lines may be bad ones.
+The remaining cells may come from bad lines.
 """
 LABEL_SHARE = 0.05
-"""A column with at most this many distinct cells per line holds labels, such as domains."""
+"""A column holds labels, such as domains, if at most this share of its cells are distinct."""
 NUMBER = re.compile(r"[-+]?\d[\d.,:]*")
 CODE = re.compile(r"[a-z]{2,3}(?=[_-][a-z]+$)")
 ID = re.compile(
@@ -44,12 +44,12 @@ ID = re.compile(
     r"|[^.]*\.[A-Za-z]\w{1,3}"  # the name of a file
 )
 MISSING_VALUES = {"", "nan", "na", "n/a", "null", "none"}
-"""Texts that stand for a missing value in a column of numbers."""
+"""Strings that stand for a missing value in a column of numbers."""
 CODES = (
     "ara bul cat ces chi cmn cze dan deu dut ell eng est fas fin fra fre ger gre heb hin hun ind ita "
     "jpn kor lav lit nld per pol por ron rum rus slk slo spa swe tha tur ukr vie zho"
 ).split()
-"""Three-letter codes for languages (ISO 639-2 and 639-3)."""
+"""Three-letter language codes (ISO 639-2 and 639-3)."""
 OWN_NAMES = (
     "anglais français englisch deutsch inglés español inglese italiano inglês português engels "
     "nederlands angielski polski английский русский 英文 中文 英語 日本語 영어 한국어"
@@ -74,7 +74,7 @@ HEADERS = {
     *(name.lower() for name in LANGUAGES.values()),
     *(*LANGUAGES, *CODES, *OWN_NAMES),
 }
-"""The words that column names usually consist of, in lower case."""
+"""Words that usually make up column names, in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Layout:
     """The columns of source and target, counted from 0, and all column names if there is a header.
 
     A row with more columns than `width` is bad: either a text contains a tab, or the header belongs
-    to another table.
+    to a different table.
     """
 
     source: int
@@ -106,9 +106,9 @@ class Layout:
 def read_rows(part: TextFile, is_csv: bool) -> Iterator[Row]:
     """Yield the rows of a table, each with the number of its first line.
 
-    Columns are separated by tabs, and quotes are part of the text. In CSV, the separator is a
-    comma, semicolon or tab (see `detect_separator`), and a quoted text may contain separators and
-    line breaks.
+    By default, columns are separated by tabs, and quotes are part of the text. In CSV, the
+    separator is a comma, semicolon or tab (see `detect_separator`), and a quoted cell may contain
+    separators and line breaks.
     """
     if is_csv:
         yield from read_csv_rows(part)
@@ -118,7 +118,10 @@ def read_rows(part: TextFile, is_csv: bool) -> Iterator[Row]:
 
 
 def read_csv_rows(part: TextFile) -> Iterator[Row]:
-    """Yield the rows of a CSV file; a faulty row is yielded once for each of its lines."""
+    """Yield the rows of a CSV file, with an error message in place of the cells of a bad row.
+
+    A row that is not valid CSV yields one error message for each of its lines.
+    """
     lines = (f"{line.decode(errors='surrogateescape')}\n" for line in read_lines(part))
     first = list(islice(lines, ROWS_LOOKED_AT))
     reader = csv.reader(chain(first, lines), delimiter=detect_separator(first), strict=True)
@@ -177,7 +180,8 @@ def detect_layout(
     columns. If the first line looks like column names, it is treated as a header.
 
     Raises:
-        ValueError: If the table has no such columns, or one of them does not hold sentences.
+        ValueError: If the columns do not exist, the default columns do not hold sentences, or the
+            header has too few names.
     """
     table = [cells for _, cells in rows if not isinstance(cells, str)]
     has_first = bool(table) and table[0] is rows[0][1]
@@ -208,7 +212,7 @@ def detect_layout(
 
 
 def usual_width(table: Sequence[Cells]) -> int:
-    """Return the usual number of columns, which is the 90th percentile over the rows."""
+    """Return a table's usual number of columns (the 90th percentile over its rows)."""
     widths = sorted(map(count_columns, table))
     return widths[math.ceil(NUMBER_SHARE * len(widths)) - 1] if widths else 0
 
@@ -219,7 +223,7 @@ def count_columns(cells: Cells) -> int:
 
 
 def are_column_numbers(columns: tuple[str, str], first: Sequence[str]) -> bool:
-    """Return whether `columns` are column numbers, not all-digit names in the first line."""
+    """Return whether `columns` are column numbers, and not all-digit names from the first line."""
     are_numbers = all(column.isascii() and column.isdigit() for column in columns)
     return are_numbers and not set(columns) <= set(first)
 
@@ -227,7 +231,7 @@ def are_column_numbers(columns: tuple[str, str], first: Sequence[str]) -> bool:
 def find_named_columns(
     columns: tuple[str, str], first: tuple[str, ...], part: TextFile, is_csv: bool
 ) -> Layout:
-    """Return the layout for columns that are named in the header.
+    """Return the layout for columns given by their names in the header.
 
     If there is no exact match, case is ignored.
 
@@ -254,7 +258,7 @@ def find_named_columns(
 
 
 def name_columns(source: object, target: object) -> str:
-    """Return text that says how to name the two columns, on the command line and in Python."""
+    """Return advice on how to select the two columns, on the command line and in Python."""
     return f'--source {source} --target {target}, or columns=("{source}", "{target}") in Python'
 
 
@@ -272,8 +276,8 @@ def csv_hint(first: Sequence[str], is_csv: bool) -> str:
 def has_header(table: Sequence[Cells], first: Sequence[str]) -> bool:
     """Return whether the first line of a table is a header.
 
-    It counts as a header if two of its cells are usual column names, if it numbers the columns, or
-    if one of its cells is not a number although nearly all cells below it are.
+    It counts as a header if at least two of its cells are usual column names, if it numbers the
+    columns, or if one of its cells is not a number although nearly all cells below are numbers.
     """
     cells = [cell.lower() for cell in first]
     if len(set(cells)) == len(cells) and sum(map(is_column_name, cells)) >= 2:
@@ -323,10 +327,12 @@ def describe_non_sentences(table: Sequence[Cells], place: int) -> str:
 def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: TextFile) -> None:
     """Raise a ValueError if column 1 or 2 does not hold sentences.
 
-    Numbers, ids, file names, labels, or the same text on every line do not count as sentences. If
-    at least two columns do hold sentences, the message suggests the first two. Tables with fewer
-    than `MIN_ROWS` rows are not checked. If there are only two columns, only the first is checked,
-    and only for increasing numbers: numbers in any other order may be the text to translate.
+    Numbers, ids, file names, labels, and the same text on every line do not count as sentences. If
+    at least two columns hold sentences, the message suggests the first two.
+
+    Tables with fewer than `MIN_ROWS` rows are not checked. In a table with two columns, only the
+    first is checked, and only for increasing numbers. Numbers in any other order may be the text to
+    translate.
     """
     below = [row for row in table[bool(header) :] if len(row) > 1]
     if len(below) < MIN_ROWS:
@@ -360,14 +366,14 @@ def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: Tex
 
 
 def counts_upwards(rows: Sequence[Cells]) -> bool:
-    """Return whether the numbers in the first column only increase, as line numbers do."""
+    """Return whether the numbers in the first column always increase, as line numbers do."""
     digits = ["".join(filter(str.isdecimal, decode_cell(row[0]))) for row in rows]
     numbers = [int(number) for number in digits if number]
     return all(one < other for one, other in pairwise(numbers))
 
 
 def decode_cell(cell: Any) -> str:
-    """Return a cell as text for inspection; bytes that are not UTF-8 are escaped."""
+    """Decode a cell for inspection, escaping any bytes that are not UTF-8."""
     return normalise_column_name(cell.decode(errors="backslashreplace"))
 
 

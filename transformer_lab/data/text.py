@@ -1,6 +1,6 @@
-"""Check text from outside: its Unicode form, invisible characters, and what is safe to print.
+"""Check and normalise text from outside, and make it safe to print.
 
-Everything that reads text uses these checks: corpora, tokenizers, translators and the command line.
+Everything that reads text uses this module: corpora, tokenizers, translators and the command line.
 """
 
 import unicodedata
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 CONTROL_CATEGORIES = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 """The Unicode categories of characters that a terminal acts on instead of displaying them.
 
-They are control and format characters, surrogates, and separators of lines and paragraphs.
+They are control and format characters, surrogates, and line and paragraph separators.
 """
 BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Characters that Unicode classifies as letters or symbols, although they are invisible."""
@@ -28,11 +28,11 @@ def check_visible_text(name: str, text: object) -> str:
 
 
 def check_text(name: str, text: object) -> str:
-    """Return the text in NFC, after checking that it is valid text.
+    """Return the text in NFC, after checking that it is a valid string.
 
     Raises:
-        ValueError: If it is not a string, or contains a NUL character or a surrogate (which is left
-            over from bytes that are not UTF-8). The message begins with `name`.
+        ValueError: If it is not a string, or contains a NUL character or a surrogate (left over
+            from bytes that are not UTF-8). The message begins with `name`.
     """
     if not isinstance(text, str):
         raise ValueError(f"{name} is {text!r:.60}, of type {type(text).__name__}; expected text")
@@ -51,7 +51,7 @@ def to_nfc(text: str) -> str:
 
 
 def has_visible_character(text: str) -> bool:
-    """Return whether any letter, number, punctuation mark or symbol in the text is visible."""
+    """Return whether the text has a visible letter, number, punctuation mark or symbol."""
     first = text[:1]
     if first.isascii() and first.isalnum():  # as nearly every text begins
         return True
@@ -66,12 +66,12 @@ def remove_invisible(text: str) -> str:
 
 
 def join_for_terminal(words: Iterable[str]) -> str:
-    """Return words joined by commas, each escaped by `escape_for_terminal`."""
+    """Join words with commas, after escaping each with `escape_for_terminal`."""
     return ", ".join(map(escape_for_terminal, words))
 
 
 def escape_for_terminal(text: str) -> str:
-    """Return the text as one line to print, with control and invisible characters escaped."""
+    """Escape control and invisible characters, so the text prints safely on one line."""
     return "".join(
         sign.encode("unicode_escape").decode()
         if unicodedata.category(sign) in CONTROL_CATEGORIES or sign in BLANKS

@@ -1,7 +1,7 @@
 """Read sentence pairs from tables, JSON lines or two parallel files, compressed or not.
 
 `corpus` and `folders` read files through this module. `PairFile` first finds the file or files for
-a path, and then reads them. Each of these steps has its own part of this module.
+a path, and then reads them. Each of these two steps has its own section of this module.
 """
 
 import json
@@ -49,7 +49,7 @@ SKIP = "to leave bad lines out: skip_bad=True, or --skip-bad on the command line
 
 @dataclass(frozen=True, slots=True)
 class ReadResult:
-    """The pairs of a file, how many bad lines were left out, and what is wrong with them.
+    """The pairs in a file, how many bad lines were left out, and what is wrong with those lines.
 
     `faults` maps the first fault of each kind to the number of faults of that kind.
     """
@@ -66,7 +66,7 @@ def read_pairs(
     skip_bad: bool = False,
     is_csv: bool = False,
 ) -> ReadResult:
-    """Read all sentence pairs of a UTF-8 file; see `iterate_pairs` for the formats.
+    """Read all sentence pairs in a UTF-8 file; see `iterate_pairs` for the formats.
 
     With `skip_bad`, bad lines are left out and counted.
 
@@ -103,8 +103,7 @@ def refuse_mostly_bad(name: str, bad: int, lines: int, first: str = "") -> None:
 def count_kinds(faults: Sequence[str]) -> dict[str, int]:
     """Return the first fault of each kind, with the number of faults of that kind.
 
-    Two faults are of the same kind if they differ only in their line and in the numbers they
-    mention.
+    Two faults are of the same kind if their messages differ only in line numbers and other numbers.
     """
     kinds: dict[str, list[str]] = {}
     for fault in faults:
@@ -119,7 +118,7 @@ def iterate_pairs(
     skip_bad: bool = False,
     is_csv: bool = False,
 ) -> Iterator[Pair | None]:
-    """Yield the pairs of a file one by one; with `skip_bad`, yield None for each bad line.
+    """Yield the pairs in a file one by one; with `skip_bad`, yield None for each bad line.
 
     A file whose name ends in .jsonl, .ndjson or .json is read as JSON lines, and any other file as
     a tab-separated table. In JSON, `columns` are the keys of the object, or of the object under
@@ -127,9 +126,10 @@ def iterate_pairs(
     default is the first two columns. With `is_csv`, a table is read as CSV, with commas and quotes.
 
     Two parallel files, such as corpus.en and corpus.fr, are read line by line: `path` is "corpus"
-    or one of the two files, and `columns` are the suffixes. All of these may be compressed as .gz
-    or .zst, or packed in a .zip. Windows line ends, a byte-order mark and empty lines at the end
-    are allowed. The text is returned in NFC.
+    or one of the two files, and `columns` are the suffixes.
+
+    A file may be compressed as .gz or .zst, or packed in a .zip. Windows line endings, a byte-order
+    mark and empty lines at the end are allowed. The text is returned in NFC.
 
     Raises:
         FileNotFoundError: If there is no such file.
@@ -184,7 +184,7 @@ class PairFile:
 
     @property
     def cache_key(self) -> str:
-        """A cache key, which changes with a file's size or modification time, or how it is read."""
+        """A cache key that depends on each file's size, modification time and reading options."""
         files = [(str(part), *size_and_mtime(part.path)) for part in self.parts]
         return f"{files} {self.columns} {self.is_csv}"
 
@@ -204,7 +204,7 @@ def is_json_lines(part: TextFile) -> bool:
 
 
 def find_files(path: Path, columns: tuple[str, str] | None) -> tuple[TextFile, ...]:
-    """Return the file with a table or JSON lines, or the two parallel files of source and target.
+    """Return the one file with all the pairs, or the two parallel files of source and target.
 
     Raises:
         FileNotFoundError: If there is no such file.
@@ -281,7 +281,7 @@ def find_side_file(stem: Path, column: str) -> Path | None:
 
 
 def list_side_suffixes(path: Path) -> list[str]:
-    """Return the suffixes, such as en and fr, of files whose names are this path plus a suffix."""
+    """Return the suffixes of files named after this path, such as en for corpus.en."""
     names = {strip_packing_suffix(file.name) for file in path.parent.glob(f"{escape(path.name)}.*")}
     return sorted(name.removeprefix(f"{path.name}.") for name in names)
 
@@ -401,7 +401,7 @@ def pair_from_cells(
 
 
 def decode_side(raw: bytes, place: str) -> str:
-    """Return one side of a pair as text.
+    """Decode one side of a pair from UTF-8, and clean it with `clean_side`.
 
     Raises:
         ValueError: If it is not UTF-8, is empty, or has no visible character.
@@ -414,7 +414,7 @@ def decode_side(raw: bytes, place: str) -> str:
 
 
 def describe_byte(error: UnicodeDecodeError) -> str:
-    """Describe a byte that is not UTF-8, and say how to convert a file from Latin-1."""
+    """Return a message about a byte that is not UTF-8, with advice on converting from Latin-1."""
     convert = "iconv -f LATIN1 -t UTF-8 FILE > NEW_FILE"
     byte = error.object[error.start]
     return (

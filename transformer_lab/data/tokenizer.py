@@ -1,7 +1,7 @@
-"""Tokenizers that convert text to token ids and back, by whole words or by subwords.
+"""Convert text to token ids and back, with word tokenizers and subword (BPE) tokenizers.
 
 Training, translators and checkpoints use them through the small interface `Tokenizer`. A third
-kind, SentencePiece, is in `sentence_pieces`.
+kind, for SentencePiece models, is in `sentence_pieces`.
 """
 
 import json
@@ -19,7 +19,7 @@ from transformer_lab.data.sentence_pieces import SentencePieceTokenizer
 from transformer_lab.data.text import to_nfc
 
 SPECIAL_TOKENS = ("<pad>", "<bos>", "<eos>", "<unk>")
-"""The special tokens. Their ids are their indices here: pad 0, bos 1, eos 2, unk 3."""
+"""The special tokens; the id of each one is its index: pad 0, bos 1, eos 2, unk 3."""
 UNK_ID = SPECIAL_TOKENS.index("<unk>")
 
 # An elided form (l', qu'), a word with its inner apostrophes and hyphens, or a single symbol.
@@ -30,18 +30,18 @@ WORD = re.compile(r"(?:[cdjlmnst]|(?:jus|lors|puis|quoi)?qu)'(?=\w)|\w+(?:['-]\w
 class Tokenizer(Protocol):
     """The interface that the package expects from any tokenizer.
 
-    `encode` adds no bos or eos, and `decode` leaves them out.
+    `encode` does not add bos or eos, and `decode` leaves them out.
     """
 
     @property
     def vocab_size(self) -> int:
-        """The number of ids, including special tokens."""
+        """The size of the vocabulary, including special tokens."""
 
     def encode(self, text: str) -> list[int]:
-        """Return the token ids of a text; anything that is not in the vocabulary becomes `unk`."""
+        """Return the token ids of a string, with `unk` for anything outside the vocabulary."""
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text that these ids spell, leaving out pad, bos and eos."""
+        """Convert token ids back to text, leaving out pad, bos and eos."""
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
         """Return a readable string for each id, for example to label an attention map."""
@@ -50,17 +50,17 @@ class Tokenizer(Protocol):
         """Return the words of the text that are not in the vocabulary."""
 
     def to_json(self) -> str:
-        """Return the whole tokenizer as JSON that `tokenizer_from_json` can read."""
+        """Return the tokenizer as a JSON string that `tokenizer_from_json` can read."""
 
 
 class WordTokenizer:
     """A tokenizer with one id for each word of the training text.
 
-    It converts text to lower case, and drops full stops and exclamation marks at the end of a text.
+    It converts text to lower case, and drops any final full stops and exclamation marks.
 
     Args:
         words: The vocabulary without special tokens.
-        joined: The tokens that `decode` writes without a space before them, such as a comma.
+        joined: The tokens that `decode` writes without a preceding space, such as a comma.
 
     Raises:
         ValueError: If a word is not a string, occurs twice, or is the name of a special token.
@@ -77,7 +77,7 @@ class WordTokenizer:
 
     @classmethod
     def train(cls, texts: Iterable[str]) -> "WordTokenizer":
-        """Build a tokenizer whose vocabulary is the words in these texts, most frequent first."""
+        """Build a tokenizer from all words in these texts, the most frequent words first."""
         count: Counter[str] = Counter()
         spaced = set()
         for text in texts:
@@ -98,15 +98,15 @@ class WordTokenizer:
 
     @property
     def vocab_size(self) -> int:
-        """The number of ids, including special tokens."""
+        """The size of the vocabulary, including special tokens."""
         return len(self.words)
 
     def encode(self, text: str) -> list[int]:
-        """Return the ids of the words; a word that is not in the vocabulary becomes `unk`."""
+        """Return the ids of the words in a string, with `unk` for words outside the vocabulary."""
         return [self.ids.get(word, UNK_ID) for word in WORD.findall(normalise(text))]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Join the words into text, without a space after an elision or before `joined` tokens."""
+        """Convert ids to text, with no space after an elision or before a `joined` token."""
         words = [self.words[i] for i in ids if i >= UNK_ID]
         text = ""
         for before, word in zip(["", *words], words, strict=False):
@@ -115,7 +115,7 @@ class WordTokenizer:
         return text
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
-        """Return the word of each id."""
+        """Return the word for each id."""
         return [self.words[i] for i in ids]
 
     def unknown(self, text: str) -> list[str]:
@@ -123,7 +123,7 @@ class WordTokenizer:
         return [word for word in WORD.findall(normalise(text)) if word not in self.ids]
 
     def to_json(self) -> str:
-        """Return the whole tokenizer as JSON that `tokenizer_from_json` can read."""
+        """Return the tokenizer as a JSON string that `tokenizer_from_json` can read."""
         words = self.words[len(SPECIAL_TOKENS) :]
         state = {"kind": "word", "words": words, "joined": sorted(self.joined)}
         return json.dumps(state, ensure_ascii=False)
@@ -133,11 +133,11 @@ class BPETokenizer:
     """A byte-pair encoding (BPE) tokenizer (Sennrich et al. 2016) from the `tokenizers` library.
 
     It starts from bytes, so it can encode any text, and `decode(encode(text))` returns the text in
-    NFC but otherwise unchanged. A space is added before each text, so its first word is split into
-    the same subwords as inside a sentence. Decoding removes that space.
+    NFC but otherwise unchanged. Encoding adds a space before the text, so the first word is split
+    into the same subwords as it would be inside a sentence. Decoding removes the space.
 
     Raises:
-        ValueError: If the token ids are not 0, 1, 2 and so on.
+        ValueError: If the token ids are not consecutive integers starting at 0.
     """
 
     def __init__(self, tokenizer: tokenizers.Tokenizer):
@@ -153,10 +153,10 @@ class BPETokenizer:
 
     @classmethod
     def train(cls, texts: Iterable[str], vocab_size: int) -> "BPETokenizer":
-        """Learn merges from texts until there are `vocab_size` tokens, or no pair is left to merge.
+        """Learn merges from texts until there are `vocab_size` tokens or no pair occurs twice.
 
         Raises:
-            ValueError: If `vocab_size` is too small for the 256 bytes and the special tokens.
+            ValueError: If `vocab_size` is too small to hold the 256 bytes and the special tokens.
         """
         smallest = 256 + len(SPECIAL_TOKENS)
         if vocab_size < smallest:
@@ -179,22 +179,22 @@ class BPETokenizer:
 
     @property
     def vocab_size(self) -> int:
-        """The number of ids, including special tokens."""
+        """The size of the vocabulary, including special tokens."""
         return self.tokenizer.get_vocab_size()
 
     def encode(self, text: str) -> list[int]:
-        """Return the token ids of a text."""
+        """Return the token ids of a string."""
         return self.tokenizer.encode(" " + text, add_special_tokens=False).ids
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the token ids of each text, computed on all cores."""
+        """Return the token ids of each string, computed in parallel on all cores."""
         spaced = [" " + text for text in texts]
         # The fast version does not record where in the text each piece was.
         encodings = self.tokenizer.encode_batch_fast(spaced, add_special_tokens=False)
         return [encoding.ids for encoding in encodings]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text that these ids spell, without special tokens."""
+        """Convert token ids back to text, leaving out special tokens."""
         return self.tokenizer.decode(list(ids), skip_special_tokens=True).removeprefix(" ")
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
@@ -209,7 +209,7 @@ class BPETokenizer:
         return []
 
     def to_json(self) -> str:
-        """Return the whole tokenizer as JSON that `tokenizer_from_json` can read."""
+        """Return the tokenizer as a JSON string that `tokenizer_from_json` can read."""
         state = {"kind": "bpe", "tokenizer": json.loads(self.tokenizer.to_str())}
         return json.dumps(state, ensure_ascii=False)
 
@@ -223,7 +223,7 @@ def normalise(text: str) -> str:
 
 
 def is_elided(word: str) -> bool:
-    """Return whether a word is joined to the next without a space, like l' and qu' in French."""
+    """Return whether a word is an elided form, such as l' or qu', with no space after it."""
     return word.endswith("'")
 
 
@@ -231,7 +231,7 @@ def tokenizer_from_json(text: str) -> Tokenizer:
     """Build a tokenizer from the JSON that `to_json` returned.
 
     Raises:
-        ValueError: If the text is not such JSON; the message says what is wrong.
+        ValueError: If the JSON does not describe a tokenizer; the message says what is wrong.
     """
     try:
         state = json.loads(text)
@@ -251,10 +251,10 @@ def bpe_from_json(text: str) -> tokenizers.Tokenizer:
     """Build a tokenizer of the `tokenizers` library from that library's own JSON.
 
     Raises:
-        ValueError: If the text is not such JSON; if it asks for padding or truncation, which would
-            change the lengths of texts; or if it contains a regular expression. A regular
-            expression may need more steps than the library allows, and the library would then panic
-            in the middle of a text.
+        ValueError: If the JSON is not a valid tokenizer, asks for padding or truncation (which
+            would change the lengths of texts), or contains a regular expression. Matching one may
+            take more steps than the library allows, and the library would then panic while
+            encoding.
     """
     state = json.loads(text)
     for field in ("padding", "truncation"):
@@ -282,7 +282,7 @@ def load_tokenizer(path: Path) -> Tokenizer:
     """Load a tokenizer from a JSON file.
 
     Raises:
-        ValueError: If the file is not a tokenizer; the message names the file.
+        ValueError: If the file does not contain a tokenizer; the message names the file.
     """
     try:
         return tokenizer_from_json(path.read_text(encoding="utf-8"))

@@ -29,9 +29,9 @@ def length_penalty(length: int, alpha: float) -> float:
 
 
 def bytes_per_hypothesis(config: TransformerConfig) -> int:
-    """Return the minimum memory that a partial hypothesis takes up, in bytes.
+    """Return the minimum memory that one partial hypothesis needs, in bytes.
 
-    It counts the logits, the log-probabilities and the KV cache.
+    The logits, the log-probabilities and the KV cache are counted.
     """
     heads = config.num_key_value_heads or config.num_heads
     kept = heads * (config.key_size + config.value_size) * INITIAL_CAPACITY
@@ -96,9 +96,10 @@ def beam_search(
     keeps its width, as in Hugging Face's `generate`.
 
     A sentence leaves the batch when its beam is empty, or when no partial hypothesis can still
-    become one of the `n_best` best. After these, the list holds any other hypotheses that have
-    ended by then. By default, `max_length` is the length of each source + 50 (§6.1); a hypothesis
-    that is unfinished at that length is cut off. `alpha` is the exponent of `length_penalty`.
+    become one of the `n_best` best. Its list begins with these `n_best` hypotheses, followed by any
+    others that have ended by then. By default, `max_length` is the length of each source + 50
+    (§6.1); a hypothesis that is unfinished at that length is cut off. `alpha` is the exponent of
+    `length_penalty`.
 
     Raises:
         ValueError: If the beam does not fit into memory, `n_best` exceeds `beam_size`, or `alpha`
@@ -196,8 +197,8 @@ def next_beam(
     """Return the partial hypotheses that `goes_on` marks, ready for the next step.
 
     A sentence that has fewer hypotheses than the others is padded with hypotheses of value −∞. If
-    there are still `width` hypotheses, each takes the place of the one it extends if possible, so
-    few rows of the cache have to move.
+    there are still `width` hypotheses, each replaces the one that it extends if possible, so few
+    rows of the cache have to move.
     """
     widest = int(goes_on.sum(dim=1).max())
     order = goes_on.byte().argsort(dim=1, descending=True, stable=True)[:, :widest]
@@ -208,10 +209,10 @@ def next_beam(
 
 
 def order_in_place(parent: Int[Tensor, "sentences width"]) -> Int[Tensor, "sentences width"]:
-    """Return the index of the candidate that goes to each place in the beam.
+    """Return the index of the candidate to put at each position in the beam.
 
-    A place gets the first candidate that extends the hypothesis there (see `parent`). If there is
-    none, it gets a candidate whose own place is already taken.
+    A position gets the first candidate that extends the hypothesis there (see `parent`). If there
+    is none, it gets a candidate whose parent's position is already taken.
     """
     younger = (parent[:, :, None] == parent[:, None, :]).tril(-1).any(dim=2)
     free = (

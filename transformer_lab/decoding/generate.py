@@ -1,4 +1,4 @@
-"""Decode one word at a time, each chosen from the logits and never revised."""
+"""Decode word by word: each word is chosen from the logits and never revised."""
 
 from collections.abc import Callable
 

@@ -12,11 +12,11 @@ from transformer_lab.model.positions import longest
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """One translation as ids, without bos; eos is included unless the length limit cut it off.
+    """One translation as token ids, without bos, and with eos unless it was cut off.
 
     `log_probability` is the sum of the log-probabilities of `ids`, in nats. `score` is the number
     used for ranking: in beam search, it is the log-probability divided by the length penalty.
-    Greedy decoding and sampling do not rank, so there it is the log-probability itself.
+    In greedy decoding and sampling, which do not rank, it is the log-probability itself.
     """
 
     ids: tuple[int, ...]

@@ -1,8 +1,9 @@
-"""Greedy decoding with a draft: a small model guesses ahead, and a large one checks in one pass.
+"""Speculative greedy decoding: a small draft model guesses ahead, and a large model checks.
 
 This is the method of Leviathan et al. 2023 and Chen et al. 2023 for greedy decoding, where checking
-means asking whether the large model would have written the same word. The result is always the
-large model's own greedy translation; a good draft merely reduces the number of passes.
+means asking whether the large model would have written the same word. One pass checks all guesses
+of a round. The result is always the large model's own greedy translation; a good draft merely
+reduces the number of passes.
 """
 
 import torch
@@ -48,8 +49,8 @@ def speculative_greedy(
 
     Raises:
         ValueError: If `ahead` is not an integer of at least 1, if `source` is not one sentence, or
-            if the models have different vocabulary sizes, bos or eos. The caller must make sure
-            that equal ids mean equal words, because a model knows only ids.
+            if the models have different vocabulary sizes, bos ids or eos ids. The caller must make
+            sure that equal ids mean equal words, because a model knows only ids.
     """
     ahead = check_positive_integer("ahead", ahead)
     source_mask = mask_of_source(source, source_mask, model.config.pad_id)

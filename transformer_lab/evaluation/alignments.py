@@ -21,7 +21,7 @@ NULL_PROBABILITY = 0.08
 
 
 def split_words(text: str) -> list[str]:
-    """Split a text into words and single punctuation marks; words may contain apostrophes."""
+    """Split a string into words and single punctuation marks; words may contain apostrophes."""
     return re.findall(r"\w+(?:['’]\w+)*|[^\w\s]", text)
 
 
@@ -92,7 +92,7 @@ def likeliest_links(
 
 
 def number_words(texts: Iterable[Words]) -> list[np.ndarray]:
-    """Return each text as an array of word ids; words that differ only in case get the same id."""
+    """Return an array of ids for each list of words; words that differ only in case share an id."""
     known: dict[str, int] = {}
     return [
         np.array([known.setdefault(word.lower(), len(known)) for word in text]) for text in texts

@@ -22,7 +22,7 @@ TOKENIZATIONS = {
 All other scripts use "13a", which would treat a whole sentence in one of these scripts as one word.
 """
 UNSPACED = 0.15
-"""The minimum share of letters in such a script for its tokenization to be chosen.
+"""The minimum share of letters in unspaced scripts for one of their tokenizations to be chosen.
 
 It is low because technical Chinese may contain more Latin letters than Chinese characters: a name
 has many letters, but a Chinese word often has only two characters.
@@ -40,7 +40,7 @@ class Scores:
 
 
 def score(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
-    """Return the corpus BLEU and chrF of detokenised texts, with their signatures.
+    """Return the corpus BLEU and chrF of detokenised translations, with their signatures.
 
     BLEU uses the tokenization that `choose_bleu_tokenization` picks for the references.
 
@@ -76,7 +76,7 @@ def choose_bleu_tokenization(references: Iterable[str]) -> str:
 
 
 def sentence_chrf(hypothesis: str, reference: str) -> float:
-    """Return the chrF of one text, from 0 to 100, using character n-grams up to n = 6.
+    """Return the chrF of one translation, from 0 to 100, using character n-grams up to n = 6.
 
     Source: Popović 2015.
     """

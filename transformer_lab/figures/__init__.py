@@ -1,6 +1,6 @@
-"""Pictures: arrays go in and matplotlib figures come out, each with alt text made from its numbers.
+"""Draw arrays as matplotlib figures, each with alt text made from its numbers.
 
-Notebooks, studies and the lab's still pictures use them.
+Notebooks, studies and the lab's still pictures use these functions.
 """
 
 from transformer_lab.figures.architecture import architecture

@@ -1,4 +1,4 @@
-"""Alt text: what a picture shows, in words made from its numbers, for readers who cannot see it."""
+"""Alt text made from a picture's numbers, for readers who cannot see the picture."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,7 +21,7 @@ def add_alt_text(figure: Figure, title: str, seen: str) -> None:
 
 
 def format_number(value: float) -> str:
-    """Format a number with three significant digits, as read aloud: 0.0123, −4, 16,400."""
+    """Format a number with three significant digits for reading aloud, such as 0.0123 or 16,400."""
     if np.isnan(value):
         return "nothing"
     if np.isinf(value):
@@ -32,7 +32,7 @@ def format_number(value: float) -> str:
 
 
 def join_with_and(parts: Sequence[str]) -> str:
-    """Join texts into a list such as "a, b and c"."""
+    """Join strings into a list such as "a, b and c"."""
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
@@ -44,7 +44,7 @@ def describe_map(
     row: int | None = None,
     mask: np.ndarray | None = None,
 ) -> str:
-    """Describe a map of weights: each query's strongest key, and the framed row."""
+    """Describe a map of weights: the strongest key of each query, the framed row, and the mask."""
     text = f"Map of weights, {len(queries)} rows by {len(keys)} columns. "
     order = sorted(range(len(queries)), key=lambda n: -weights[n].max())[:MOST_ROWS]
     some = "" if len(order) == len(queries) else f" of the {MOST_ROWS} surest rows"
@@ -60,12 +60,12 @@ def describe_map(
 
 
 def describe_strongest(weights: np.ndarray, query: str, keys: Sequence[str]) -> str:
-    """Say which key has the largest weight in a row."""
+    """Name the key that has the largest weight in a row, and give that weight."""
     return f"{query} on {keys[int(weights.argmax())]} {weights.max():.2f}"
 
 
 def describe_panels(panels: Mapping[str, np.ndarray], keys: Sequence[str]) -> str:
-    """Describe several maps of weights: how sure each is, and the key that most rows look at."""
+    """Describe several maps of weights: how sharp each is, and the key that most rows look at."""
     said = []
     for name, weights in panels.items():
         best = weights.argmax(axis=1)
@@ -97,7 +97,7 @@ def describe_lines(
 
 
 def drop_rounding_noise(lines: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the lines, with every value below a hundred-thousandth of the largest set to 0.
+    """Set every value below a hundred-thousandth of the largest to 0, and return the lines.
 
     Such values are too small to see, and they may be rounding errors, which differ between
     processors.
@@ -156,7 +156,7 @@ def describe_grids(
 
 
 def format_cell(value: float, digits: int) -> str:
-    """Format a number as its cell shows it, without trailing zeros."""
+    """Format a number with as many decimals as in its cell, but without trailing zeros."""
     return format_number(float(f"{value:z.{digits}f}"))
 
 

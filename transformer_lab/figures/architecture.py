@@ -1,4 +1,4 @@
-"""Figure 1 of the paper as a drawing, optionally with a model's shapes or highlighted boxes."""
+"""Draw Figure 1 of the paper, optionally with a model's shapes or highlighted boxes."""
 
 from collections.abc import Collection, Mapping
 
@@ -51,7 +51,7 @@ def architecture(
     layers: tuple[int | str, int | str] = ("N", "N"),
     title: str = "",
 ) -> Figure:
-    """Draw encoder and decoder side by side, in the paper's order (Figure 1, post-norm).
+    """Draw the encoder and the decoder of Figure 1 side by side, with post-norm as in the paper.
 
     Args:
         labels: For some of the `BOXES`, text to write below the name, such as the output's shape.
@@ -60,7 +60,7 @@ def architecture(
         title: The figure's title.
 
     Raises:
-        ValueError: If a label or a highlighted part does not belong to a box.
+        ValueError: If `labels` or `lit` names a box that does not exist.
     """
     labels = labels or {}
     for name, given in (("labels", labels), ("lit", lit)):
@@ -127,7 +127,7 @@ def box_bottom(row: int) -> float:
 def draw_box(
     axes: Axes, column: float, row: int, text: str, label: str, part: str, look: str
 ) -> None:
-    """Draw one box with its name, and the label below the name."""
+    """Draw one box with its name, and a label below the name."""
     edge = {"plain": COLOURS[part], "lit": HIGHLIGHT, "quiet": COLOURS["mask"]}[look]
     box = FancyBboxPatch(
         (column, box_bottom(row)),

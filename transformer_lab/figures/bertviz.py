@@ -1,7 +1,7 @@
-"""Show a record in BertViz, a widely used viewer whose pages load scripts from the network.
+"""Show a record in BertViz, a widely used attention viewer that loads scripts from the network.
 
-BertViz (Vig 2019) draws in the browser with scripts that it loads, so its views stay blank offline
-and in a reopened notebook. `transformer_lab.lab(record)` shows the same record without a network.
+BertViz (Vig 2019) draws with these scripts in the browser, so its views stay blank offline and in
+a reopened notebook. `transformer_lab.lab(record)` shows the same record without a network.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""Boxes with a word inside, arrows whose thickness shows a weight, and the cover over hidden words.
+"""Draw boxes around words, arrows whose thickness shows a weight, and covers over hidden words.
 
-`sentence` decides where they go. Positions and sizes are in inches, but the thickness of arrows is
-in points.
+The module `sentence` decides where they go. Positions and sizes are in inches, but the thickness of
+arrows is in points.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ HEAD_NAMES = {f"head {number}": colour for number, colour in enumerate(HEADS, st
 
 
 def colour_of(part: str) -> str:
-    """Return the colour of a part, or a quiet colour for ""."""
+    """Return the colour of a part, or grey for ""."""
     return {"": QUIET, **COLOURS, **HEAD_NAMES}[part]
 
 
@@ -59,7 +59,7 @@ def draw_box(
 
 
 def draw_cover(axes: Axes, left: float, low: float, wide: float, high: float) -> None:
-    """Draw a cover over hidden words, through which they still show."""
+    """Draw a cover over hidden words; the words themselves stay readable."""
     sheet = Rectangle(
         (left, low),
         wide,

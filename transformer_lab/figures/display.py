@@ -17,12 +17,12 @@ MOST_COLOURS = 64
 
 
 def show(figure: Figure, *, alt: str = "") -> None:
-    """Show a figure in a notebook, with `alt` as the text for readers who cannot see it.
+    """Show a figure in a notebook, with `alt` as the alt text for readers who cannot see it.
 
     By default, `alt` is the figure's own alt text, made from its title and its numbers.
 
     The picture is sent inside HTML, because that is the only place where JupyterLab reads alt text.
-    The function returns nothing, so nothing else is printed.
+    The function returns None, so the notebook prints nothing else.
     """
     display(picture(figure, alt or read_alt_text(figure)), raw=True)
 
@@ -38,7 +38,7 @@ def with_alt_text(drawn: Figure | tuple[Figure, str]) -> tuple[Figure, str]:
 
 
 def picture(figure: Figure, alt: str, *, coarse: bool = False) -> dict[str, str]:
-    """Return a figure as a Jupyter output, by MIME type: HTML, and the alt text as plain text.
+    """Return a figure as a Jupyter MIME bundle: HTML, and the alt text as plain text.
 
     For `coarse`, see `quantize_colours`.
     """
@@ -59,7 +59,7 @@ def image_tag(image: Image.Image, alt: str, *, width: int) -> str:
 
 
 def encode_webp(image: Image.Image) -> str:
-    """Return an image as lossless WebP in base64, which is a quarter smaller than PNG."""
+    """Return an image as lossless WebP in base64; WebP is a quarter smaller than PNG here."""
     written = io.BytesIO()
     image.convert("RGB").save(written, "webp", lossless=True, quality=100)
     return base64.b64encode(written.getvalue()).decode()

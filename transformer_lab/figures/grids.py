@@ -47,11 +47,11 @@ def number_grids(
 ) -> Figure:
     """Draw small matrices side by side, with every number written in its cell.
 
-    Numbers of either sign share one colour scale in all matrices. Matrices that do not fit side by
-    side on a page continue below.
+    All matrices of signed numbers share one colour scale. Matrices that do not fit side by side on
+    a page continue below.
 
     Args:
-        grids: The matrices by name; the name is written above, with the shape.
+        grids: The matrices by name; each name is written above its matrix.
         title: The figure's title.
         rows: For some matrices, a label for each row.
         columns: For some matrices, a label for each column.
@@ -125,7 +125,7 @@ def check_grids(
 
 
 def split_into_lines(widths: Sequence[float]) -> list[list[int]]:
-    """Split panels into lines no wider than a page, and return the panel indices of each line.
+    """Arrange panels in rows no wider than a page, and return the panel indices of each row.
 
     `widths` holds the widths of the panels in inches.
     """
@@ -165,7 +165,10 @@ def make_axes_side_by_side(
 
 
 def lines_above(name: str, grid: np.ndarray, shape: bool) -> list[str]:
-    """Return the lines above a matrix: its name, wrapped if it is long, and its shape if wanted."""
+    """Return the lines of a matrix's heading: its name, wrapped if it is long, and its shape.
+
+    If `shape` is False, the shape is left out.
+    """
     letters = max(14, round(grid.shape[1] * ROOM_FOR_A_NUMBER / 0.07))
     lines = [part for line in name.split("\n") for part in wrap_title(line, letters).split("\n")]
     return [*lines, f"({grid.shape[0]}, {grid.shape[1]})"] if shape else lines
@@ -177,7 +180,7 @@ def name_grid(
     rows: Sequence[str] | None,
     columns: Sequence[str] | None,
 ) -> None:
-    """Write the lines above a matrix, and the labels of its rows and columns if there are any."""
+    """Write the heading of a matrix, and the labels of its rows and columns if there are any."""
     axes.set_title("\n".join(map(format_formulas, lines)), fontsize=9, fontweight="normal", pad=6)
     for axis, labels in (("x", columns), ("y", rows)):
         if labels:

@@ -1,4 +1,4 @@
-"""Attention weights as maps and as bars; functions return a `Figure` without showing it."""
+"""Draw attention weights as heatmaps and bars; functions return a `Figure` without showing it."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -123,8 +123,8 @@ def attention_panels(
     """Draw several heads' weights for the same tokens side by side, on one scale from 0 to 1.
 
     Args:
-        panels: The maps of weights, (query, key), by title; there are at most 4 in a line, or 2 if
-            4 would be too small.
+        panels: The maps of weights, (query, key), by title; there are at most 4 side by side, or 2
+            if 4 would be too small.
         queries: The token of each row.
         keys: The token of each column.
         title: The figure's title.
@@ -181,15 +181,15 @@ def weight_bars(
     parts: Sequence[str] = (),
     value_label: str = "weight",
 ) -> Figure:
-    """Draw rows of weights as bars, one panel below the other, all on the scale from 0 to 1.
+    """Draw rows of weights as bars, one panel below the other, all on a scale from 0 to 1.
 
     Args:
         rows: Rows of weights, from 0 to 1.
         labels: A title for each row, written above its panel.
-        keys: The token of each column.
+        keys: The token of each bar.
         title: The figure's title.
-        parts: For each row, a name from `COLOURS` such as "encoder", whose colour its bars get; by
-            default, all bars get the query's colour.
+        parts: For each row, a name from `COLOURS`, such as "encoder", that sets the colour of its
+            bars; by default, all bars have the colour of queries.
         value_label: The label of each y axis.
 
     Raises:
@@ -254,7 +254,7 @@ def masked_note(mask: np.ndarray | None) -> list[str]:
 
 
 def draw_weights(axes: Axes, weights: np.ndarray, mask: np.ndarray | None) -> AxesImage:
-    """Draw the cells of one map on the scale from 0 to 1, or in grey where the mask hides a key."""
+    """Draw the cells of one map on a colour scale from 0 to 1, with masked cells in grey."""
     shown = weights if mask is None else np.ma.array(weights, mask=~mask)
     axes.set_facecolor(MASKED)
     return axes.imshow(shown, cmap=WEIGHTS, vmin=0, vmax=1, aspect="equal")
@@ -263,7 +263,7 @@ def draw_weights(axes: Axes, weights: np.ndarray, mask: np.ndarray | None) -> Ax
 def label_axis(
     axes: Axes, axis: str, tokens: Sequence[str], label: str, bold: Collection[int | None] = ()
 ) -> None:
-    """Write the tokens along an axis, and a caption that says what they are."""
+    """Write the tokens along an axis, and the label of the axis."""
     line = axes.xaxis if axis == "x" else axes.yaxis
     line.set_ticks(range(len(tokens)), [visible(token) for token in tokens])
     line.set_label_text(label)
@@ -276,10 +276,10 @@ def label_axis(
 
 
 def visible(token: str) -> str:
-    """Return a token with leading and trailing white space made visible, as subwords may have some.
+    """Return a token with its leading and trailing white space made visible.
 
-    Part of a character, as found in byte-level tokens, becomes a question mark, and a very long
-    word is cut short.
+    Subwords often begin or end with white space. Part of a character, as found in byte-level
+    tokens, becomes a question mark, and a very long word is cut short.
     """
     token = token if len(token) <= LONGEST_LABEL else token[: LONGEST_LABEL - 1] + "…"
     token = token.encode(errors="replace").decode()

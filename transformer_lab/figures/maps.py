@@ -1,4 +1,4 @@
-"""Large maps of numbers of either sign, and positions as clock hands."""
+"""Draw large matrices of signed numbers as maps, and positions as clock hands."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
@@ -39,7 +39,7 @@ def signed_map(
         value_label: The label of the colour bar: what the numbers are.
         edges: The values on the axes at the left, right, bottom and top of the map; by default, the
             axes show row and column indices.
-        limits: The range of the colours, so that pictures can be compared. If the first number is
+        limits: The range of the colours, so that pictures can be compared. If the lower limit is
             not above 0, the colours are symmetric about 0.
 
     Raises:
@@ -95,7 +95,7 @@ def stage_panels(
         stages: The arrays by name, in the order in which they are computed.
         tokens: The token of each row.
         weights: The names of the stages that are attention weights.
-        across: The number of panels in a line.
+        across: The number of panels side by side.
         features: The maximum number of columns to draw for each stage.
         limit: The number drawn in the deepest red; by default, 2% of all magnitudes exceed it.
         title: The figure's title.
@@ -153,12 +153,12 @@ def clock_hands(
     """Draw each pair (sin, cos) of a position as a clock hand that turns clockwise.
 
     Args:
-        angles: For each of up to 4 names, such as a position, the angle on each clock in radians.
+        angles: The angle on each clock in radians, for up to 4 hands by name, such as a position.
         names: The name of each clock.
         title: The figure's title.
 
     Raises:
-        ValueError: If `angles` has more than 4 names, or a name does not have an angle per clock.
+        ValueError: If `angles` has more than 4 names, or a name lacks an angle for some clock.
     """
     for name, row in angles.items():
         check(

@@ -34,7 +34,7 @@ def curves(
     each: Mapping[str, Sequence[Sequence[float]] | np.ndarray] | None = None,
     y_limits: tuple[float, float] | None = None,
 ) -> Figure:
-    """Draw lines over the same x, with each line's name at its right end.
+    """Draw lines over the same x values, with each line's name at its right end.
 
     Args:
         x: The x values, (points).
@@ -45,8 +45,8 @@ def curves(
         log: The axes that use a logarithmic scale.
         dashed: The names of lines that are theory rather than measurement.
         colours: For some lines, a name from `COLOURS` if the line stands for a part that has its
-            own colour, or an index in `LINES` if the same line occurs in another picture.
-        spread: For some lines, the lower and upper edge of a band, (2, points).
+            own colour, or an index into `LINES` if the same line occurs in another picture.
+        spread: For some lines, the lower and upper edges of a band, (2, points).
         each: For some lines, thin lines of the same colour, (runs, points), such as the runs behind
             a mean.
         y_limits: The range of the y axis; by default, it covers everything.
@@ -114,9 +114,9 @@ def curves(
 
 
 def tick_where_data_is(axes: Axes, x: np.ndarray) -> None:
-    """Put the ticks of the x axis at the points, if there are few points.
+    """Put the ticks of the x axis at the data points if there are few of them.
 
-    Otherwise, put the ticks of a linear axis at whole numbers if all points are whole.
+    Otherwise, put the ticks of a linear axis at whole numbers if all points are whole numbers.
     """
     if len(x) > SEVERAL:
         if axes.get_xscale() == "linear" and np.array_equal(x, x.round()):

@@ -1,4 +1,4 @@
-"""A sentence as a drawing: words in boxes, arrows between them, and a cover over hidden words."""
+"""Draw a sentence: words in boxes, arrows between them, and a cover over hidden words."""
 
 import math
 from collections.abc import Collection, Iterator, Sequence
@@ -25,7 +25,7 @@ from transformer_lab.figures.style import COLOURS, MASKED, QUIET, course_style
 from transformer_lab.figures.titles import add_title
 
 WIDEST = 6.4
-"""The maximum width in inches; at just over half size, as on a phone, a picture stays readable."""
+"""The maximum width in inches; a picture stays readable at just over half size, as on a phone."""
 NARROWEST, ROOM_FOR_TITLES = 4.4, 5.2  # inches
 BOX, NOTE = 0.36, 0.3  # inches; the heights of a word's box and of the box attached to it
 PAD, GAP, EDGE = 0.1, 0.22, 0.15  # inches; in a box, from box to box, and to the picture's edge
@@ -62,7 +62,7 @@ class Arrows:
 
     `weights` has a row for each upper word and a column for each lower one, as in attention. An
     arrow's thickness shows its weight, from 0 to 1, and 0 means no arrow. The arrows point up
-    unless `down` is set. `labels` are written on the arrows: a text for each weight ("" for none),
+    unless `down` is set. `labels` are written on the arrows: a string for each weight ("" for none)
     or True to show the weights. `lower` is the index of the lower row, counted from 0 at the
     bottom.
     """
@@ -83,7 +83,7 @@ class Arrows:
 
 @dataclass(frozen=True)
 class Panel:
-    """A drawing: rows from the bottom up, the arrows between them, and a name written above."""
+    """One panel: rows from the bottom up, the arrows between them, and a name written above."""
 
     rows: Sequence[Words]
     arrows: Sequence[Arrows] = ()
@@ -185,7 +185,7 @@ def check_panel(panel: Panel) -> None:
 
 
 def break_into_lines(plans: "Sequence[Plan]") -> "Iterator[list[Plan]]":
-    """Yield the panels of each line: as many as fit side by side."""
+    """Arrange the panels in as few lines as the width allows, and yield the panels of each line."""
     for lines in range(1, len(plans) + 1):
         each = -(-len(plans) // lines)
         cut = [list(plans[n : n + each]) for n in range(0, len(plans), each)]
@@ -238,7 +238,7 @@ class Plan:
         return STEEP if slants else STRAIGHT + 0.25 * labelled
 
     def text_width(self, text: str, size: float, *, bold: bool = False) -> float:
-        """Return the width of a text in inches."""
+        """Return the width of a string in inches."""
         if not text:
             return 0.0
         written = self.measure.text(
@@ -359,7 +359,7 @@ def describe_panel(panel: Panel) -> str:
 
 
 def describe_arrows(arrows: Arrows, below: Words, above: Words) -> str:
-    """Describe where the arrows between two rows begin and end, and what is written on them."""
+    """Describe where the arrows between two rows begin and end, and give their labels."""
     drawn = list(arrows.drawn())
     numbers = (
         (arrows.lower + 2, arrows.lower + 1)

@@ -1,4 +1,4 @@
-"""The look of the course's pictures, where one colour means the same thing everywhere."""
+"""The style of the course's pictures, in which a colour means the same thing everywhere."""
 
 import base64
 from collections.abc import Iterator
@@ -15,9 +15,9 @@ COLOURS = {
     "encoder": "#3c1195",
     "decoder": "#97187a",
 }
-"""The colours of the parts, with a contrast of at least 3 : 1 to the paper.
+"""The colours of the model's parts, with a contrast of at least 3 : 1 to the background.
 
-Colour-blind readers can tell them apart; a test measures both.
+Colour-blind readers can tell them apart. A test checks this and the contrast.
 """
 HEADS = ("#4a1fd0", "#0e8f9e", "#8f0f2e", "#999400")
 """The colours of heads, for pictures with several heads.
@@ -29,22 +29,22 @@ INK, QUIET, PAPER = "#1c1c1c", "#5f5f5f", "#ffffff"
 HIGHLIGHT = "#ff6a00"
 """The colour that frames a row or a cell of a map; no weight has it."""
 WEIGHTS = "viridis"
-"""The colour map for weights, always from 0 to 1."""
+"""The colour map for weights from 0 to 1, and for maps whose numbers are all above 0."""
 SIGNED = "RdBu_r"
 """The colour map for numbers of either sign, always symmetric about 0."""
 MASKED = "#dedede"
 """The colour of a cell that may not be attended to; no weight has it, not even 0."""
 LINES = ("#0086d1", "#b3470a", "#08602b", "#97187a", "#3c1195", "#c67a05")
-"""The colours of curves that do not stand for a part of the model, in this order.
+"""The colours of curves that do not stand for a part of the model, in order of use.
 
 A test checks that colour-blind readers can tell them apart.
 """
 
 PAGE = 7.8
-"""The width of the page's column in inches, which is 750 CSS pixels; no picture is wider."""
+"""The column width of the page in inches (about 750 CSS pixels); no picture is wider."""
 
 SCREEN_DPI = 96
-"""A CSS pixel is 1/96 inch, so a 9-point font is as tall as the text around the picture."""
+"""CSS pixels per inch; with 96, a 9-point font is as tall as the text around the picture."""
 PIXEL_RATIO = 2
 """The number of pixels per CSS pixel, which keeps pictures sharp on a high-resolution screen."""
 

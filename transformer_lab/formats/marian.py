@@ -10,8 +10,8 @@ and not from ids.
 Its translations may differ from those of Transformers' `generate` for four reasons:
 
 - Length penalty. `generate` divides a log-probability by length^p, and the paper by ((5 + length) /
-  6)^α (see `length_penalty`). Between one token and ten, the first grows from 1 to 10 for p = 1,
-  and the second from 1 to 2.5 for α = 1. With p = α = 0, both divide by 1.
+  6)^α (see `length_penalty`). From one token to ten, the first divisor grows from 1 to 10 for
+  p = 1, and the second from 1 to 2.5 for α = 1. With p = α = 0, both are 1.
 - Width. `generate` replaces a finished hypothesis with the next best one, as `beam_search` does
   with `narrow=False`. The option `early_stopping="never"` corresponds to our stopping rule.
 - Padding. `generate` forbids the padding token after the softmax, so the other probabilities no
@@ -62,7 +62,7 @@ OUR_TOKENIZERS = ("source_tokenizer.json", "target_tokenizer.json")
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 """The weight file that is read, and the pickle of older checkpoints, which is rejected."""
 INDEX = "model.safetensors.index.json"
-"""The file that says which file contains which weight, if a checkpoint has several files."""
+"""The index of a checkpoint with several weight files; it names the file of each weight."""
 FLOATS = ("F64", "F32", "F16", "BF16")
 """The dtypes that saved weights may have, by their names in safetensors."""
 UNUSED = "<unused {}>"
@@ -105,9 +105,9 @@ def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
     a folder, and pass the folder. `Translator.save` saves the translator in our own format.
 
     Weights are read only from safetensors, from one file or from several with an index. No code
-    from a checkpoint is run: a pickle (pytorch_model.bin) is rejected, and the error shows the line
-    of code that converts it. Added tokens become single tokens of our tokenizers. The model never
-    writes ids without a token.
+    from a checkpoint is run: a pickle (pytorch_model.bin) is rejected, and the error shows a
+    command that converts it. Added tokens become single tokens of our tokenizers. The model never
+    writes an id that has no token.
 
     Raises:
         ValueError: If `transformers` or `sentencepiece` is not installed, a file is missing, or the
@@ -172,7 +172,7 @@ def load_marian_model(name: str) -> Any:
     """Load a checkpoint as Transformers' own model.
 
     Raises:
-        ValueError: If weights are missing or there are extra layers.
+        ValueError: If weights cannot be read, if any are missing, or if there are extra layers.
     """
     import transformers
 
@@ -194,7 +194,7 @@ def load_marian_model(name: str) -> Any:
 
 
 def load_marian_tokenizers(name: str, config: TransformerConfig) -> tuple[Tokenizer, Tokenizer]:
-    """Load both tokenizers: our own if the folder has them, and SentencePiece otherwise."""
+    """Load both tokenizers: ours if the folder has their files, and SentencePiece otherwise."""
     from transformers import MarianTokenizer
 
     ours = [Path(name) / file for file in OUR_TOKENIZERS]
@@ -238,15 +238,15 @@ def has_space_rules(token: Any) -> bool:
 def name_unused_ids(vocabulary: dict[str, int], size: int) -> dict[str, int]:
     """Return the vocabulary, with a placeholder name for each id below `size` that has no token.
 
-    For speed, the number of embeddings is often rounded up to a multiple of 8 or 64, without tokens
-    for the extra rows.
+    For speed, the number of embeddings is often rounded up to a multiple of 8 or 64, and the extra
+    rows have no tokens.
     """
     unused = set(range(size)) - set(vocabulary.values())
     return vocabulary | {UNUSED.format(i): i for i in sorted(unused)}
 
 
 def forbid_unused(model: Transformer, target: Tokenizer) -> None:
-    """Give ids without a token an output bias of −∞, so that the model never writes them."""
+    """Give each id that has no token an output bias of −∞, so that the model never writes it."""
     if isinstance(target, SentencePieceTokenizer):
         unused = [i for i, piece in target.pieces.items() if piece == UNUSED.format(i)]
         with torch.no_grad():
@@ -310,7 +310,7 @@ def check_files(folder: Path) -> None:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """Return the weight files: a single one, those that an index lists, or none if neither exists.
+    """Return the weight files: a single file, those that the index lists, or an empty list.
 
     Raises:
         ValueError: If the index is damaged, or lists a file that is not in this folder.
@@ -331,7 +331,7 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 def check_floats(folder: Path) -> None:
-    """Raise a ValueError if weights are not saved as floats, as Transformers would misread them."""
+    """Raise a ValueError unless all weights are floats; Transformers would misread other types."""
     import safetensors
 
     for path in weight_files(folder):
@@ -347,7 +347,7 @@ def check_floats(folder: Path) -> None:
 
 
 def check_config(found: Any) -> None:
-    """Raise a ValueError for the first field of config.json that our model does not support."""
+    """Raise a ValueError for the first field of config.json whose value is not supported."""
     for name, value in EXPECTED.items():
         check(name, getattr(found, name, value), repr(value), getattr(found, name, value) == value)
     for name in ("attention_heads", "ffn_dim"):
@@ -399,13 +399,13 @@ def config_from_marian(c: Any, unk_id: int | None = None) -> TransformerConfig:
 def from_marian(theirs: Any, unk_id: int) -> Transformer:
     """Build our model with a Marian model's weights, in evaluation mode.
 
-    All logits except the padding's are equal to the Marian model's.
+    All logits except the padding token's equal those of the Marian model.
 
     Feature j of our residual stream is feature `interleave(d_model)[j]` of theirs. Weights that
     read the stream have their columns reordered, and weights that write to it have their rows
     reordered. Inside a head or the feed-forward network, the order stays the same. LayerNorm treats
-    all features alike. If padding starts the decoder, our model never writes it; otherwise, even
-    the padding's logit equals theirs.
+    all features alike, so the new order does not change its result. If the padding token starts the
+    decoder, our model never writes it; otherwise, even its logit equals theirs.
     """
     config = config_from_marian(theirs.config, unk_id)
     with SkipInit():

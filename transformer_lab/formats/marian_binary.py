@@ -29,7 +29,7 @@ BYTES = {FLOATS: 4, INTEGERS: 1}
 """The bytes per number, by type of weight; integers are followed by their scale, a float."""
 EMBEDDINGS = "Wemb"
 ROUNDING = "_QuantMultA"
-"""The suffix of Marian's scales for rounding inputs, which we skip because we compute in floats."""
+"""The name suffix of Marian's input scales, which we skip because we compute in floats."""
 SETTINGS = "special:model.yml"
 
 
@@ -67,7 +67,7 @@ class MarianFile:
         return sum(math.prod(i.shape) for i in self.items.values() if i.kind in BYTES)
 
     def check_all_read(self) -> None:
-        """Raise a ValueError if any weight was left unread, as it belongs to a different model."""
+        """Raise a ValueError if the model has not read all weights in the file."""
         weights = {name for name, item in self.items.items() if item.kind in BYTES}
         if left := sorted(n for n in weights - self.read if not n.endswith(ROUNDING)):
             raise ValueError(
@@ -75,10 +75,10 @@ class MarianFile:
             )
 
     def settings(self) -> dict[str, str]:
-        """Return the model's settings by name, as text.
+        """Return the model's settings by name, as strings.
 
         Raises:
-            ValueError: If the file has none.
+            ValueError: If the file has no settings, or if they are damaged.
         """
         if SETTINGS not in self.items:
             raise ValueError(f"{self.path} has no {SETTINGS}; expected a model file")
@@ -90,7 +90,7 @@ class MarianFile:
         return {name: value.strip().strip('"') for name, _, value in pairs}
 
     def array(self, name: str, *shape: int) -> Float[np.ndarray, "..."]:
-        """Return a weight as floats, in the requested shape.
+        """Return a weight as floats, and check that it has the requested shape.
 
         A matrix stored in 8 bits is returned as (out, in), and embeddings as (word, d_model); a
         matrix of floats keeps the file's order. A weight (1, n) is returned as a vector if the
@@ -149,7 +149,7 @@ def read_items(data: bytes) -> dict[str, Item]:
 
 
 def check_size(name: str, item: Item) -> None:
-    """Raise a ValueError if a weight's shape is invalid, or needs more bytes than the item has."""
+    """Raise a ValueError if a weight's shape is invalid or needs more bytes than the item has."""
     if item.kind not in BYTES:
         return
     fits = len(item.shape) > 0 and min(item.shape) > 0

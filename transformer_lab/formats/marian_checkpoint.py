@@ -36,7 +36,9 @@ def make_marian_checkpoint(
     rate: float = 3e-3,
     seed: int = 0,
 ) -> Path:
-    """Write config.json, model.safetensors, source.spm, target.spm and vocab.json into `folder`.
+    """Train a small MarianMT model, and write it to `folder` as an OPUS-MT checkpoint.
+
+    The files include config.json, model.safetensors, source.spm, target.spm and vocab.json.
 
     The SentencePiece model of each language has at most `vocab_size` pieces; the checkpoint's
     vocabulary is the union of both. Like real models, this one has an output bias, which holds

@@ -17,8 +17,8 @@ from transformer_lab.model.encoder import EncoderLayer
 class Match(NamedTuple):
     """Two modules whose weights differ only in the order of the residual stream's features.
 
-    If a module `reads` the stream, these features are the columns of its weight; if it writes to
-    the stream or scales it, they are the rows.
+    If a module `reads` the stream, the columns of its weight correspond to these features. If it
+    writes to the stream or scales it, the rows do.
     """
 
     ours: nn.Module

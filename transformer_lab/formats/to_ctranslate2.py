@@ -2,11 +2,12 @@
 
 The command `export` uses it.
 
-The usual command, `ct2-transformers-converter --model FOLDER --output_dir OUT`, assumes what is
-true for OPUS-MT: padding is the last word of a single vocabulary, and the decoder starts from a
-vector of zeros. A translator trained here starts with <bos>, whose vector is not zero. Its padding
-comes first, and it often has two vocabularies. Its weights therefore go through the converter's
-loader for BART, which assumes none of this, and this module sets the vocabularies and start token.
+The usual command, `ct2-transformers-converter --model FOLDER --output_dir OUT`, makes assumptions
+that hold for OPUS-MT: padding is the last word of a single vocabulary, and the decoder starts from
+a vector of zeros. A translator trained here starts with <bos>, whose vector is not zero. Its
+padding comes first, and it often has two vocabularies. Its weights therefore go through the
+converter's loader for BART, which makes no such assumptions. This module then sets the vocabularies
+and the start token.
 """
 
 import tempfile
@@ -36,9 +37,9 @@ words = [text.tokens for text in source.encode_batch([{sentence}])]
 found = engine.translate_batch(words, max_batch_size=1024, batch_type="tokens")
 target.decode_batch([[target.token_to_id(word) for word in one.hypotheses[0]] for one in found])
 """
-"""The code that translates texts with the exported engine and its tokenizers.
+"""The code that translates sentences with the exported model and its tokenizers.
 
-Without `max_batch_size` and `batch_type`, `translate_batch` would put all texts in a single batch.
+Without `max_batch_size` and `batch_type`, `translate_batch` would put all of them in one batch.
 """
 SENTENCE_PIECE_USAGE = """\
 import ctranslate2
@@ -56,14 +57,14 @@ def to_ctranslate2(
 ) -> None:
     """Write a translator to a folder that `ctranslate2.Translator` can load.
 
-    Its `translate_batch` takes tokens as strings: `token_strings(source_tokenizer)[i]` for each id
-    i in `translator.encode(text)`, eos included. Word and byte-pair tokenizers are written next to
-    the model, as tokenizer.json and target.tokenizer.json, for the `tokenizers` library (see
-    `ctranslate2_example`).
+    The engine's `translate_batch` takes tokens as strings: `token_strings(source_tokenizer)[i]` for
+    each id i in `translator.encode(text)`, including eos. Word and byte-pair tokenizers are written
+    next to the model, as tokenizer.json and target.tokenizer.json, for the `tokenizers` library
+    (see `ctranslate2_example`).
 
     Args:
         translator: The translator to export.
-        folder: The folder to write; it must not exist.
+        folder: The folder to write; it must not exist yet.
         quantization: One of CTranslate2's types, such as "int8"; None keeps float32.
         card: The text of a model card, which is written as README.md.
 
@@ -128,7 +129,7 @@ def build_spec(
 
 
 def token_strings(tokenizer: Tokenizer) -> list[str]:
-    """Return a unique string for each id, whereas `Tokenizer.tokens` may repeat one."""
+    """Return a unique string for each id, unlike `Tokenizer.tokens`, which may repeat strings."""
     if isinstance(tokenizer, WordTokenizer):
         return list(tokenizer.words)
     ids = range(tokenizer.vocab_size)

@@ -1,4 +1,4 @@
-"""Copy our weights into PyTorch's own Transformer modules, to compare the two.
+"""Copy our weights into PyTorch's own Transformer modules, to compare the results.
 
 Lessons 05 to 07 and tests use it.
 """

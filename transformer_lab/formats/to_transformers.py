@@ -3,9 +3,9 @@
 The command `export` uses it.
 
 MarianMT has the paper's architecture, so a post-norm translator is exported weight for weight; this
-is the inverse of `load_marian`. A translator with a norm before each sub-layer and after each stack
-becomes a Pegasus model, which has the same parts under the same names. Anything else (other
-positions, shared keys, a recurrence) is rejected.
+is the inverse of `load_marian`. A pre-norm translator, with a norm before each sub-layer and after
+each stack, becomes a Pegasus model, which has the same parts under the same names. Anything else
+(other positions, shared keys, a recurrence) is rejected.
 """
 
 import json
@@ -70,9 +70,9 @@ def to_transformers(translator: Translator, folder: str | Path, card: str | None
     tokenizer, and `PreTrainedTokenizerFast(tokenizer_file="…/target.tokenizer.json")` the target's.
     The files source_tokenizer.json and target_tokenizer.json are for `load_marian`.
 
-    `generate(ids, num_beams=1)` writes the same as our greedy search, except that it goes on to the
-    model's `max_length`, whereas ours stops at source length + 50. For beam search, see
-    `formats/marian.py`.
+    `generate(ids, num_beams=1)` gives the same result as our greedy search, except that it may go
+    on to the model's `max_length`, whereas our search stops at source length + 50. For beam search,
+    see `formats/marian.py`.
 
     Args:
         translator: The translator to export.
@@ -104,9 +104,10 @@ def transformers_example(translator: Translator, folder: str | Path) -> str:
 
 
 def fill_usage(usage: str, with_pieces: str, translator: Translator, folder: str | Path) -> str:
-    """Return usage code with the folder and a sentence filled in: the run's own example, if any.
+    """Return usage code with the folder and an example sentence filled in.
 
-    `with_pieces` is the code for a translator with SentencePiece, and `usage` is for any other.
+    The sentence is the training run's own example, if it has one. `with_pieces` is the code for a
+    translator with SentencePiece, and `usage` is the code for any other.
     """
     has_pieces = isinstance(translator.source_tokenizer, SentencePieceTokenizer)
     kept = translator.about.get("example")
@@ -207,6 +208,9 @@ def tokenizer_files(translator: Translator) -> dict[str, bytes]:
 
     They are SentencePiece files and vocab.json, or our own JSON files and those of the `tokenizers`
     library.
+
+    Raises:
+        ValueError: If there are two SentencePiece tokenizers with different ids.
     """
     both = (translator.source_tokenizer, translator.target_tokenizer)
     source, target = both

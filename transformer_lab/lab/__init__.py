@@ -1,4 +1,4 @@
-"""The lab: pages in which you look inside attention and change it, with or without a kernel.
+"""The lab: pages for looking inside attention and changing it, with or without a kernel.
 
 Notebooks display the lab and its drawings; the command line and the script that builds the website
 save its pages as files. You can also call the package itself:
@@ -49,11 +49,11 @@ __all__ = [
 
 
 class LabPackage(ModuleType):
-    """A callable type for this package: both `tl.lab(…)` and `import transformer_lab.lab` work.
+    """A module type that makes this package callable, as in `tl.lab(…)`.
 
-    As soon as something is imported from this package, Python sets `transformer_lab.lab` to the
-    package, which would hide a function of the same name. Since version 3.5, Python allows a
-    module's `__class__` to be replaced.
+    As soon as anything is imported from this package, Python sets `transformer_lab.lab` to the
+    package, and this would hide a function of the same name. Replacing a module's `__class__` has
+    been allowed since Python 3.5.
     """
 
     __call__ = staticmethod(lab)

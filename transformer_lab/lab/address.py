@@ -1,4 +1,4 @@
-"""Read and check the lab's addresses, the part of a page's URL after "#"."""
+"""Parse and check the lab's addresses. An address is the part of a page's URL after "#"."""
 
 from collections.abc import Collection
 from urllib.parse import parse_qsl
@@ -21,13 +21,13 @@ FIELDS = {
     "tested",
 }
 HEADS = {"head", "mute", "point", "also", "a-mute", "a-point", "tested"}
-"""The fields that hold a comma-separated list of heads; ":" and a change may follow each head."""
+"""The fields that hold a comma-separated list of heads, each optionally with ":" and a change."""
 
 
 def read_address(
     name: str, address: str, heads: Collection[Head], fields: Collection[str] = FIELDS
 ) -> dict[str, str]:
-    """Return the fields of an address as a dict, which may be empty.
+    """Parse an address into a dict of its fields, which may be empty.
 
     Args:
         name: What to call the address in an error message.
@@ -53,7 +53,7 @@ def read_address(
 
 
 def add_head(address: str, head: Head) -> str:
-    """Return the address with a head added at the front; the address must not name one already."""
+    """Add a head at the front of an address that does not name one, and return the address."""
     return f"head={head.code}" + (f"&{address}" if address else "")
 
 
@@ -68,6 +68,6 @@ def has_head(heads: Collection[Head], code: str) -> bool:
 
 
 def group_by_kind(heads: Collection[Head]) -> list[list[Head]]:
-    """Group the heads by kind, leaving out the kinds without heads."""
+    """Group the heads by kind, and leave out kinds that have no heads."""
     groups = ([head for head in heads if head.kind == kind] for kind in KINDS)
     return [group for group in groups if group]

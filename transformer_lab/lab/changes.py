@@ -1,7 +1,7 @@
 """The changes that a reader of the lab makes: muting heads, and telling rows where to look.
 
-In the page, `page/lab/changes.js` has the same fields, and `applyShares` in `page/engine/hooks.js`
-follows the same rule as `apply_shares`.
+In JavaScript, `page/lab/changes.js` has the same fields, and `applyShares` in
+`page/engine/hooks.js` follows the same rule as `apply_shares`.
 """
 
 import re
@@ -21,7 +21,7 @@ POINT = re.compile(r"([edc]\d+\.\d+):(\d+):(\d+)(?::(0(?:\.\d+)?|1(?:\.0+)?))?")
 
 
 class Point(NamedTuple):
-    """An instruction to a head: the share, from 0 to 1, that a query's row gives to a key."""
+    """An instruction to a head: give a key this share, from 0 to 1, of a query's attention."""
 
     head: Head
     query: int
@@ -38,7 +38,7 @@ class Changes:
 
     @classmethod
     def from_page(cls, data: Mapping[str, Any]) -> "Changes":
-        """Return the changes that a page has sent."""
+        """Parse the changes sent by a page."""
         return cls(
             tuple(read_head(head) for head in data["mute"]),
             tuple(read_point(point) for point in data["points"]),
@@ -46,7 +46,7 @@ class Changes:
 
     @classmethod
     def from_address(cls, fields: Mapping[str, str]) -> "Changes":
-        """Return the changes listed in an address, in its fields "mute" and "point"."""
+        """Return the changes listed in the "mute" and "point" fields of an address."""
         mute = dict.fromkeys(Head.from_code(code) for code in split(fields.get("mute", "")))
         points = [read_address_point(text) for text in split(fields.get("point", ""))]
         return cls(tuple(mute), drop_overridden_points(points))
@@ -60,7 +60,7 @@ class Changes:
         return {"mute": [head._asdict() for head in self.mute], "points": points}
 
     def patch(self, record: AttentionRecord) -> dict[Head, PatchFunction]:
-        """Return a function that changes a head's weights, for each head that has a point.
+        """Return, for each head that has a point, a function that changes its weights.
 
         The function takes the weights that the head computes in the changed model, and sets the
         shares in the chosen rows. All other rows stay as they are. Later layers therefore react to
@@ -69,7 +69,7 @@ class Changes:
         Args:
             record: The record of the unchanged model, which says which heads and words exist. In
                 the decoder, a row may lie beyond the record's last one, because a changed model may
-                write more.
+                write more words.
 
         Raises:
             ValueError: If a point lies outside the head's map, or on a word that the mask hides.
@@ -90,7 +90,7 @@ def patch_rows(
         kind: The kind of attention.
         shares: For each query, the keys and their shares; see `apply_shares`.
         own: The weights that the head has computed, (batch, query, key).
-        first: The position in the sequence of the first row of `own`.
+        first: The position, in the whole sequence, of the first row of `own`.
     """
     weights = own.copy()
     for query, of_row in shares.items():
@@ -104,9 +104,9 @@ def patch_rows(
 def apply_shares(own: np.ndarray, shares: Mapping[int, float], seen: int) -> np.ndarray:
     """Return a row of weights with the given shares for some keys.
 
-    The rest is divided among the other words that the row may see (the first `seen`), in the same
-    proportions as before, or evenly if they had no weight. Shares that sum to more than 1, or that
-    leave no other word, are scaled to sum to 1.
+    The row may see only the first `seen` words. Those without a share divide the remaining weight
+    in the same proportions as before, or evenly if they had no weight. If the shares sum to more
+    than 1, or if no other word is left, they are scaled to sum to 1.
     """
     total = sum(shares.values())
     others = seen - len(shares)
@@ -125,7 +125,7 @@ def apply_shares(own: np.ndarray, shares: Mapping[int, float], seen: int) -> np.
 
 
 def check_place(head: Head, query: int, key: int, shape: Sequence[int]) -> None:
-    """Raise a ValueError if a cell lies outside a map of this shape or the mask hides it.
+    """Raise a ValueError if a cell lies outside a map of this shape or is hidden by the mask.
 
     The number of rows limits only encoder queries, because a changed decoder may write more words.
     """
@@ -147,15 +147,15 @@ def check_place(head: Head, query: int, key: int, shape: Sequence[int]) -> None:
 
 
 def read_head(data: Mapping[str, Any]) -> Head:
-    """Return the head that a page has sent."""
+    """Parse a head sent by a page."""
     return Head(data["kind"], data["layer"], data["head"])
 
 
 def read_point(data: Mapping[str, Any]) -> Point:
-    """Return the point that a page has sent.
+    """Parse a point sent by a page.
 
     Raises:
-        ValueError: If its share is not a number from 0 to 1.
+        ValueError: If the share is not a number from 0 to 1.
     """
     share = data["share"]
     fits = isinstance(share, int | float) and 0 <= share <= 1
@@ -176,8 +176,8 @@ def read_address_point(text: str) -> Point:
 def drop_overridden_points(points: Iterable[Point]) -> tuple[Point, ...]:
     """Return the points that no later point overrides.
 
-    A point overrides an earlier one in the same row if both are on the same word, or if either has
-    a share of 1.
+    A point overrides an earlier one in the same row if both have the same key, or if either has a
+    share of 1.
     """
     kept: list[Point] = []
     for one in points:

@@ -1,4 +1,4 @@
-"""Six things to try in the lab in five to ten minutes, with the two famous sentences."""
+"""A tour of the lab: six things to try in five to ten minutes, with the two famous sentences."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -19,7 +19,10 @@ looks at "tired", and in `ALIGNER` it looks at "it".
 
 
 def famous_guide() -> dict[str, Any]:
-    """Return `lab` arguments for the package's translator: sentences, start, prompts, examples."""
+    """Return keyword arguments of `lab` for a guided tour of the package's translator.
+
+    They are `sentences`, `start`, `prompts` and `examples`.
+    """
     tired, wide = FAMOUS
     who = tired.coreference
     assert who is not None  # both have a pronoun
@@ -108,7 +111,10 @@ def find_examples(translator: Runnable) -> Sequence[Example]:
 
 
 def unseen_pronouns() -> Sequence[Example]:
-    """Return examples with a pronoun, and a noun and describing word never combined in training."""
+    """Return examples with a pronoun and a combination of words that was held out of training.
+
+    The combination is a noun and the adjective or verb that describes it.
+    """
     pairs = (pair for pair in sentences(seed=2017) if is_held_out(pair) and pair.coreference)
     return [
         Example(pair.source, pair.target, pair.alignment, find_referent(pair))
@@ -117,7 +123,7 @@ def unseen_pronouns() -> Sequence[Example]:
 
 
 def find_referent(pair: WorldPair) -> Referent:
-    """Return the positions of a pair's pronoun (in both languages), two nouns and deciding word."""
+    """Return the positions of the pronoun (in both languages), both nouns and the deciding word."""
     who = pair.coreference
     assert who is not None  # only sentences with a pronoun come here
     return Referent(who.pronoun, who.referent, who.other, who.target_pronoun, who.decider)

@@ -46,9 +46,9 @@ class LabPage:
         return data | {"text/html": html}
 
     def picture(self) -> dict[str, str]:
-        """Return a still picture of all heads of one kind, for places where no script runs.
+        """Return a still picture of all heads of one kind, for places where scripts cannot run.
 
-        The result maps MIME types to the picture as HTML and to its alt text.
+        The result contains the picture as HTML and its alt text, by MIME type.
         """
         runs = "The lab, whose model runs where scripts are allowed. A still picture: " * (
             self.host == "lab"
@@ -60,7 +60,7 @@ class LabPage:
         """Write one HTML file that opens offline in any browser, and return its path.
 
         Args:
-            path: The file.
+            path: The file to write.
             title: A visible heading, for example about the data that the model was trained on;
                 without it, the page begins with the sentence.
             overwrite: Whether to replace a file that already exists.
@@ -78,8 +78,9 @@ class LabPage:
 def fragment(host: str, still: str, data: str) -> str:
     """Return the HTML of a lab: a still picture, and a script that replaces it.
 
-    The script reads `data`. Data saved by an older version get the current script. The engine in
-    the page computes the head scores, so their table is part of the script.
+    The script reads `data`. Data saved by an older version get the current script. If the model
+    runs in the page, the script also contains the table of head scores, because the engine computes
+    the scores there.
     """
     looks = style(*STYLES)
     if host == "record":

@@ -16,9 +16,9 @@ from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer
 from transformer_lab.figures.style import weight_colours
 
 MOST_PARAMETERS = 20_000_000
-"""The maximum model size; a larger one makes a slow page of more than 48 MB."""
+"""The maximum number of parameters; a larger model would make a slow page of over 48 MB."""
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
-"""The kinds of positions that `page/engine/positions.js` and `attention.js` can compute."""
+"""The positional encodings that `page/engine/positions.js` and `attention.js` can compute."""
 OTHERWISE = (
     "For other models, use lab(translator, sentence, kernel=True), which runs the model in Python, "
     "or lab --record on the command line, which stores one sentence"
@@ -42,7 +42,7 @@ class Runnable(Protocol):
         """The tokenizer for the language that the model writes."""
 
     def encode(self, text: str) -> list[int]:
-        """Return the ids of a sentence; raise a ValueError if it cannot be read."""
+        """Return a sentence's token ids; raise a ValueError if the sentence cannot be read."""
 
     def attend(
         self,
@@ -58,7 +58,7 @@ class Runnable(Protocol):
         """
 
     def save(self, folder: str | Path, *, dtype: torch.dtype) -> None:
-        """Write the configuration, the tokenizers, and the weights in this precision."""
+        """Save the configuration, the tokenizers, and the weights in the given precision."""
 
 
 def model_data(translator: Runnable) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def check_tokenizer(side: str, state: dict[str, Any]) -> None:
 
 
 def tokenizer_settings(tokenizer: dict[str, Any]) -> dict[str, Any]:
-    """Return a `tokenizers` tokenizer's description without the vocabulary and the merges."""
+    """Return a tokenizer's JSON description without its vocabulary and merges."""
     model = {k: v for k, v in tokenizer["model"].items() if k not in ("vocab", "merges")}
     return {**tokenizer, "model": model}
 

@@ -1,4 +1,4 @@
-"""`lab`, which opens a translator or a record in a page, wherever the model runs."""
+"""The function `lab`, which opens a translator or a record in a page."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, overload
@@ -55,7 +55,7 @@ def lab(
     examples: Sequence[tuple[str, str] | Example] | None = None,
     others: Mapping[str, Runnable] | None = None,
 ) -> LabPage | LabWidget:
-    """Show every head of a translator or of a record in one page.
+    """Show every head of a translator or of a record on one page.
 
         lab(translator, ["it was too tired", "it was too wide"]).to_html("lab.html")
         lab(translator.attend("the cat sleeps"))
@@ -71,20 +71,20 @@ def lab(
     - **A record** can come from any model, and you can look at everything in it. It needs no
       kernel.
     - **This Python process** answers for a translator of any size and kind (`kernel=True`), for as
-      long as it runs.
+      long as the process runs.
 
     Args:
         opened: A translator, or an `AttentionRecord`. A translator that runs in the page may have
             at most 20 million parameters.
-        sentences: What the translator reads first: one sentence or, in the page, several. The first
-            is translated at once, and each gets a button.
-        kernel: Whether Python answers instead of the page.
+        sentences: The sentences to start with: one, or several if the translator runs in the page.
+            The first is translated at once, and each gets a button.
+        kernel: Whether the translator runs in Python instead of in the page.
         start: The initial view, written like the part after "#" in the page's URL. For example,
             "head=e2.3&row=10&mute=c2.2" opens the row of the eleventh word in the third head of the
             encoder's second layer, and mutes a head of cross-attention. A record cannot be changed.
-            If no head is given, the page opens the sharpest head (with the lowest entropy) of the
-            last kind, or the sharpest of those with a name. If no row is given, a record and a
-            kernel show the strongest lines of all rows.
+            If no head is given, the page opens the sharpest head of the last kind, that is, the one
+            with the lowest entropy. If some of these heads have names, it opens the sharpest of
+            those. If no row is given, a record and a kernel show the strongest lines of all rows.
         snapshots: Earlier records, for example from different stages of training. A slider goes
             through them and ends at the record, or at Python's answer.
         languages: The names of the source and target languages; by default, those of the
@@ -92,15 +92,16 @@ def lab(
         names: The names of the heads, for example from `name_heads`, which needs more than one
             sentence to tell what a head does. By default, a record and a kernel show the heads'
             codes, while a page names its heads by what they do in the first 20 `examples`, or in
-            `sentences` if there are no examples. A head "translates word for word" if it follows
-            the gold links, or the links that a statistical aligner finds in the examples.
+            `sentences` if there are no examples. A head is called "translates word for word" if it
+            follows the gold links, or the links that a statistical aligner finds in the examples.
         prompts: Things for the reader to try, one after another; `famous_guide()` has some for the
             translator that comes with the package.
         examples: Sentences with reference translations, for testing what muting a head does, and
             for comparing the heads' scores with those of an untrained model. If there are gold
             links (see `Example`), heads are scored on these too. By default, a translator of the
-            bilingual world gets a hundred sentences, each with a pronoun and with a noun and
-            describing word never combined in training; any other translator gets none.
+            bilingual world gets a hundred sentences. Each has a pronoun, and a combination of a
+            noun and an adjective or verb that was held out of training. Any other translator gets
+            none.
         others: Translators to compare with, by name: for example, the same model earlier in
             training, or one trained with a different seed. An untrained model is always included.
             Each translator adds its weights to the page.

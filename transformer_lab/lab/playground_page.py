@@ -1,4 +1,4 @@
-"""The playground: a page in which a Transformer learns a task while you watch, without Python."""
+"""The playground: a page where a Transformer learns a task while you watch, without Python."""
 
 from pathlib import Path
 from typing import Any
@@ -78,7 +78,7 @@ def fragment(still: str, data: str) -> str:
 
 
 def program() -> str:
-    """Return a playground's script, whose `mount(name)` puts the playground into the page.
+    """Return a playground's script, whose function `mount` inserts the playground into the page.
 
     The script contains the source code of the worker that trains the model.
     """
@@ -91,13 +91,13 @@ def playground(task: str = "reverse", *, start: str = "") -> PlaygroundPage:
     """Build a page in which a Transformer learns `task` from scratch, in the reader's browser.
 
         playground("sort")
-        playground("reverse", start="but=mask:false")   # and next to it one without a causal mask
+        playground("reverse", start="but=mask:false")   # adds a run without a causal mask
 
     Args:
         task: One of `TASKS`, such as "reverse" (letters), "numbers_en" (numbers in words), "world"
             (the bilingual world), or "own" (the reader's own pairs).
         start: The other settings, written as in the page's URL, such as "heads=1&seed=3". The field
-            "but" adds a second run with one change, as in "but=positions:none".
+            "but" adds a second run with one setting changed, as in "but=positions:none".
 
     Raises:
         ValueError: If the task is not one of `TASKS`.

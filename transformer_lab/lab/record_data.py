@@ -1,4 +1,4 @@
-"""A record as compact data for the lab's script, with weights accurate to within 0.0006.
+"""Convert a record to compact data for the lab's script, with weights accurate to within 0.0006.
 
 When the page joins subwords into words, it adds up their weights, so the errors add up too.
 """
@@ -18,14 +18,14 @@ from transformer_lab.config import check
 from transformer_lab.figures.style import weight_colours
 
 FINE_FROM = 36
-"""An upper byte of at least this value (a weight of 0.02) is stored with its lower byte."""
+"""If a weight's upper byte is at least this value (a weight of 0.02), both bytes are stored."""
 MOST_VALUES = 8_000_000
 """If a record has more weights than this, only the strongest in each row are kept."""
 KEPT_KEYS = 32
 
 
 def record_data(record: AttentionRecord, *, packed: bool = True) -> dict[str, Any]:
-    """Return a record as a dict for JSON; with `packed=False`, the weights remain bytes."""
+    """Return a record as a dict for JSON; with `packed=False`, weights stay bytes, not base64."""
     maps = {kind: list(getattr(record, kind)) for kind in drawn_kinds(record)}
     left_out = None
     if sum(w.size for kind in maps for w in maps[kind]) > MOST_VALUES:
@@ -45,7 +45,10 @@ def record_data(record: AttentionRecord, *, packed: bool = True) -> dict[str, An
 
 
 def words_data(record: AttentionRecord) -> dict[str, Any]:
-    """Return everything in a record except the weights and their scores, in a form for JSON."""
+    """Return everything in a record except its weights and their scores, ready for JSON.
+
+    If the record has subwords, the result includes the scores of the maps joined into words.
+    """
     words = by_words(record)
     return {
         "label": record.label,
@@ -75,7 +78,7 @@ def drawn_kinds(record: AttentionRecord) -> list[Kind]:
     """Return the kinds of attention in the record.
 
     Raises:
-        ValueError: If the record has none, or has one without tokens.
+        ValueError: If the record has none, or if one of them has no tokens.
     """
     kinds = [kind for kind in KINDS if len(getattr(record, kind))]
     expected = "at least one layer with a token on each side"
@@ -88,7 +91,7 @@ def drawn_kinds(record: AttentionRecord) -> list[Kind]:
 def page_data(records: Sequence[AttentionRecord], *, packed: bool = True) -> dict[str, Any]:
     """Return the data that the lab's script reads: "records", "fine_from" and "colours".
 
-    The last two tell the script how to unpack the weights and how to colour them.
+    "fine_from" tells the script how to unpack the weights, and "colours" how to colour them.
     """
     return {
         "records": [record_data(record, packed=packed) for record in records],
@@ -98,14 +101,14 @@ def page_data(records: Sequence[AttentionRecord], *, packed: bool = True) -> dic
 
 
 def encode(layers: Sequence[np.ndarray]) -> tuple[bytes, list[int]]:
-    """Pack all maps (heads, query, key) as 65535 · √weight: all upper bytes, then some lower bytes.
+    """Pack maps (heads, query, key) as the integers 65535 · √weight, and compress them.
 
-    The square root has finer steps for small weights, so the upper byte alone can tell 0.0001 from
-    0, and it is enough for a colour. But people read large weights as numbers, so the lower byte is
-    stored too if the upper byte is `FINE_FROM` or more. It is also stored for the largest weight in
-    each row, so that the argmax is right. Where the lower byte is missing, the script uses the
-    middle value, 128. The error is below 0.0006 for every weight, and below 0.00002 for those with
-    two bytes; 0 stays 0.
+    All upper bytes come first, then some lower bytes. The square root has finer steps for small
+    weights, so the upper byte alone can tell 0.0001 from 0, and it is enough for a colour. But
+    people read large weights as numbers, so the lower byte is stored too if the upper byte is
+    `FINE_FROM` or more. It is also stored for the largest weight in each row, so that the argmax is
+    right. Where the lower byte is missing, the script uses the middle value, 128. The error is
+    below 0.0006 for every weight, and below 0.00002 for those with two bytes; 0 stays 0.
 
     The function also returns the number of lower bytes in each map, so that the script can read a
     single map.

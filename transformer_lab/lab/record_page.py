@@ -12,7 +12,7 @@ from transformer_lab.lab.record_data import drawn_kinds, page_data
 from transformer_lab.lab.translator_page import names_by_code
 
 PLACES = {"head", "row", "key", "view", "step", "also"}
-"""The fields allowed in a stored record's address; they say what the page shows."""
+"""The fields allowed in the address of a record's page; they say what the page shows."""
 
 
 def record_page(
@@ -41,10 +41,11 @@ def place_of(
     """Return an address that names a head, and that head.
 
     If `start` names no head, the sharpest head of the last kind is added. If any heads of this kind
-    have a telling name, it is the sharpest of those.
+    have a telling name, the sharpest of those is added instead.
 
     Raises:
-        ValueError: If the address has other fields, or names a head or cell that the record lacks.
+        ValueError: If the address has fields other than `fields`, or names a head or cell that the
+            record lacks.
     """
     kinds = drawn_kinds(record)
     read = read_address("start", start, record.heads(), fields)

@@ -1,4 +1,4 @@
-"""A picture with a control, redrawn by the kernel or, without one, taken from stored pictures."""
+"""Show a picture that changes with a control, drawn by the kernel or taken from stored pictures."""
 
 import os
 from collections.abc import Callable
@@ -87,9 +87,9 @@ def draw_frames(draw: Draw, control: Any) -> dict[str, Any]:
 
 
 def encode_picture(name: str, figure: Figure, alt: str, *, coarse: bool = False) -> dict[str, Any]:
-    """Return one picture: "name", "alt", "width" in CSS pixels, and "webp" in base64.
+    """Encode a picture as a dict: "name", "alt", "width" in CSS pixels, and "webp" in base64.
 
-    With `coarse`, the picture is smaller, because it has fewer pixels and colours.
+    With `coarse`, it takes fewer bytes, because the image has fewer pixels and colours.
     """
     image = draw_image(figure).convert("RGB")
     if coarse:
@@ -100,7 +100,7 @@ def encode_picture(name: str, figure: Figure, alt: str, *, coarse: bool = False)
 
 
 def list_values(control: Any) -> tuple[list[Any], list[str]]:
-    """Return all values of a slider or selection control, and their names, in order."""
+    """Return all values of a slider or selection control in order, and the names of the values."""
     if hasattr(control, "options"):
         pairs = [o if isinstance(o, tuple) else (str(o), o) for o in control.options]
         return [value for _, value in pairs], [name for name, _ in pairs]
@@ -114,7 +114,7 @@ def list_values(control: Any) -> tuple[list[Any], list[str]]:
 def spread_evenly(count: int, own: int, most: int) -> list[int]:
     """Return about `most` evenly spaced indices into a list of length `count`, sorted.
 
-    They always include the first, the last and the index `own`.
+    They always include the first index, the last index, and `own`.
     """
     even = np.linspace(0, count - 1, max(2, min(count, most))).round().astype(int).tolist()
     nearest = min(range(len(even)), key=lambda n: abs(even[n] - own))

@@ -17,13 +17,13 @@ LINE = 0.086  # inches: if cells are lower than this, their labels would overlap
 LABEL: dict[str, Any] = {"fontsize": FONT, "parse_math": False}
 """The text options for a token, which may contain a dollar sign."""
 MOST_CELLS = 60
-"""Maps with more tokens are pooled; with a hundred, the picture would be larger than the data."""
+"""Maps with more tokens are pooled; with 100, the picture would be larger than the data."""
 
 
 def overview(record: AttentionRecord, kind: Kind) -> Figure:
     """Draw all heads of one kind: one row of attention maps per layer, with colours from 0 to 1.
 
-    Only the maps at the left and lower edges have labels.
+    Tokens are written only along the left and lower edges, and only if the cells are large enough.
     """
     layers = getattr(record, kind)
     across = max(len(layer) for layer in layers)
@@ -92,12 +92,12 @@ def cell_side(queries: int, keys: int, across: int, beside: float) -> float:
 
 
 def shorten(token: str) -> str:
-    """Shorten a token to 16 letters, because a very long word would leave no room for the maps."""
+    """Shorten a token to 16 characters, so that even a very long word leaves room for the maps."""
     return token if len(token) <= 16 else token[:15] + "…"
 
 
 def max_pool(weights: np.ndarray) -> np.ndarray:
-    """Return a map with at most `MOST_CELLS` rows and columns: the largest weight in each block.
+    """Reduce a map to at most `MOST_CELLS` rows and columns: the largest weight of each block.
 
     A small map is returned unchanged.
     """
@@ -109,7 +109,7 @@ def max_pool(weights: np.ndarray) -> np.ndarray:
 
 
 def mask_future(weights: np.ndarray, kind: Kind) -> np.ma.MaskedArray:
-    """Return a map as a masked array, with later words masked if the map is a decoder's.
+    """Return a map as a masked array, with later words masked in a decoder's map.
 
     If a later word has any weight, nothing is masked.
     """

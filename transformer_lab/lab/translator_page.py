@@ -1,4 +1,4 @@
-"""The lab with a translator that runs in the page, without Python, and can be changed."""
+"""The lab with a translator that runs in the page, without Python, and that you can change."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -44,7 +44,7 @@ class Example(NamedTuple):
     source: str
     target: str
     alignment: Alignment | None = None
-    """Links (source token, target token), counted from 0; None if they are unknown."""
+    """Links as (source position, target position), counted from 0; None if they are unknown."""
     referent: Referent | None = None
     """What the sentence's pronoun refers to; None if there is no pronoun or this is unknown."""
 
@@ -112,7 +112,9 @@ def weights_of_the_same_shape(name: str, data: dict[str, Any], other: dict[str, 
 
 
 ALIKE = 100.0
-"""How strongly tokens spelled alike are aligned: enough for a year that moves to the front."""
+"""The factor by which alignment raises the prior probability of identically spelled tokens.
+It is large enough to align a year that moves to the front of the sentence.
+"""
 
 
 def measure_names(

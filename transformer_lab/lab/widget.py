@@ -1,4 +1,4 @@
-"""The lab with Python behind it: edit the sentence, change heads, and see how the model answers."""
+"""The lab with a model in Python: edit the sentence, change heads, and see the new answer."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,12 +38,12 @@ class Attends(Protocol):
 
 
 class LabWidget(anywidget.AnyWidget):
-    """A lab that asks Python about a new sentence, or about the same one with changed heads.
+    """A lab that runs the model in Python whenever the sentence or a head is changed.
 
     `lab(translator, "the cat sleeps", kernel=True)` creates one. `kind`, `layer`, `head` and
     `pinned` are traits: you can set them, observe them, and link them to those of another widget.
-    Python answers what the page asks. If this fails, the page says so and keeps the last answer.
-    `record` is the latest answer.
+    If the model fails to answer, the page reports the error and keeps the last answer. `record` is
+    the record from the latest answer.
 
     Args:
         translator: Anything with `.attend(source, mute=…, patch=…)` returning an `AttentionRecord`.
@@ -72,7 +72,7 @@ class LabWidget(anywidget.AnyWidget):
     pinned = traitlets.List(trait=traitlets.Int(allow_none=True)).tag(sync=True)
     """The pinned cell as [query, key]; [query, None] pins a whole row, and [] pins nothing."""
     data = traitlets.Dict().tag(sync=True)
-    """What the page draws; Python writes it and the page reads it."""
+    """The data that the page draws, written by Python and read by the page."""
     stills = traitlets.List(trait=traitlets.Unicode()).tag(sync=True)
     """The names of the still pictures that the live widget hides."""
 
@@ -146,13 +146,13 @@ class LabWidget(anywidget.AnyWidget):
 
         Args:
             sentence: The sentence to translate.
-            kept: The changes in the model to compare with.
-            changes: The changes in the model that the page shows.
+            kept: The changes made to the model that serves as a comparison.
+            changes: The changes made to the model that the page shows.
 
         Returns:
             The records (any snapshots of the same sentence, then the new record), and the data that
             the page draws. If `kept` and `changes` differ, the data include the words and
-            probabilities of the model to compare with.
+            probabilities of the comparison model.
         """
         if self.plain[0] != sentence:
             self.plain = sentence, self.translator.attend(sentence)
@@ -178,7 +178,7 @@ class LabWidget(anywidget.AnyWidget):
     def settle(self) -> None:
         """Open the nearest head in the latest record if no record has the current head and cell.
 
-        If the pinned cell lies outside that head's map, it is unpinned.
+        A pinned cell that lies outside that head's map is unpinned.
         """
         if any(self.lacks(record) is None for record in self.records):
             return
@@ -214,7 +214,7 @@ class LabWidget(anywidget.AnyWidget):
 
     @traitlets.validate("kind", "layer", "head", "pinned")
     def _check(self, proposal: Any) -> Any:
-        """Reject a value that fits no record; values set together are only checked together.
+        """Reject a value that fits no record. Values that are set together are checked together.
 
         The page may show a snapshot whose translation is longer than that of the latest record. If
         a new kind or layer has fewer heads, `settle` opens one that exists.
@@ -248,7 +248,7 @@ class LabWidget(anywidget.AnyWidget):
         )
 
     def _ipython_display_(self) -> None:
-        """Show the widget, and then a picture for places where no kernel answers.
+        """Show the widget, and then a picture for places where no kernel runs.
 
         The two are separate outputs. In a combined output, JupyterLab and nbconvert would show only
         the widget, or "model not found" if the widget is gone.

@@ -109,7 +109,7 @@ def shared_attention(
     value: Float[Tensor, "memories heads key d_v"],
     mask: Bool[Tensor, "..."] | None = None,
 ) -> Float[Tensor, "batch heads 1 d_v"]:
-    """Return the attention output for one query per row, where neighbouring rows share a memory.
+    """Compute attention for one query per batch row, where groups of adjacent rows share a memory.
 
     Row i reads memory i // (batch / memories), as in beam search, where all hypotheses of a beam
     translate the same sentence. The queries that share a memory become the rows of one matrix, so
@@ -150,8 +150,8 @@ class AttentionCore(nn.Module):
         batch rows than the queries, because the hypotheses of a beam share a memory, each key row
         serves a group of neighbouring query rows.
 
-        `cache` holds the keys and values of earlier positions; those passed here are appended to
-        it. The queries then belong to the last positions, and the last axis of the mask covers all
+        `cache` holds the keys and values of earlier positions, and the new ones are appended to it.
+        The queries then belong to the last positions, and the last axis of the mask covers all
         positions.
 
         Raises:

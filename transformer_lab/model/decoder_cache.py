@@ -16,7 +16,7 @@ from transformer_lab.model.transformer import Transformer
 
 @dataclass(frozen=True)
 class DecoderCache:
-    """What a decoder needs to predict the next word: each layer's cache, and the source mask.
+    """The state that a decoder needs to predict the next word: layer caches and the source mask.
 
     `decode_step` returns a new cache and leaves the old one unchanged. Each batch row is one
     partial translation. If neighbouring rows are hypotheses in the same beam, they may share one
@@ -51,8 +51,7 @@ class DecoderCache:
     def reorder(self, rows: Int[Tensor, " rows"]) -> "DecoderCache":
         """Return a cache with the words of these rows, in this order, and the same memories.
 
-        The memories are not copied. Each memory must still serve an equal number of neighbouring
-        rows.
+        The memories are not copied. Each memory must still serve the same number of adjacent rows.
         """
         layers = (LayerCache(layer.words.select(rows), layer.memory) for layer in self.layers)
         return DecoderCache(tuple(layers), self.memory_mask)
@@ -61,7 +60,7 @@ class DecoderCache:
     def copy_rows_(
         self, rows: Int[Tensor, " copied"], places: Int[Tensor, " copied"]
     ) -> "DecoderCache":
-        """Copy the words of the rows `rows` into the rows `places`, in place; return this cache.
+        """Copy the words of `rows` into the rows `places`, in place, and return this cache.
 
         When most rows stay where they are, this copies much less than `select`. But it also changes
         every cache that shares the buffers, including earlier caches that this one extends.

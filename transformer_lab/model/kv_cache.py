@@ -32,9 +32,9 @@ class Buffer:
 class CachedTensor:
     """A tensor of cached keys or values: the first `length` positions of a buffer.
 
-    `append` does not change it, even though the buffer is shared: it writes beyond the first
-    `length` positions and returns a longer object. The buffer is copied only if it is full, or if
-    another object has already written there.
+    `append` does not change this object, even though the buffer is shared. It writes beyond the
+    first `length` positions and returns a longer object. The buffer is copied only if it is full,
+    or if another object has already written to those positions.
     """
 
     buffer: Buffer

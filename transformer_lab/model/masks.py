@@ -21,8 +21,8 @@ def padding_mask(ids: Int[Tensor, "batch key"], pad_id: int) -> Bool[Tensor, "ba
 def length_mask(lengths: Int[Tensor, " batch"], key: int) -> Bool[Tensor, "batch 1 1 key"]:
     """Return a mask that is True for the first `lengths[b]` keys of sentence b.
 
-    Use it if the ids alone do not show what is padding. Some models, for example, start their
-    decoder with the padding token itself.
+    Use it if the ids alone do not show which positions are padding. Some models, for example, start
+    the decoder with the padding token itself.
     """
     steps = torch.arange(key, device=lengths.device)
     return (steps < lengths[:, None])[:, None, None, :]
@@ -44,7 +44,7 @@ def causal_mask(
 def mask_of_source(
     source: Int[Tensor, "batch source"], mask: Tensor | None, pad_id: int
 ) -> Bool[Tensor, "batch 1 1 source"]:
-    """Return the mask of a source: `mask` expanded to the batch, or the padding mask if it is None.
+    """Return `mask` expanded to the batch size, or the padding mask of the source if it is None.
 
     Raises:
         ValueError: If `source` or `mask` has the wrong shape or dtype (see `check_source_mask`).
@@ -64,9 +64,9 @@ def check_ids(name: str, ids: Any) -> None:
 
 
 def check_source_mask(mask: Tensor | None, source: Int[Tensor, "batch source"]) -> None:
-    """Raise a ValueError unless `mask` is None, or boolean and of the right shape.
+    """Raise a ValueError unless `mask` is None, or boolean with an allowed shape.
 
-    The right shapes are (batch, 1, 1, source) and (1, 1, 1, source). A mask of shape (batch,
+    The allowed shapes are (batch, 1, 1, source) and (1, 1, 1, source). A mask of shape (batch,
     source) is refused, because attention would treat it as (query, key) whenever the sizes happen
     to agree. `source` is checked as well, by `check_ids`.
     """
@@ -95,7 +95,7 @@ def padding_in_front(
 def roll_rows(
     x: Shaped[Tensor, "batch length ..."], steps: Int[Tensor, " batch"]
 ) -> Shaped[Tensor, "batch length ..."]:
-    """Roll row i to the left by `steps[i]` positions, so that its start wraps around to its end."""
+    """Roll row i left by `steps[i]` positions; its first entries wrap around to the end."""
     batch, length = x.shape[:2]
     row, place = (torch.arange(n, device=x.device) for n in (batch, length))
     places = row[:, None] * length + (place + steps[:, None]) % max(length, 1)

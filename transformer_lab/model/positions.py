@@ -31,7 +31,7 @@ def sinusoids(
 
 
 KEPT = 16_384
-"""The maximum number of rows to store; a model may allow far longer sentences than ever occur."""
+"""The maximum number of table rows to store, even if a model allows much longer sentences."""
 
 
 class SinusoidTable(nn.Module):
@@ -193,7 +193,7 @@ def added_positions(config: TransformerConfig) -> nn.Module:
 
 
 def score_positions(config: TransformerConfig) -> nn.Module | None:
-    """Build the module for rotary or ALiBi positions, which act on scores; else return None."""
+    """Build the module for positions that act on scores (rotary, ALiBi); return None for others."""
     if config.positions == "rotary":
         return RotaryPositions(config.key_size, config.max_length)
     if config.positions == "alibi":
@@ -204,6 +204,6 @@ def score_positions(config: TransformerConfig) -> nn.Module | None:
 def longest(model: nn.Module) -> float | int:
     """Return the maximum number of words in a sentence, or infinity if there is no limit.
 
-    It is the smallest `longest` among the model's modules; only `LearnedPositions` has one.
+    It is the smallest `longest` attribute of any module; only `LearnedPositions` has one.
     """
     return min(getattr(part, "longest", math.inf) for part in model.modules())

@@ -1,4 +1,4 @@
-"""Build a model without sampling random weights, because saved ones are loaded right afterwards.
+"""Build a model without random initial weights, because saved weights are loaded right afterwards.
 
 Loaders use it. The random weights would be overwritten anyway. Also, all threads share PyTorch's
 random number generator, so sampling weights would change the dropout of a model that another thread
@@ -23,7 +23,7 @@ class SkipInit(TorchFunctionMode):
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Call a PyTorch function, or return its tensor unchanged if it would fill it at random."""
+        """Call a PyTorch function, or just return its tensor if the function samples weights."""
         if getattr(func, "__name__", "") in DRAWS:
             return args[0] if args else (kwargs or {})["tensor"]
         return func(*args, **(kwargs or {}))

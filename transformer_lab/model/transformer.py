@@ -155,7 +155,7 @@ def refuse_left_padding(decode: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def check_right_padded(target: Int[Tensor, "batch target"], pad_id: int) -> None:
-    """Raise a ValueError if a sentence has padding before its first word; name the first one."""
+    """Raise a ValueError that names the first sentence with padding before its words, if any."""
     wrong = (target[:, 0] == pad_id) & (target != pad_id).any(dim=1)
     if wrong.any():
         row = int(wrong.nonzero()[0])

@@ -40,7 +40,7 @@ def shapes_of(model: Transformer) -> dict[str, tuple[int, ...]]:
 
 @lru_cache(maxsize=1)
 def described_shapes(config: TransformerConfig) -> dict[str, tuple[int, ...]]:
-    """Return the shape of each parameter, by name, of the model that a configuration describes.
+    """Return the shape of each parameter, by name, in a model with this configuration.
 
     The model is built with uninitialised weights, because sampling random ones takes time.
     """
@@ -53,7 +53,7 @@ def weights_as_bytes(
 ) -> bytes:
     """Return the bytes of a safetensors file that holds a model's weights in the given dtype.
 
-    `description` holds further fields to store in the file, in addition to its format.
+    `description` holds fields to store in the file in addition to the format.
 
     Raises:
         ValueError: If the model differs from its configuration (see `check_plain`), or a weight is

@@ -77,10 +77,10 @@ def make_trainer(
     show_progress: bool = True,
     watch_exact_match: int = 0,
 ) -> Trainer:
-    """Build a translator's trainer, for a single process or for all processes of a `process_group`.
+    """Build a trainer for a translator's model, for one process or several in a `process_group`.
 
-    Pairs that are too long for the model or for a batch are left out; their number is printed on
-    standard error.
+    Pairs that are too long for the model or for a batch are left out, and the number of such pairs
+    is printed on standard error.
 
     Args:
         translator: The translator; its model is trained in place.
@@ -93,9 +93,8 @@ def make_trainer(
             measure exact match.
 
     Raises:
-        ValueError: If the model's special ids are not the package's own. The model's tokenizers
-            would use the package's ids for words, and one of these words would be left out as
-            padding.
+        ValueError: If the model's special ids are not the package's own. The model's tokenizers may
+            use the package's ids for words, and one of these words would be treated as padding.
     """
     config = translator.model.config
     special, own = (config.pad_id, config.bos_id, config.eos_id), (PAD_ID, BOS_ID, EOS_ID)

@@ -73,7 +73,7 @@ the training pairs, and nobody has checked the translations one by one."""
 
 
 def export_card(folder: Path, use: str) -> str | None:
-    """Return a saved model's card adapted for export to another library, or None if it has none.
+    """Return a saved model's card, adapted for export to another library; None if it has no card.
 
     Args:
         folder: The folder of the saved model.
@@ -115,7 +115,7 @@ def data_rows(about: dict[str, Any], splits: Splits[Any]) -> list[tuple[str, obj
 
 
 def reading_rows(splits: Splits[Any]) -> list[tuple[str, object]]:
-    """Return the rows about how the pairs were read: form, script, and how BLEU splits words."""
+    """Return the rows about how the pairs were read: form, script and tokenization for BLEU."""
     targets = [pair.target for pair in splits.test]
     rows: list[tuple[str, object]] = [("form", splits.form)] if splits.form else []
     return [
@@ -130,7 +130,7 @@ EXAMPLES, EXAMPLE_SIGNS = 3, 100
 
 
 def describe_corpus(corpus: str | None, splits: Splits[Any]) -> str:
-    """Return the languages, first pairs and form of a corpus, so that a user can check them."""
+    """Describe a corpus for the user to check: its languages, first pairs and form."""
     source, target = language_names(corpus)
     lines = [f"{source} → {target}" if source != "source" else "source → target"]
     for place in range(min(EXAMPLES, len(splits.train))):

@@ -11,9 +11,9 @@ from transformer_lab.config import TrainingConfig, TransformerConfig
 
 @dataclass(frozen=True)
 class Preset:
-    """A model size, with the configuration for training it.
+    """A model size and its training configuration.
 
-    `vocab_size` applies to corpora with subword tokenizers.
+    `vocab_size` is used only for corpora with subword tokenizers.
     """
 
     model: Callable[..., TransformerConfig]

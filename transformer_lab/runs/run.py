@@ -38,10 +38,10 @@ STATE = "training_state.safetensors"
 class About:
     """The description of a run, stored as "about" in the config.json of its folder.
 
-    A translator that does not come from a run has fewer fields, or none. `training` has no
-    `max_minutes`, because each call sets its own. `data` is the fingerprint of the training pairs,
-    and `example` is a sentence that a page can show first. `steps`, `tokens` and `stop` come from
-    the latest call to `Run.train`.
+    A translator that does not come from a run has fewer fields, or none. `training` leaves out
+    `max_minutes`, because that limit is set anew each time the run is resumed. `data` is the
+    fingerprint of the training pairs, and `example` is a sentence that a page can show first.
+    `steps`, `tokens` and `stop` come from the latest call to `Run.train`.
     """
 
     corpus: str | None = None
@@ -143,9 +143,10 @@ class Run:
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[FolderLock]:
-    """Yield a folder's lock, not yet acquired; if the block acquires it, it stays held afterwards.
+    """Yield a folder's lock without acquiring it, and release it if the block raises an error.
 
-    If the block fails, the lock is released, and the folder is removed if the block created it.
+    If the block acquires the lock and succeeds, the lock stays held. If the block fails, the folder
+    is also removed, provided that the block created it.
     """
     lock, made = FolderLock(folder), not folder.exists()
     try:
@@ -194,7 +195,7 @@ def begin_run(
     on_step: Callable[[StepReport], None] | None = None,
     show_progress: bool = True,
 ) -> Run:
-    """Prepare a new run and describe it in its folder; to start training, call `run.train()`.
+    """Prepare a new run and write its description; to start training, call `run.train()`.
 
     Args:
         folder: The folder for the translator and the state; it must be empty or not exist yet.
@@ -259,7 +260,7 @@ def begin_run(
 
 
 def pick_example(splits: Splits[Any]) -> str | None:
-    """Return the first validation source with 6 to 12 words, or else the first source of all."""
+    """Return the first validation source of 6 to 12 words, else the first one, else None."""
     sources = [pair.source for pair in splits.validation]
     handy = [source for source in sources if 6 <= len(source.split()) <= 12]
     return next(iter(handy or sources), None)

@@ -19,7 +19,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 STAGING_FOLDER, COMMITTED_FOLDER = ".transformer_lab.new", ".transformer_lab.ready"
-"""The name of the folder of new files while they are written, and its name when it is complete."""
+"""The name of the folder for new files while it is being filled, and its name once complete."""
 REMOVALS_FILE = ".gone"
 """The file in that folder that lists, one per line, the old files to remove."""
 NAME = re.compile(r"\w[\w.-]*")
@@ -127,7 +127,7 @@ def read_consistently(folder: Path, read: Callable[[], T]) -> T:
 
 
 def list_file_states(folder: Path) -> set[tuple[str, int, int]]:
-    """Return each file's name, inode and modification time; an empty set if there is no folder."""
+    """Return each file's name, inode and modification time; the folder need not exist."""
     found = set()
     for path in folder.iterdir() if folder.is_dir() else ():
         with contextlib.suppress(OSError):  # it was removed after it was listed

@@ -63,7 +63,7 @@ def check_description(description: Any) -> dict[str, Any]:
 
 
 def add_own_checksum(description: dict[str, Any]) -> dict[str, Any]:
-    """Return a description with its own checksum added to its "sha256"."""
+    """Return a copy of a description with its own checksum added under "sha256"."""
     plain = json.loads(json.dumps(description, allow_nan=False))
     return {**plain, "sha256": {**plain["sha256"], "config.json": compute_own_checksum(plain)}}
 

@@ -34,7 +34,7 @@ class FolderLock:
         return self.finalizer is not None and self.finalizer.alive
 
     def acquire(self) -> None:
-        """Take the lock, creating the folder if necessary.
+        """Acquire the lock, creating the folder if necessary.
 
         Raises:
             ValueError: If the lock is already held.
@@ -49,7 +49,7 @@ class FolderLock:
         self.finalizer = weakref.finalize(self, unlock, handle, self.path)
 
     def release(self) -> None:
-        """Give the lock back, if this object holds it."""
+        """Release the lock if this object holds it."""
         if self.finalizer is not None:
             self.finalizer()
 

@@ -26,7 +26,7 @@ GIT_LFS_POINTER = b"version https://git-lfs"
 
 
 class CheckpointError(ValueError):
-    """The error for a checkpoint that is missing, damaged or made for another configuration."""
+    """The error for a checkpoint that is missing, damaged or made for a different configuration."""
 
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], meta: Mapping[str, Any]) -> None:
@@ -87,7 +87,7 @@ def check_not_git_lfs_pointer(path: Path) -> None:
 
 
 def is_checkpoint(path: Path) -> bool:
-    """Return whether a file has the header of one that `save_tensors` wrote."""
+    """Return whether a file has the header that `save_tensors` writes."""
     try:
         with safetensors.safe_open(path, framework="pt") as file:
             return "meta" in (file.metadata() or {})

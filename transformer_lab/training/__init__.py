@@ -1,4 +1,4 @@
 """Training: the loss, the learning rate, one step, the loop, and a run's state on disk.
 
-Runs and studies train with it; to load a model and translate, you need nothing from here.
+Runs and studies use it for training. Loading a model and translating do not need it.
 """

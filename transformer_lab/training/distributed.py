@@ -79,11 +79,11 @@ def process_group(device: str = "auto") -> Iterator[None]:
 
 @contextmanager
 def rank_zero_first() -> Iterator[None]:
-    """Run the block in rank 0 first, then in the other processes, which can use files it wrote.
+    """Run the block in rank 0 first, and then in the other processes.
 
-    If rank 0 fails, it raises its error, and the others exit without a message. If another process
-    fails, for example because its machine lacks a file, the remaining processes raise a ValueError
-    that quotes its error.
+    The other processes can therefore use files that rank 0 has written. If rank 0 fails, it raises
+    its error, and the others exit without a message. If another process fails, for example because
+    its machine lacks a file, the remaining processes raise a ValueError that quotes its error.
     """
     if rank() > 0 and not broadcast(None):
         raise SystemExit(1)

@@ -76,7 +76,7 @@ _LOGITS_AT_ONCE_ELSEWHERE = 2**27  # 512 MB: a GPU wants few, large products
 
 
 class _ProjectedLoss(torch.autograd.Function):
-    """Output layer and loss in one, with the gradient derived by hand.
+    """The output layer and the loss as one operation, with the gradient derived by hand.
 
     With respect to a token's logits, the gradient of its loss is softmax(logits) − smoothed target.
     It is known as soon as the logits are, so the forward pass computes the gradients too, and the

@@ -69,7 +69,9 @@ def save_state(path: Path, state: State, sharded: bool = False) -> None:
 def load_state(
     path: Path, shapes: Mapping[str, tuple[int, ...]], learning: Collection[str] | None = None
 ) -> State:
-    """Read a state that `save_state` wrote, with all its shards, from any number of processes.
+    """Read a state that `save_state` wrote, including the shards of all processes, if any.
+
+    The number of processes may have changed since then.
 
     Args:
         path: The path of the file.
@@ -90,19 +92,22 @@ def load_state(
 
 
 def shard_path(path: Path, step: int) -> Path:
-    """Return the path of this process's shard; its name has the step, so none is overwritten."""
+    """Return the path of this process's shard.
+
+    Its name contains the step, so the shards of earlier steps are not overwritten.
+    """
     number = f"{distributed.rank() + 1}_of_{distributed.world_size()}"
     return path.with_name(f"{path.stem}_{step}_{number}{path.suffix}")
 
 
 def is_shard(path: Path, name: str) -> bool:
-    """Return whether a file of this name holds a shard of the state at `path`."""
+    """Return whether `name` is the file name of a shard of the state at `path`."""
     pattern = rf"{re.escape(path.stem)}_\d+_\d+_of_\d+{re.escape(path.suffix)}"
     return re.fullmatch(pattern, name) is not None
 
 
 def check_shards_exist(folder: Path, shards: Iterable[str]) -> None:
-    """Raise a ValueError if a shard is missing, as when the machines do not share a folder."""
+    """Raise a ValueError if a shard is missing, for instance if the machines share no folder."""
     for name in shards:
         if not (folder / name).is_file():
             expected = "a folder that all machines share, because each process saves its own part"

@@ -88,7 +88,7 @@ class State:
             tensors: The tensors by name, including all of Adam's state.
             meta: The header, which contains "progress".
             shapes: The shapes of the model's parameters, by name.
-            path: The path of the file, for messages.
+            path: The path of the file, for error messages.
             learning: The names of the parameters for which Adam has a state; None means all of
                 them.
 

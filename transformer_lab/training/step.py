@@ -99,7 +99,7 @@ def training_step(
 
     Returns:
         The loss before the step, and the gradient's norm before clipping. Both stay on the device,
-        because reading them means waiting for it.
+        because reading them would make the CPU wait for it.
     """
     for group in optimizer.param_groups:
         group["lr"] = rate

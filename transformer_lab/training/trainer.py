@@ -46,7 +46,7 @@ READ_EVERY = 20
 
 
 def bar_seconds() -> float:
-    """Return the seconds between two updates of the progress bar.
+    """Return the minimum time between two updates of the progress bar, in seconds.
 
     Where the bar cannot be redrawn in place, as in a log file, updates are rare.
     """
@@ -61,7 +61,7 @@ class LossIsNaNError(ArithmeticError):
 
 @dataclass(frozen=True)
 class StepReport:
-    """What a trainer passes to `on_step` after each step.
+    """The report that a trainer passes to `on_step` after each step.
 
     Attributes:
         step: The step, counted from 1.
@@ -292,12 +292,12 @@ class Trainer:
             set_weights(self.model, own)
 
     def read_losses(self, unread: list[Tensor]) -> float:
-        """Return the mean of the unread losses, and empty the list.
+        """Return the mean of the unread losses, and clear the list.
 
-        If the list is empty, the mean is NaN.
+        If there are no unread losses, the mean is NaN.
 
         Raises:
-            LossIsNaNError: If one of them is not finite.
+            LossIsNaNError: If a loss is not finite.
         """
         if not unread:
             return math.nan
@@ -408,7 +408,7 @@ def token_loss(model: Transformer, batches: Sequence[Batch], dtype: torch.dtype)
 
 
 def clone_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return copies of the weights, in their own memory."""
+    """Return a copy of each weight tensor, by name."""
     return {name: tensor.clone() for name, tensor in weights.items()}
 
 
@@ -430,7 +430,7 @@ def get_random_state(device: torch.device) -> dict[str, Tensor]:
 
 
 def set_random_state(state: dict[str, Tensor], device: torch.device) -> None:
-    """Restore the states that `get_random_state` returned, as far as they fit the device."""
+    """Restore the states from `get_random_state`: the CPU's, and the device's if it was saved."""
     torch.set_rng_state(state["cpu"])
     if device.type == "cuda" and "cuda" in state:
         torch.cuda.set_rng_state(state["cuda"], device)

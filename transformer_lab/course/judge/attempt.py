@@ -33,7 +33,7 @@ class Attempt:
         tolerance: The largest difference that counts as equal.
         working: The function that works out a case step by step (see `working.py`), or None if the
             exercise has none.
-        fresh: The outcomes in fresh random cases, which tell a cause from a coincidence.
+        fresh: The outcomes in fresh random cases, used to tell a cause from a coincidence.
         run_more: A function that runs the answer on many more random cases, for findings that could
             easily be a coincidence.
     """
@@ -50,16 +50,16 @@ class Attempt:
 
     @property
     def more(self) -> "Attempt | None":
-        """The outcomes in many more random cases; None if there are no such cases or no time."""
+        """The outcomes in many more random cases; None if there are none or time is too short."""
         return self.run_more() if self.run_more else None
 
     def right(self) -> list[bool]:
-        """Return, for each case, whether the answer gets it right."""
+        """Return one boolean for each case, which is True if the answer is right."""
         pairs = zip(self.given, self.expected, strict=True)
         return [a.is_right(b, self.tolerance) for a, b in pairs]
 
     def has_coarse_results(self) -> bool:
-        """Return whether every expected result is boolean, or a single whole number or word."""
+        """Return whether every expected result is boolean, a single integer or a single string."""
         return all(
             x.dtype.kind == "b" or (x.ndim == 0 and x.dtype.kind in "iuU")
             for outcome in self.expected
@@ -98,10 +98,10 @@ def find_first_difference(got: np.ndarray, want: np.ndarray, tolerance: float) -
 
 
 def format_tables(attempt: Attempt, room: int) -> list[str]:
-    """Return tables for the first failing case, as lines: inputs, expected result and given result.
+    """Return the lines of tables that show the first failing case: its inputs and both results.
 
-    At most `room` lines show the two results and as many inputs as fit. If even the two results do
-    not fit, the list is empty.
+    The tables have at most `room` lines: the expected and the actual result, and as many inputs as
+    fit. If the two results alone do not fit, the list is empty.
     """
     at, place = attempt.first_wrong(), attempt.wrong_result()
     got, want = attempt.given[at], attempt.expected[at]

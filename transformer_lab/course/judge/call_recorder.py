@@ -25,7 +25,7 @@ from transformer_lab.course.judge.probes import (
 from transformer_lab.course.judge.returned_arrays import as_array
 
 MAX_CALLS = 200
-"""The maximum number of recorded calls; an answer that makes more is in an endless loop."""
+"""The maximum number of recorded calls; more of them suggest an endless loop."""
 TOLERANCE = 1e-6
 
 
@@ -52,9 +52,9 @@ class CallRecorder:
 
     Attributes:
         calls: The calls, in the order in which they started.
-        is_answer_running: Whether the answer is running; calls count as its own only while it is. A
-            check may call the same functions before or after the answer, but such calls say nothing
-            about the answer.
+        is_answer_running: Whether the answer is running. Only calls made while it runs are
+            recorded. A check may call the same functions before or after the answer, but those
+            calls say nothing about the answer.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class CallRecorder:
     def watch(self, answer: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function that runs an answer and records the calls that it makes.
 
-        From then on, only calls made by the answer are recorded. If the answer returns a module,
+        After this, only calls made by the answer are recorded. If the answer returns a module,
         calls to its submodules count as the answer's own.
         """
         self.is_answer_running = False
@@ -84,7 +84,7 @@ class CallRecorder:
         return run_answer
 
     def record(self, name: str, given: Iterable[Any], layer: str = "") -> int | None:
-        """Record a call by the answer, unless there are already `MAX_CALLS`.
+        """Record a call made by the answer, unless `MAX_CALLS` calls are already recorded.
 
         Returns:
             The index of the call, or None if the call was not recorded or one of its arguments
@@ -99,7 +99,7 @@ class CallRecorder:
         return len(self.calls) - 1 if is_known else None
 
     def record_returned(self, number: int | None, returned: Any) -> None:
-        """Record what call `number` returned; do nothing if `number` is None."""
+        """Record the result of call `number`; do nothing if `number` is None."""
         if number is not None:
             self.calls[number] = replace(self.calls[number], returned=copy_as_array(returned))
 
@@ -164,8 +164,8 @@ def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | No
 
     A call differs if its arguments differ, or if the same arguments give a different result. If all
     calls are right, the text says that the mistake comes after them. Return None if the reference
-    calls nothing, if there were too many calls to record them all, or if the answer makes all the
-    right calls and others besides.
+    makes no calls, if the answer made too many to record, or if it makes extra calls besides all
+    the right ones.
     """
     if not want or len(got) == MAX_CALLS:
         return None

@@ -20,10 +20,10 @@ CONFIRMED = 2
 
 
 def find_case_pattern(attempt: Attempt) -> str | None:
-    """Describe how many cases are right and what sets them apart; return None if none is right.
+    """Describe how many cases are right and what sets them apart; return None if none are right.
 
-    A feature is named only if it also separates right from wrong in fresh random cases, at least
-    two of which must have it. Otherwise it may fit by coincidence.
+    A feature is named only if it also separates right from wrong cases among fresh random ones, and
+    if at least two of those have it. Otherwise the match may be a coincidence.
     """
     right = attempt.right()
     if not any(right):
@@ -57,8 +57,8 @@ def find_dividing_value(
     """Find the value of a feature that separates right cases from wrong ones.
 
     Returns:
-        A phrase, the value, and whether the cases that have it are the right ones; None if no
-        value separates them.
+        A phrase, the value, and whether the cases with this value are the right ones; None if no
+        value separates right cases from wrong ones.
     """
     good = [v for v, is_right in zip(values, right, strict=True) if is_right]
     bad = [v for v, is_right in zip(values, right, strict=True) if not is_right]
@@ -81,7 +81,7 @@ NEGATIONS = {
 
 
 def describe_feature(name: str, value: Any) -> str:
-    """Return a feature of a case and its value as text."""
+    """Describe a feature and its value in words."""
     if isinstance(value, bool) and not value:
         for said, negated in NEGATIONS.items():
             name = name.replace(said, negated)
@@ -91,7 +91,7 @@ def describe_feature(name: str, value: Any) -> str:
 
 
 def case_kinds(attempt: Attempt) -> Iterator[tuple[str, list[Any]]]:
-    """Yield features such as the number of axes or emptiness, each with its value in every case."""
+    """Yield features such as the number of axes or emptiness, each with its values in all cases."""
     columns = list(zip(*attempt.cases, strict=False))  # some cases leave the last arguments out
     for name, column in zip(attempt.names, columns, strict=False):
         if all(isinstance(x, np.ndarray | Tensor) for x in column):
@@ -107,7 +107,7 @@ def case_kinds(attempt: Attempt) -> Iterator[tuple[str, list[Any]]]:
 
 
 def case_sizes(attempt: Attempt) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the numbers and lengths that occur in all cases, each with its value in every case."""
+    """Yield the name of each number or length that all cases have, with its values in all cases."""
     every = [collect_sizes(attempt.names, case) for case in attempt.cases]
     for name in every[0]:
         if all(name in one for one in every):

@@ -20,7 +20,7 @@ from transformer_lab.numpy_reference import softmax
 
 
 def random_array(*shape: int, seed: int = 0, scale: float = 1.0) -> np.ndarray:
-    """Return an array of normally distributed numbers, the same on every call.
+    """Return a reproducible array of normally distributed random numbers.
 
     The numbers are rounded to two decimals before scaling, so a table of them can be checked by
     eye.
@@ -29,7 +29,7 @@ def random_array(*shape: int, seed: int = 0, scale: float = 1.0) -> np.ndarray:
 
 
 def random_weights(*shape: int, seed: int) -> np.ndarray:
-    """Return an array of attention weights whose rows sum to 1, the same on every call."""
+    """Return a reproducible array of random attention weights whose rows sum to 1."""
     return softmax(2 * random_array(*shape, seed=seed))
 
 
@@ -132,7 +132,7 @@ def require_gradients(*values: Any) -> tuple[Any, ...]:
 def build_small_model(seed: int, **changes: Any) -> Transformer:
     """Build a small Transformer in float64 and evaluation mode, with random weights from `seed`.
 
-    `changes` are fields of its configuration. The global random state does not change.
+    `changes` overrides fields of its configuration. The global random state does not change.
     """
     sizes = {
         "source_vocab_size": 11,

@@ -1,6 +1,6 @@
 """`Check` compares a learner's answer with a reference, and prints a verdict or a hint.
 
-Each lesson defines its checks with it. A notebook calls one of them with the learner's function.
+Each lesson's checks are instances of it. A notebook calls a check with the learner's function.
 """
 
 import functools
@@ -46,7 +46,7 @@ from transformer_lab.course.judge.working import Working
 
 @dataclass(frozen=True)
 class Mistake:
-    """A wrong answer that learners often give, with the hint for it."""
+    """A common wrong answer and the hint for it."""
 
     answer: Callable[..., Any]
     hint: str
@@ -54,7 +54,7 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a check says about an answer.
+    """A check's verdict on an answer.
 
     Attributes:
         right: Whether the answer is right.
@@ -73,22 +73,22 @@ class Verdict:
 RANDOM_CASES = 3
 """The number of random cases in a check; an answer that memorises the fixed cases fails on them."""
 FRESH_CASES = 10
-"""The maximum number of random cases that test whether an explanation holds in more than one."""
+"""The maximum number of random cases used to test whether an explanation holds in several."""
 MORE_CASES = 40
-"""The number of random cases that confirm a finding that could easily be a coincidence."""
+"""The number of random cases used to confirm a finding that could easily be a coincidence."""
 FEWEST_CASES = 3
 """The minimum number of cases that can rule out a coincidence if `MORE_CASES` take too long."""
 FRESH_SECONDS = 5.0
-"""How many seconds a wrong answer may take for all of these extra random cases together."""
+"""The time limit, in seconds, for a wrong answer to run on all of these extra random cases."""
 MOST_PRINTED = 10_000
-"""How many characters of an answer's output are kept."""
+"""The maximum number of characters of an answer's printed output that are kept."""
 SOLUTION_MARK = "### BEGIN SOLUTION"
 """The first line of each notebook cell that contains the solution."""
 NO_EXPLANATION = "the result is wrong, in a way that this check has no words for."
 
 
 def is_page_solution(answer: Callable[..., Any]) -> bool:
-    """Return whether an answer comes from a notebook's solution cell, as after "Run all"."""
+    """Return whether an answer was defined in a notebook's solution cell, as after "Run all"."""
     cells = {code.co_filename for code in find_code_objects(answer)}
     return any(linecache.getline(cell, 1).startswith(SOLUTION_MARK) for cell in cells)
 
@@ -104,11 +104,11 @@ def call_answer(answer: Callable[..., Any], *arguments: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Check:
-    """A comparison of what an answer and a reference return, not of how they are written.
+    """A check that compares what an answer returns with what the reference returns.
 
-    Call it with the answer. If the answer is right, the check prints one line. If the answer gives
-    the same results as a known mistake in every case, the check prints the hint for that mistake.
-    Otherwise it says what is wrong in the first case that fails.
+    Call the check with an answer. If the answer is right, the check prints one line. If the answer
+    gives the same results as a known mistake in every case, the check prints the hint for that
+    mistake. Otherwise, the check says what is wrong in the first case that fails.
 
     Attributes:
         reference: The right answer.
@@ -123,7 +123,7 @@ class Check:
         tolerance: The largest difference that counts as equal.
         own: The package's own functions or classes for this exercise; an answer must not call them.
         place: The lesson and the name of the exercise, under which the diary records it.
-        drawn: A function that returns one random case; three of these follow the hand-written ones.
+        drawn: A function that returns a random case; three of these follow the hand-written ones.
         working: A function that works out a case step by step, for an answer whose mistake is
             unknown.
         guide: How hard the exercise is, how long it takes, and its three hints.
@@ -232,7 +232,7 @@ class Check:
     def find_misread_argument(
         self, attempt: Attempt, answer: Callable[..., Any] | None
     ) -> str | None:
-        """Describe an argument that the answer swaps, changes or ignores, if there is one."""
+        """Describe an argument that the answer swaps, changes or ignores, or return None."""
         at, names = attempt.first_wrong(), attempt.names
         if attempt.wrong_result() is None:
             return None
@@ -296,10 +296,10 @@ class Check:
         return replace(attempt, cases=cases, given=given, expected=expected)
 
     def try_fresh_cases(self, attempt: Attempt, runs: "FreshRuns") -> Attempt | None:
-        """Return a wrong answer's outcomes in random cases that no verdict has used.
+        """Return a wrong answer's outcomes in fresh random cases, not used for the verdict.
 
-        Cases are added until the answer has failed in three of them, or a limit on their number or
-        on the time is reached. Return None if the answer failed in fewer than two.
+        Cases are added until the answer has failed in three of them, or until the limit on their
+        number or on the time is reached. Return None if the answer failed in fewer than two.
         """
         if self.drawn is None or attempt.wrong_result() is None:
             return None
@@ -316,7 +316,7 @@ class Check:
         return fresh if fresh.right().count(False) > 1 else None
 
     def draw_fresh_case(self, number: int) -> tuple[tuple[Any, ...], Outcome]:
-        """Return a cached random case that no verdict has used, with the reference's outcome."""
+        """Return fresh random case `number` and the reference's outcome in it, both cached."""
         for seed in range(RANDOM_CASES + len(self.fresh_cases), RANDOM_CASES + number + 1):
             assert self.drawn is not None
             case = self.drawn(RandomValues(seed))
@@ -329,9 +329,10 @@ class Check:
         return []
 
     def find_forbidden_means(self, answer: Callable[..., Any]) -> str | None:
-        """Describe how an answer that is right in all cases breaks the rules, if it does.
+        """Describe the rule that an otherwise right answer breaks, or return None.
 
-        It may keep state between calls, or call the package's own function for this exercise.
+        An answer must not keep state between calls, nor call the package's own function for this
+        exercise.
         """
         expected, again = self.known_outcomes(self.reference), self.run_cases(answer)
         pairs = zip(again, expected, strict=True)
@@ -382,12 +383,12 @@ class Check:
 
     @functools.cached_property
     def known_results(self) -> dict[tuple[Callable[..., Any], int], Outcome]:
-        """The cache of `known_outcome`: the outcome for each function and case number."""
+        """The cache of `known_outcome`: outcomes by function and case number."""
         return {}
 
     @functools.cached_property
     def all_cases(self) -> Sequence[tuple[Any, ...]]:
-        """All cases: those written by hand, then the random ones. Each answer gets its own copy."""
+        """All cases: the hand-written ones, then the random ones. Each answer gets its own copy."""
         written = list(self.cases())
         return written + [
             self.drawn(RandomValues(seed)) for seed in range(RANDOM_CASES) if self.drawn
@@ -398,8 +399,8 @@ class Check:
 
         If the answer does not finish one case, it is not run on the later ones, so nobody has to
         wait for each of them. They count as endless too. With `prints`, the answer's output in the
-        first case is shown immediately. The output in the other cases is not shown, because a dozen
-        in a row would only confuse.
+        first case is shown immediately. Its output in the other cases is not shown, because a dozen
+        outputs in a row would only confuse the learner.
         """
         outcomes: list[Outcome] = []
         for case in self.all_cases:
@@ -428,7 +429,7 @@ class Check:
 
     @functools.cached_property
     def counterfactuals(self) -> Sequence[Mistake]:
-        """Variants of the reference, each with one common mistake; none if it returns arrays."""
+        """Variants of the reference, each with one common mistake; empty if results are arrays."""
         results = [x for one in self.known_outcomes(self.reference) for x in one.results]
         if any(x.ndim for x in results):
             return ()  # an array tells more, and `number_faults` probes it
@@ -444,8 +445,8 @@ class Check:
         """Return the hint for the known mistake that has exactly these outcomes, if there is one.
 
         Hand-written mistakes are tried first, and then the counterfactual references. If results
-        are coarse, such as True and False, many mistakes agree in a few cases. The outcomes must
-        then also agree in fresh random cases.
+        are coarse, such as True and False, many mistakes give the same results in a few cases. The
+        outcomes must then also agree in fresh random cases.
         """
         given, tolerance = attempt.given, attempt.tolerance
         if all(outcome.error is not None for outcome in given):
@@ -516,7 +517,7 @@ class FreshRuns:
         self.seconds_left = FRESH_SECONDS
 
     def take(self, count: int) -> Iterator[tuple[tuple[Any, ...], Outcome, Outcome]]:
-        """Yield up to `count` cases, as time allows, with the outcomes of answer and reference."""
+        """Yield up to `count` cases, as time allows, with the answer's and reference's outcomes."""
         for number in range(count):
             if number == len(self.rows) and not self._run(number):
                 return

@@ -1,4 +1,4 @@
-"""Comparisons of two arrays: are they equal up to a tolerance, and of the same kind?
+"""Compare two arrays: are they equal within a tolerance, and of the same kind?
 
 All comparisons of results in the judge use this module.
 """
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def is_close(a: np.ndarray, b: np.ndarray, tolerance: float) -> bool:
-    """Return whether two arrays have the same shape and all numbers agree up to the tolerance.
+    """Return whether two arrays have the same shape and all numbers agree within the tolerance.
 
     NaN equals NaN, booleans never equal numbers, and strings must be identical.
     """
@@ -27,7 +27,7 @@ def is_equal(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 def close_elements(a: np.ndarray, b: np.ndarray, tolerance: float) -> np.ndarray:
-    """Return a boolean array that is True where two arrays agree up to a relative tolerance.
+    """Return a boolean array that is True where two arrays agree within a relative tolerance.
 
     A difference up to the tolerance times the largest absolute value in b is accepted as well. For
     float32, the tolerance is at least 5e-6, because single precision is no better than that.

@@ -1,6 +1,6 @@
-"""Descriptions of what is wrong with an answer that makes none of the known mistakes.
+"""Describe what is wrong with an answer that makes none of the known mistakes.
 
-They come from probing its results, and `Check` prints them.
+The descriptions come from probing the answer's results, and `Check` prints them.
 """
 
 import itertools
@@ -36,8 +36,9 @@ MAX_LINES = 16
 def describe_failure(attempt: Attempt, misread: str | None = None) -> str:
     """Describe what is wrong with an answer, and in how many cases it is right.
 
-    If there is a pattern among the cases, it comes first. `misread` is a sentence about a misread
-    argument, if one was found. If nothing explains the answer, the text includes the worked case.
+    If the right and the wrong cases follow a pattern, the pattern comes first. `misread` is a
+    sentence about a misread argument, if one was found. If nothing explains the answer, the text
+    includes the worked case.
     """
     text = describe_first_wrong_case(attempt, misread)
     where = find_case_pattern(attempt)
@@ -112,7 +113,7 @@ def describe_other_kind(error: NotComparableError, want: Outcome, names: Sequenc
 
 
 def find_unusable(value: Any) -> Iterator[Any]:
-    """Yield the items in a nested value that are not numbers, strings, arrays or tensors."""
+    """Yield the items of a nested list that are not numbers, strings, arrays or tensors."""
     if isinstance(value, np.ndarray) and value.dtype.kind not in "biufUcS":
         value = value.tolist()
     if isinstance(value, list | tuple):
@@ -125,7 +126,7 @@ def find_unusable(value: Any) -> Iterator[Any]:
 
 
 def describe_asked(want: np.ndarray) -> str:
-    """Describe an expected result, such as "a number" or "numbers in the shape (2, 3)"."""
+    """Describe an expected result, such as "a number" or "an array of shape (2, 3)"."""
     one, many = {
         "b": ("True or False", "a boolean array"),
         "i": ("a whole number", "an integer array"),

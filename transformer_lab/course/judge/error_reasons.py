@@ -1,4 +1,4 @@
-"""One-sentence explanations, for learners, of error messages from Python, NumPy and PyTorch.
+"""Short explanations, for learners, of error messages from Python, NumPy and PyTorch.
 
 `errors.describe_error` looks them up.
 """
@@ -53,7 +53,7 @@ def explain_unequal_axes(axis: str, a: str, b: str) -> str:
 
 
 def explain_linear_shapes(found: re.Match[str]) -> str:
-    """Explain PyTorch's error for the input of a Linear; its message has the flattened shapes."""
+    """Explain PyTorch's error about an input that does not fit a Linear layer."""
     return (
         explain_matrix_product(found.group(2), found.group(3))
         + ". For a Linear, the left side is its input"
@@ -602,6 +602,6 @@ def find_turned_matrix(text: str, line: str) -> str | None:
 
 
 def reads_key(line: str) -> bool:
-    """Return whether a line of code looks up a key with [], without deleting or popping one."""
+    """Return whether a line of code looks up a key with [] but does not delete or pop one."""
     takes_out = re.search(r"\bdel\b|\.(?:pop|popitem|remove)\(", line)
     return bool(re.search(r"[\w)\]]\[", line)) and not takes_out

@@ -24,7 +24,7 @@ from transformer_lab.course.judge.formatting import describe_kind, short_repr
 PACKAGE = str(Path(__file__).parents[2])
 LIBRARIES = (sysconfig.get_path("stdlib"), "site-packages", "dist-packages", "<frozen", "<__array")
 MAX_NAMES = 5
-"""The maximum number of variables in a line whose sizes are listed."""
+"""The maximum number of variables whose sizes are listed for one line of code."""
 
 
 class UnusableError(ValueError):
@@ -32,10 +32,10 @@ class UnusableError(ValueError):
 
 
 class NotComparableError(UnusableError):
-    """Raised if an answer returns something that no exercise wants, such as a dict or a function.
+    """Raised if an answer returns something no exercise asks for, such as a dict or a function.
 
     Attributes:
-        value: The result that no exercise wants.
+        value: The result that no exercise asks for.
         place: The index of that result.
         count: The number of results.
         returned: Everything that was returned.
@@ -99,7 +99,7 @@ def read_line(frame: types.FrameType, line: int) -> str:
 
 
 def explain_made_none(frame: types.FrameType, line: int, watched: RecordedAnswer) -> str:
-    """Explain an error caused by a None that was created in this frame or by a call in its line."""
+    """Explain an error caused by a None that came from an assignment or a call, not an argument."""
     text = read_line(frame, line)
     has_name = any(frame.f_locals.get(name, 0) is None for name in find_names(text))
     return explain_none(text, read_source(watched.answer) if has_name else "")

@@ -50,7 +50,7 @@ def _kind_of(value: Any) -> str:
 
 
 def describe_value(value: Any) -> str:
-    """Return an argument as short text.
+    """Describe an argument in a few words.
 
     An array is described by its shape, a module by its class, a function as "a function", and a
     list of arrays by its type and size. Anything else is shown by its repr, shortened if long.
@@ -82,7 +82,7 @@ def format_number(value: Any) -> str:
 
 
 def format_table(name: str, array: np.ndarray, place: tuple[int, ...]) -> list[str]:
-    """Return the lines of a table of at most 3 rows and 6 columns of an array, around an index."""
+    """Format up to 3 rows and 6 columns of an array, around an index, as the lines of a table."""
     lead = place[: max(0, array.ndim - 2)]
     fits = len(lead) == max(0, array.ndim - 2) and all(
         i < n for i, n in zip(lead, array.shape, strict=False)

@@ -1,4 +1,4 @@
-"""The Transformer's forward pass, part by part, and mistakes in it that lessons 07 and 09 share."""
+"""The Transformer's forward pass, step by step, and common mistakes in it for lessons 07 and 09."""
 
 from collections.abc import Callable
 from functools import partial
@@ -31,7 +31,7 @@ DECODER_SEES_PADDING = ("causal_mask(target.size(1)), words", "causal_mask(targe
 def drop_padding(
     answer: Callable[..., Any], model: Transformer, source: Tensor, target: Tensor
 ) -> Any:
-    """Call the answer and return its logits, with those at the target's padding set to 0.
+    """Call the answer and return its logits, set to 0 at the target's padding positions.
 
     Raises:
         UnusableError: If the answer changes the mode (training or evaluation) of the model or of

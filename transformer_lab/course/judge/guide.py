@@ -10,11 +10,11 @@ MINUTES = (5, 10, 15, 20, 30)
 
 @dataclass(frozen=True)
 class Guide:
-    """What a learner is told about an exercise before and while working on it.
+    """The difficulty, duration and three hints of one exercise.
 
     Attributes:
         difficulty: A number from 1 (a line or two) to 3 (takes some thought).
-        minutes: How long the exercise takes someone who has just read the page.
+        minutes: How many minutes the exercise takes someone who has just read the lesson.
         hints: Three hints: a nudge, the idea, and nearly the whole solution.
     """
 
@@ -29,7 +29,7 @@ class Guide:
         check("hints", self.hints, "three sentences", fits)
 
     def describe(self, name: str) -> str:
-        """Return the line to show above the stub of the exercise with this name."""
+        """Return the line of Markdown shown above the exercise called `name`."""
         return (
             f"*Difficulty {self.difficulty} of 3, about {self.minutes} minutes. Stuck? "
             f"Try `check.{name}.hint(1)`, then 2 and 3.*"
@@ -44,7 +44,7 @@ class Guide:
 
 
 def read_guides(text: str, name: str) -> dict[str, Guide]:
-    """Parse a lesson's guides from the text of its `hints.toml`; the keys are the exercises' names.
+    """Parse the text of a lesson's `hints.toml` into a dictionary from exercise names to guides.
 
     Raises:
         ValueError: If the text is not valid TOML or a guide is incomplete; the message begins with

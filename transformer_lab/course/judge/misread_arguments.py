@@ -54,7 +54,7 @@ def find_misread_argument(
 
 
 def _is_one_value(given: Sequence[Outcome]) -> bool:
-    """Return whether all results hold a single common value, which any misreading might give."""
+    """Return whether all results consist of one repeated value, which any misreading might give."""
     flat = [x.ravel() for outcome in given for x in outcome.results if x.size]
     return bool(flat) and all((x == flat[0][0]).all() for x in flat)
 
@@ -137,7 +137,7 @@ def find_numbers_of_the_page(answer: Callable[..., Any]) -> str | None:
 
 
 def list_changes(case: Case, names: Sequence[str]) -> Iterator[tuple[str, Callable[[Case], Case]]]:
-    """Yield the misreadings to try, each as a sentence and a change to a case that mimics it."""
+    """Yield the misreadings to try, each as a sentence and a function that applies it to a case."""
     places = [n for n, value in enumerate(case) if _is_numbers(value)]
     for a, b in itertools.combinations(places, 2):
         words = f"`{names[a]}` and `{names[b]}` are swapped: this is right for the other order"

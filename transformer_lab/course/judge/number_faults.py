@@ -28,15 +28,15 @@ from transformer_lab.course.judge.probes.wrong_part import (
 from transformer_lab.course.judge.size_factors import find_size_error
 
 Finder = Callable[[Attempt, int, int], str | None]
-"""A search for a fault, given an attempt and the indices of the case and of the result."""
+"""A function that looks for a fault, given an attempt, a case's index and a result's index."""
 
 
 def choose_reason(finders: Sequence[Finder], attempt: Attempt, at: int, place: int) -> str | None:
     """Return the first explanation that also holds in fresh random cases, if there is one.
 
     What is true in one case may be a coincidence. So the same finder must give the same
-    explanation, apart from numbers, in two more failing cases, or in the only one. If no other case
-    fails in a comparable way, nothing contradicts the explanation, and it is returned.
+    explanation, apart from numbers, in two more failing cases, or in the only other one. If no
+    other case fails in a comparable way, nothing contradicts the explanation, and it is returned.
     """
     for find in finders:
         said = find(attempt, at, place)
@@ -70,7 +70,7 @@ def _has_right_shape(attempt: Attempt, at: int, place: int) -> bool | None:
 
 
 def _omit_numbers(text: str | None) -> str | None:
-    """Return a sentence without anything that depends on a case's sizes."""
+    """Mask a hint's numbers and drop its plurals, so hints from different cases can be compared."""
     if text is None:
         return None
     text = re.sub(r"[−-]?\d[\d.,/]*(e[+-]?\d+)?|one\b", "#", text.replace(" (the last)", ""))
@@ -79,7 +79,7 @@ def _omit_numbers(text: str | None) -> str | None:
 
 
 def make_finder(probe: probes.Probe, least: int = 0, is_strict: bool = False) -> Finder:
-    """Return a finder that runs a probe on one result if it has at least `least` entries.
+    """Return a finder that runs a probe if the expected result has at least `least` entries.
 
     If the finder is strict, what the probe says about a list of whole numbers or words must be true
     in every failing case. In at least one of them, the list must be too varied for a coincidence.
@@ -96,13 +96,13 @@ def make_finder(probe: probes.Probe, least: int = 0, is_strict: bool = False) ->
 
 
 SOME, MANY_BOOLEANS = 4, 8
-"""With fewer distinct entries, or fewer booleans, two lists may agree by coincidence."""
+"""The minimum numbers of distinct entries and of booleans needed to rule out a coincidence."""
 
 
 def _is_true_of_all(said: str, probe: probes.Probe, attempt: Attempt, place: int) -> bool:
-    """Return whether a probe says the same, apart from numbers, about all failing cases.
+    """Return whether a probe's hint is the same in all failing cases, apart from its numbers.
 
-    These include the fresh random cases. In at least one case, the lists must have enough entries.
+    These cases include fresh random ones. In at least one case, the lists must have enough entries.
     """
     pairs = [
         (given.results[place], expected.results[place])
@@ -198,7 +198,8 @@ def _is_always_an_element(attempt: Attempt, place: int) -> bool:
 def find_argument_in_result(attempt: Attempt, at: int, place: int) -> str | None:
     """Return a hint if one argument explains the wrong result, and None otherwise.
 
-    The result may be the argument itself, or be off by the argument as a summand or a factor.
+    The result may equal the argument, or be too large or too small by exactly the argument. It may
+    also be multiplied by the argument once too often, or lack that multiplication.
     """
     got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
     if not is_numeric(got) or not is_numeric(want):
@@ -229,7 +230,7 @@ def find_argument_in_result(attempt: Attempt, at: int, place: int) -> str | None
 
 find_not_finite = make_finder(find_nan_or_infinity)
 ACCIDENTAL = (find_shift, find_reordering, find_equal_lines)
-"""Probes whose findings may easily hold for a short list by coincidence."""
+"""Probes whose findings may easily be a coincidence if a list is short."""
 NUMBER_FINDERS: Sequence[Finder] = (
     find_not_finite,
     _find_common_change,

@@ -32,19 +32,19 @@ Gradients = tuple[tuple[str, np.ndarray], ...]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an answer did with one case.
+    """The outcome of running an answer on one case.
 
     Attributes:
-        results: What it returned, as arrays.
-        error: The exception that stopped it.
-        complaint: The error, explained to the learner.
-        changed: The names of the arguments that it changed in place.
+        results: The returned values, as arrays.
+        error: The exception that stopped the answer, if any.
+        complaint: An explanation of the error for the learner.
+        changed: The names of the arguments that the answer changed in place.
         gradients: The gradients of the results with respect to each tensor that requires one, by
             name.
         are_tensors: For each result, whether it is a PyTorch tensor.
         came_as_sequence: Whether the results were in a tuple or a list.
-        calls: The calls to functions passed as arguments, and to submodules.
-        printed: What it printed, unless that was shown immediately.
+        calls: The calls to submodules and to functions passed as arguments.
+        printed: The answer's output, unless it was shown immediately.
     """
 
     results: tuple[np.ndarray, ...] = ()
@@ -58,7 +58,10 @@ class Outcome:
     printed: str = ""
 
     def equals(self, other: "Outcome", tolerance: float) -> bool:
-        """Return whether two outcomes agree in results, changes and gradients, or in the error."""
+        """Return whether two outcomes are equal within the tolerance.
+
+        They are equal if their results, changes and gradients agree, or if their errors agree.
+        """
         if self.error is not None or other.error is not None:
             # Errors of one type may have many causes; errors with the same text rarely do.
             if self.error is None or other.error is None:
@@ -76,7 +79,10 @@ class Outcome:
         return isinstance(self.error, NotImplementedError) and own is not None
 
     def has_same_gradients(self, other: "Outcome") -> bool:
-        """Return whether all gradients agree up to 1e-5 of their value plus 1e-6 of the largest."""
+        """Return whether the gradients of two outcomes are close.
+
+        Entries may differ by 1e-5 of their value plus 1e-6 of the largest entry of all gradients.
+        """
         if [name for name, _ in self.gradients] != [name for name, _ in other.gradients]:
             return False
         # A gradient that is 0 in theory is not quite 0 in practice, so compare with the largest of
@@ -86,7 +92,7 @@ class Outcome:
         return all(np.allclose(a, b, rtol=1e-5, atol=1e-6 * size) for (_, a), (_, b) in pairs)
 
     def is_right(self, expected: "Outcome", tolerance: float) -> bool:
-        """Return whether this is the expected outcome, including the kinds of its results."""
+        """Return whether this outcome equals the expected one, with results of the right kinds."""
         if not self.equals(expected, tolerance):
             return False
         kinds = zip(self.results, expected.results, strict=True)
@@ -95,7 +101,7 @@ class Outcome:
         return not (self.lacks_tensors(expected) or self.is_wrapped(expected))
 
     def lacks_tensors(self, expected: "Outcome") -> bool:
-        """Return whether there is a NumPy array where a PyTorch tensor is expected."""
+        """Return whether a result is a NumPy array but should be a PyTorch tensor."""
         kinds = zip(self.results, self.are_tensors, expected.are_tensors, strict=True)
         return any(array.ndim and wanted and not is_one for array, is_one, wanted in kinds)
 
@@ -139,7 +145,7 @@ def run_case(
     names: Sequence[str],
     seconds: float | None = None,
 ) -> Outcome:
-    """Run an answer on a copy of a case and return the outcome; exceptions become part of it.
+    """Run an answer on a copy of a case and return the outcome, including any exception.
 
     An answer that does not finish is stopped (see `time_limit`).
 
@@ -148,7 +154,7 @@ def run_case(
         run: A function that calls the answer with the arguments of the case.
         case: The arguments of the case.
         names: The names of the arguments.
-        seconds: How long the answer may run; the default is the limit of `time_limit`.
+        seconds: How many seconds the answer may run; by default, as long as `time_limit` allows.
     """
     recorder = CallRecorder()
     watched = RecordedAnswer(recorder.watch(answer))
@@ -217,9 +223,9 @@ def split_returned(returned: Any) -> tuple[list[Any], list[nn.Module]]:
 def compute_gradients(
     parts: Sequence[Any], arguments: dict[str, Any], modules: Sequence[nn.Module]
 ) -> Gradients:
-    """Return the gradient of a weighted sum of all results for each tensor that requires gradients.
+    """Compute the gradient of a weighted sum of all results for each tensor that requires one.
 
-    The tensors are arguments or parameters of modules. The pairs (name, gradient) are sorted by
+    These tensors are arguments, or parameters of modules. The pairs (name, gradient) are sorted by
     name.
     """
     leaves = {name: x for name, x in arguments.items() if needs_gradient(x)}

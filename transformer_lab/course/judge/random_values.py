@@ -1,6 +1,6 @@
 """`RandomValues` generates sizes, numbers, ids and masks for a check's random cases from one seed.
 
-Each function in the lessons that builds a random case receives one.
+Each function in the lessons that builds a random case receives a `RandomValues`.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from transformer_lab.numpy_reference import softmax
 SIZES = (2, 3, 5, 7, 11, 13)
 """Primes, so no size is a product of others and no wrong reshape fits by coincidence."""
 ONE_IN = 3
-"""One in this many cases has a first size of 1, because a wrong squeeze fails only then."""
+"""One in this many cases has a first size of 1, because only then does a wrong squeeze fail."""
 
 
 class RandomValues:

@@ -16,7 +16,7 @@ LARGEST = 10**7
 
 
 def as_array(part: Any) -> np.ndarray:
-    """Convert a number, a string, a tensor or nested lists of them to a NumPy array.
+    """Convert a number, a string, an array, a tensor or nested lists of these to a NumPy array.
 
     Raises:
         NotComparableError: If the value is anything else.

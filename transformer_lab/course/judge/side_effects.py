@@ -40,7 +40,7 @@ def is_unchanged(before: Any, after: Any) -> bool:
 def copy_defaults_and_globals(answer: Callable[..., Any]) -> dict[str, Any]:
     """Return copies of an answer's default arguments and of the globals that it uses.
 
-    The keys describe them for messages: "the default of n", "the global table".
+    The keys are phrases for messages, such as "the default of n" and "the global table".
     """
     owned = [answer, *vars(answer).values()] if isinstance(answer, type) else [answer]
     found: dict[str, Any] = {}

@@ -127,7 +127,7 @@ def find_size_difference(rows: Rows) -> str | None:
 
 
 def shared_sizes(rows: Rows) -> Iterator[tuple[str, list[float]]]:
-    """Yield each size that occurs in all cases: its name, and its value in each case.
+    """Yield the name of each size that all cases have, with its value in each case.
 
     Sizes that are the same in all cases are left out.
     """

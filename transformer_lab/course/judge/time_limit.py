@@ -1,4 +1,4 @@
-"""`time_limit` stops an answer that does not finish; `describe_endless` names the loop it was in.
+"""`time_limit` stops an answer that does not finish, and `describe_endless` names the loop.
 
 `outcome.run_case` runs every answer within the limit.
 """
@@ -17,9 +17,9 @@ from typing import TypeGuard
 from transformer_lab.course.judge.errors import describe_line, iterate_learner_frames
 
 SECONDS = 10.0
-"""How many seconds an answer may run on one case; right answers need less than one second."""
+"""The time limit, in seconds, for an answer on one case; right answers need less than a second."""
 REPEAT_AFTER = 1.0
-"""How many seconds pass before an answer is stopped again if a bare `except` caught the error."""
+"""The time, in seconds, until an answer is stopped again if a bare `except` caught the error."""
 Loop = ast.While | ast.For
 
 
@@ -62,7 +62,7 @@ def time_limit(seconds: float | None = None) -> Iterator[None]:
 
 
 def describe_endless(error: EndlessError) -> str:
-    """Return what to tell a learner whose answer was stopped: where it was and what to look for."""
+    """Return a message that says where an answer was stopped and what to look for there."""
     said = f"it does not end: it was stopped after {SECONDS:g} seconds"
     frames = list(iterate_learner_frames(error))
     for frame, line in reversed(frames):
@@ -72,7 +72,7 @@ def describe_endless(error: EndlessError) -> str:
 
 
 def find_loop(frame: FrameType, line: int) -> Loop | None:
-    """Return the loop around a frame's line, if any: the innermost `while`, or else `for`.
+    """Return the innermost `while` loop around a frame's line, or else the innermost `for` loop.
 
     A `for` inside a `while` ends when its sequence is used up, so the `while` is the suspect.
     """
@@ -92,7 +92,7 @@ def find_loop(frame: FrameType, line: int) -> Loop | None:
 
 
 def advise(loop: Loop) -> str:
-    """Return what a learner should look for in a loop that does not end."""
+    """Return a hint about what to look for in a loop that does not end."""
     if isinstance(loop, ast.For):
         return "does something in the loop add to the list that it goes through?"
     calls = (node for node in ast.walk(loop.test) if isinstance(node, ast.Call))

@@ -1,7 +1,7 @@
 """Work out a case step by step, for an answer whose mistake is unknown.
 
-A wrong number next to the right one tells learners little. The steps of the same case show them
-where their own steps begin to differ.
+Seeing a wrong number next to the right one teaches learners little. The worked steps of the case
+show them where their own steps begin to differ.
 """
 
 from collections.abc import Callable, Iterable
@@ -60,7 +60,7 @@ def format_step(value: Any) -> str:
 
 
 def name_row(name: str, at: tuple[int, ...]) -> str:
-    """Return the name of an index's row, such as "row 1 of x", "row 1 of x[0, 2]" or just "x"."""
+    """Name the row that an index lies in: "row 1 of x", "row 1 of x[0, 2]" or just "x"."""
     if len(at) < 2:
         return name
     batch = f"[{', '.join(map(str, at[:-2]))}]" if len(at) > 2 else ""

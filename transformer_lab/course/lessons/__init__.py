@@ -1,4 +1,4 @@
-"""Find the lessons, which are the folders `lesson_KEY` here, and collect their checks and quizzes.
+"""Find the lessons (the folders `lesson_KEY` here), and collect their checks and quizzes.
 
 Each lesson's `__init__.py` calls these functions, so no list of lessons has to be maintained.
 """
@@ -27,15 +27,15 @@ def lesson_numbers() -> tuple[str, ...]:
 
 
 def lesson(number: str) -> ModuleType:
-    """Import the lesson with this key; the module has its `check` and its `quiz`."""
+    """Import and return the lesson with this key, a module with its `check` and its `quiz`."""
     return importlib.import_module(f"{__name__}.lesson_{number}")
 
 
 def collect_checks(*modules: ModuleType) -> SimpleNamespace:
     """Collect the checks defined in these modules, in order, as attributes of a namespace.
 
-    Each check gets its `place`, which is the lesson and the name under which the diary records it,
-    and its `guide` from the lesson's `hints.toml`.
+    Each check gets its `place` (the lesson and the name under which the diary records it) and its
+    `guide` (from the lesson's `hints.toml`).
 
     Raises:
         ValueError: If an exercise has no hints, or hints have no exercise.

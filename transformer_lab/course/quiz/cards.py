@@ -49,17 +49,17 @@ class Card:
         )
 
     def text(self) -> str:
-        """Return the card as text, for a terminal."""
+        """Return the card as plain text for a terminal."""
         places = LINK.sub(r"\1", self.places)
         return f"{self.question}\n    {self.answer}\n    → {places}"
 
 
 def read_cards(text: str, file: str) -> dict[str, list[Card]]:
-    """Parse the decks of a `cards.md`, by name; empty lines and a title (`# `) are ignored.
+    """Parse a `cards.md` into decks by name; empty lines and a title (`# `) are ignored.
 
     Raises:
-        ValueError: If a card is not a question, an answer and links; the message names `file` and
-            the first such card.
+        ValueError: If a card does not consist of a question, an answer and links; the message names
+            `file` and the first such card.
     """
     decks: dict[str, list[Card]] = {}
     for name, deck in split_at(text, "## "):
@@ -74,7 +74,7 @@ def read_cards(text: str, file: str) -> dict[str, list[Card]]:
 
 
 def split_at(text: str, marks: str) -> list[tuple[str, str]]:
-    """Split a text at headings that start with `marks`; return each with the text below it."""
+    """Split Markdown at headings that start with `marks`; return pairs (heading, text below it)."""
     _, *parts = re.split(rf"^{marks}(.+)$", text, flags=re.MULTILINE)
     return list(zip(parts[::2], parts[1::2], strict=True))
 

@@ -58,7 +58,7 @@ def read_questions(text: str, file: str) -> list[Question]:
 
 
 def read_question(lines: Sequence[tuple[int, str]], file: str) -> Question:
-    """Parse one question from its lines, each with its number in the file.
+    """Parse one question from its lines, given as pairs (line number in the file, line).
 
     The first line is the heading; then choices and replies alternate.
 

@@ -28,8 +28,8 @@ class Quiz:
     Attributes:
         first: The first choice for each question answered so far; the keys are the questions'
             indices.
-        places: Where the diary records the answer to each question; may be empty.
-        called: The name of the reader's variable, used in the example of what to type.
+        places: The place in the diary for the answer to each question; may be empty.
+        called: The name of the reader's variable for the quiz, for the example that `ask` prints.
         widget: The ipywidget, once it has been built.
     """
 
@@ -49,7 +49,8 @@ class Quiz:
     def show(self) -> None:
         """Reset the quiz and show it: as text in a terminal, or interactively in a notebook.
 
-        Without a kernel, the page itself replies. Without scripts, the replies can be expanded.
+        Without a kernel, a script on the page shows the replies. Without scripts, each choice
+        expands to show its reply.
         """
         self.first = {}
         if is_in_terminal():
@@ -120,7 +121,7 @@ class Quiz:
         return ipywidgets.VBox([keys, *boxes, self.standing])
 
     def page(self) -> str:
-        """Return the quiz as HTML that replies without a kernel."""
+        """Return the quiz as HTML that shows the replies without a kernel."""
         data = [asdict(asked) for asked in self.questions]
         return fragment("quiz", static_html(data), saved.dump_json(data))
 
@@ -164,7 +165,7 @@ class Quiz:
         return diary.record_answer(self.places[number], right)
 
     def right(self) -> int:
-        """Return how many questions were answered correctly at the first choice."""
+        """Return how many questions were answered correctly on the first try."""
         return sum(self.questions[n].right == choice for n, choice in self.first.items())
 
     def score(self) -> str:
@@ -175,13 +176,13 @@ class Quiz:
 
 
 def is_in_terminal() -> bool:
-    """Return whether this is Python or IPython in a terminal, which cannot show HTML."""
+    """Return whether Python or IPython runs in a terminal, which cannot show HTML."""
     shell = get_ipython()
     return shell is None or type(shell).__module__.startswith("IPython.terminal")
 
 
 def format_question(number: int, question: Question) -> str:
-    """Return a question as text, with its number and the letters of its choices."""
+    """Return a question as plain text, with its number and lettered choices."""
     choices = zip(LETTERS, question.choices, strict=False)
     lines = [f"   {letter}. {text}" for letter, (text, _) in choices]
     return "\n".join([f"{number}. {question.text}", *lines])
@@ -194,7 +195,7 @@ def verdict_html(verdict: str) -> str:
 
 
 def static_html(data: Sequence[Mapping[str, Any]]) -> str:
-    """Return the quiz as HTML for a page without scripts, from its questions as dictionaries."""
+    """Return the quiz's HTML for a page without scripts; `data` has one dictionary per question."""
     questions = "".join(question_html(n, Question(**asked)) for n, asked in enumerate(data, 1))
     return "<p>Open the choice that you take: the answer to it is inside.</p>" + questions
 

@@ -18,7 +18,7 @@ def glossary() -> str:
 
 
 def further_reading() -> str:
-    """Return the reading list in Markdown, with a note on what each work is good for."""
+    """Return the reading list as Markdown, with a note on what each work is good for."""
     return files(course).joinpath("further_reading.md").read_text(encoding="utf-8")
 
 

@@ -1,10 +1,11 @@
-"""Because-sentences: a pronoun with two possible referents, and a word that decides between them.
+"""Generate because-sentences, in which one word decides what a pronoun refers to.
 
-`constructions` generates them, and the lessons and studies about pronouns rely on them. Each reason
-fits one of the two nouns, and in this world it is never said of the other: streets are not tired,
-and animals are not wide. Four random choices are made before any word is chosen, so none of them is
-a clue: whether the referent is subject or object, masculine or feminine, singular or plural, and
-whether the reason comes first.
+`constructions` uses this module, and the lessons and studies about pronouns rely on its sentences.
+The pronoun has two possible referents. Each reason fits only one of the two nouns, and in this
+world it is never said of the other: streets are not tired, and animals are not wide. Four choices
+are made at random before any word is chosen, so none of them gives the answer away: whether the
+referent is the subject or the object, masculine or feminine, and singular or plural, and whether
+the reason comes first.
 """
 
 from dataclasses import replace
@@ -39,7 +40,7 @@ from transformer_lab.data.world.phrases import (
 
 
 class Scene(NamedTuple):
-    """An event, and the possible reasons for it, which describe its subject or its object.
+    """An event with its possible reasons, each of which describes the subject or the object.
 
     `moods` contains "yes" (the event happened) or "not" (it did not happen). It may also contain
     "can" (the subject could not do it), "want" (the subject did not want to) and "too" (the reason
@@ -129,7 +130,9 @@ Cast = tuple[Noun, Noun, Adjective | Verb]  # subject, object, reason
 def _casts(
     of_subject: bool, gender: str, plural: bool, differ: bool
 ) -> tuple[tuple[Scene, tuple[Cast, ...]], ...]:
-    """Return the scenes with their casts, in each of which the reason fits only the referent.
+    """Return the scenes that meet these conditions, each with its possible casts.
+
+    A cast is a subject, an object and a reason that fits only the referent.
 
     Args:
         of_subject: Whether the referent is the subject.
@@ -175,17 +178,19 @@ def because_sentence(
     time: Phrase = NOTHING,
     reason_first: bool = False,
 ) -> Phrase:
-    """Build a because-sentence: the animal didn't cross the street because it was too tired.
+    """Build a because-sentence from its parts.
+
+    For example: the animal didn't cross the street because it was too tired.
 
     Args:
         subject: The subject, marked by `mark_role` as "referent" or "other".
-        group: What the subject did or did not do, as a verb group.
-        thing: The object, marked with the role that the subject does not have.
-        word: What is said about the referent.
+        group: The verb group, which says what the subject did or did not do.
+        thing: The object, marked with the other role.
+        word: The adjective or verb that describes the referent.
         degree: "too", "very", "so" or "".
         tense: The tense of the reason, "present" or "background".
-        time: When it happened.
-        reason_first: Whether the reason comes before what it explains.
+        time: A phrase that says when it happened, or `NOTHING`.
+        reason_first: Whether the reason comes before the event.
     """
     referent = subject if subject.marks[0][0] == "referent" else thing
     pronoun = referring_pronoun(referent)
@@ -232,9 +237,9 @@ def _actor(rng: Random, noun: Noun, plural: bool, role: str) -> NounPhrase:
 
 
 def _landmark(rng: Random, cast: Cast) -> Phrase:
-    """Generate a phrase such as "near the church", whose noun the reason does not fit.
+    """Generate a landmark, such as "near the church", that the reason cannot describe.
 
-    If the noun that was sampled is not suitable, the phrase is empty.
+    If the sampled noun is not suitable, the phrase is empty.
     """
     subject, thing, word = cast
     where, nouns = rng.choice(LANDMARKS)
@@ -245,7 +250,7 @@ def _landmark(rng: Random, cast: Cast) -> Phrase:
 
 
 def draw_because(rng: Random, *, reason_first: bool) -> Phrase:
-    """Generate a because-sentence; `reason_first` puts the reason before what it explains."""
+    """Generate a because-sentence; `reason_first` puts the reason before the event."""
     of_subject, gender = rng.random() < 0.5, rng.choice("mf")
     plural, differ = rng.random() < 0.35, rng.random() < 0.9
     scene, fitting = rng.choice(_casts(of_subject, gender, plural, differ))

@@ -1,4 +1,4 @@
-"""Random choices for sentences: nouns with determiners, numbers and adjectives, places and times.
+"""Generate random noun phrases, places and times for sentences.
 
 `constructions` and `because` use these functions.
 """
@@ -42,7 +42,7 @@ PLACE = ("the", "the", "the", "a", "this")
 
 
 def draw_noun(rng: Random, wanted: frozenset[str], *, but: Noun | None = None) -> Noun:
-    """Sample a noun that has one of these tags or is listed by name, but is not `but`."""
+    """Sample a noun other than `but` that `wanted` lists, by name or by tag."""
     return rng.choice([noun for noun in find_nouns(wanted) if noun is not but])
 
 
@@ -55,7 +55,7 @@ def find_adjectives(noun: Noun, *sorts: str) -> tuple[Adjective, ...]:
 
 
 def _adjectives(rng: Random, noun: Noun) -> tuple[Adjective, ...]:
-    """Sample adjectives that suit the noun and cannot contradict the rest of the sentence."""
+    """Sample up to two adjectives that suit the noun and cannot contradict the sentence."""
     animate = has_any_tag(ANIMATE, noun)
     choice = find_adjectives(
         noun, "quality", "colour", "attribute", *([] if animate else ["state"])
@@ -78,13 +78,13 @@ def draw_phrase(
 ) -> NounPhrase:
     """Generate a noun phrase: the noun, a determiner, and perhaps a number and adjectives.
 
-    Family members always get a possessive, and things that nobody owns never do.
+    Nouns for family members always get a possessive, and nouns for things nobody owns never do.
 
     Args:
         rng: The source of randomness.
         noun: The noun.
         determiners: The determiners to choose from; "my" stands for any possessive.
-        plural: Whether the noun is plural; if None, this is chosen at random.
+        plural: Whether the noun is plural; None means that this is chosen at random.
         plain: Whether to leave out the number and the adjectives.
     """
     if plural is None:
@@ -135,7 +135,8 @@ SPOTS = tuple(
 )
 """The prepositions of place.
 
-Each comes with the tags and nouns that can be in such a place, and those that can be the place.
+Each one comes with two sets of tags and nouns: what can be in such a place, and what can be the
+place itself.
 """
 
 

@@ -49,15 +49,15 @@ def verb_group(
     """Build a verb with its auxiliaries, negation and adverb.
 
     Args:
-        subject: What the verb agrees with.
+        subject: The subject, which the verb agrees with.
         verb: The verb.
         tense: "present" (is eating: mange), "habit" (eats: mange), "past" (ate: a mangé) or
             "background" (was eating: mangeait).
         negated: Whether the verb is negated.
         asked: Whether the verb is part of a `question`: did eat, does eat.
-        adverb: "often", "never", …; only with the tense "habit" and no negation.
-        preceding: The agreement of an object before the verb, because a participle with avoir
-            agrees with that object.
+        adverb: An adverb such as "often" or "never"; only with the tense "habit" and no negation.
+        preceding: The agreement of an object before the verb, if there is one. A participle with
+            avoir agrees with it.
     """
     plural = subject.agreement.plural
     progressive = tense == "background" or (tense == "present" and verb.infinitive not in STATIVE)
@@ -108,9 +108,9 @@ MODALS = {
 def modal_group(
     subject: NounPhrase, modal: str, verb: Verb, *, past: bool = False, negated: bool = False
 ) -> Phrase:
-    """Build can, must or want plus an infinitive; "must" has no past.
+    """Build a verb group with a modal ("can", "must" or "want") and an infinitive.
 
-    In French, the past is the imperfect.
+    In French, the past is expressed by the imperfect. "must" has no past.
     """
     *present, stem = MODALS[modal]
     at = 0  # where the English modal stands
@@ -138,8 +138,8 @@ def copula(
 ) -> Phrase:
     """Build a form of the verb "be": is, weren't; est, n'étaient pas.
 
-    With `having`, French uses avoir: a, n'avaient pas. The tense is "present" or "background":
-    French describes the past in the imperfect.
+    With `having`, French uses avoir: a, n'avaient pas. The tense is "present" or "background",
+    because French uses the imperfect to describe a past state.
     """
     form = (AVOIR if having else ETRE)[3][subject.agreement.plural]
     if tense == "background":
@@ -181,7 +181,7 @@ def comparison_predicate(
 ) -> Phrase:
     """Build a comparison with `other`: is older than, is as old as, is less expensive than.
 
-    `comparison` is "more", "less" or "as"; in French, plus, moins or aussi … que.
+    `comparison` is "more", "less" or "as", which is plus, moins or aussi … que in French.
     """
     one_word = comparison == "more" and word.comparative != "more"
     english = (word.comparative,) if one_word else (comparison, word.english)
@@ -198,12 +198,12 @@ def question(subject: NounPhrase, group: Phrase, word: Phrase = NOTHING) -> Phra
     """Build a question from the subject and the verb group of a statement.
 
     In English, the first word of the group moves before the subject. The French question begins
-    with "est-ce que", which is aligned to that word.
+    with "est-ce que", which is aligned with that word.
 
     Args:
         subject: The subject.
         group: The verb group, made with `asked=True` where English needs "do".
-        word: A question word to put in front.
+        word: A question word to put in front; by default, there is none.
     """
     helper = Phrase(group.source[:1], (("est-ce", (0,)), ("que", (0,))))
     english = join_phrases(helper, subject, Phrase(group.source[1:]))
@@ -217,7 +217,7 @@ def question(subject: NounPhrase, group: Phrase, word: Phrase = NOTHING) -> Phra
 
 
 def _negate(finite: list[Rendered], by: str = "pas") -> list[Rendered]:
-    """Put ne … pas around the French verb, aligned to the first word of the English group."""
+    """Put ne … pas around the French verb, aligned with the first word of the English group."""
     return [("ne", (0,)), *finite, (by, (0,))]
 
 

@@ -1,7 +1,7 @@
 """The sentence constructions of the bilingual world: functions that generate random sentences.
 
 `grammar` samples from `CONSTRUCTIONS`. Each function takes a random generator and returns a
-`Phrase`; its docstring has an example. The rules of English and French are in `phrases` and
+`Phrase`, and its docstring gives an example. The rules of English and French are in `phrases` and
 `clauses`; `lexicon` says which words go together.
 """
 
@@ -123,7 +123,7 @@ JOURNEYS = tuple(
 
 
 def _motion(rng: Random, subject: NounPhrase | None = None) -> Phrase:
-    """Generate a sentence about a motion, such as: the girls arrived at the station.
+    """Generate a sentence with a verb of motion, such as: the girls arrived at the station.
 
     In French, these verbs take être, so the participle agrees with the subject.
     """
@@ -191,7 +191,7 @@ def _habit(rng: Random) -> Phrase:
 
 
 def _pronoun(rng: Random) -> Phrase:
-    """Generate a sentence about I, we, he or she, such as: I lost my key; she went to the hotel."""
+    """Generate a sentence with a pronoun as subject, such as: I lost my key; she left the hotel."""
     subject = personal_pronoun(rng.choice(("i", "we", "he", "she")))
     kind = rng.randrange(4)
     if kind == 0 and subject.agreement.person == 3:
@@ -234,7 +234,7 @@ def _description(rng: Random) -> Phrase:
 def _unowned(rng: Random, wanted: frozenset[str]) -> Noun:
     """Sample a noun that needs no possessive.
 
-    This avoids "there is his brother" and "my sister that i saw".
+    This avoids sentences such as "there is his brother" and "my sister that i saw was sad".
     """
     while (noun := draw_noun(rng, wanted)).kind == "family":
         pass
@@ -242,7 +242,7 @@ def _unowned(rng: Random, wanted: frozenset[str]) -> Noun:
 
 
 def _located(rng: Random) -> Noun:
-    """Sample a noun for something that can be in a place."""
+    """Sample a noun for something that can have a location."""
     _, who, _ = rng.choice(SPOTS)
     return _unowned(rng, who)
 
@@ -258,7 +258,7 @@ def _location(rng: Random) -> Phrase:
 def _existence(rng: Random) -> Phrase:
     """Generate a sentence with "there is", such as: there is a cat in the garden.
 
-    The French is il y a or, if it is negated, il n'y a pas de.
+    The French is "il y a" or, when negated, "il n'y a pas de".
     """
     noun = _located(rng)
     negated = rng.random() < 0.3
@@ -291,7 +291,7 @@ def _comparison(rng: Random) -> Phrase:
 
 
 def _coordination(rng: Random) -> Phrase:
-    """Generate a sentence about two nouns, such as: the boy and the girl are tired.
+    """Generate a sentence with two nouns joined by "and", such as: the boy and the girl are tired.
 
     In French, the predicate is masculine if either noun is.
     """
@@ -325,8 +325,8 @@ RELATED = _find_verbs("voir trouver acheter perdre écrire ouvrir fermer visiter
 def _object_relative(rng: Random) -> Phrase:
     """Generate a sentence with an object relative clause.
 
-    For example: the house that the cat saw was old. The French participle agrees with the noun
-    before it.
+    For example: the house that the cat saw was old. In French, the participle agrees with the noun
+    that the clause describes.
     """
     verb = rng.choice(RELATED)
     noun = _unowned(rng, verb.objects)
@@ -399,8 +399,8 @@ CONSTRUCTIONS: dict[str, tuple[int, Callable[[Random], Phrase]]] = {
     "because_last": (32, lambda rng: draw_because(rng, reason_first=False)),
     "because_first": (32, lambda rng: draw_because(rng, reason_first=True)),
 }
-"""Each construction's sampling weight, and the function that generates a sentence of that kind.
+"""The sampling weight of each construction, and the function that generates its sentences.
 
 Nearly half of the sentences are because-sentences. With fewer of them, a small model would learn
-everything else long before it learns what a pronoun refers to.
+everything else long before it learnt what a pronoun refers to.
 """

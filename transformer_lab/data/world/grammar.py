@@ -1,7 +1,7 @@
 """The bilingual world: seeded splits of English sentences and their French translations.
 
 Lessons and runs call `world`. Each pair comes with the gold word alignment. If a pronoun could
-refer to two nouns, the pair also names the right noun and the word that decides. The words are in
+refer to two nouns, the pair also names the right noun and the deciding word. The words are in
 `lexicon`, the rules of both languages in `phrases`, and the kinds of sentence in `constructions`.
 """
 
@@ -22,13 +22,13 @@ from transformer_lab.data.world.phrases import Phrase, noun_phrase, realise_surf
 
 @dataclass(frozen=True, slots=True)
 class Coreference:
-    """What a pronoun refers to, as positions in the tokens of a pair.
+    """A pronoun and the noun that it refers to, as token positions in a sentence pair.
 
     Attributes:
         pronoun: The English pronoun, it or they.
         referent: The English noun that it refers to.
-        other: The English noun that it might have referred to.
-        decider: The English word that decides between them.
+        other: The other English noun, to which it does not refer.
+        decider: The English word that decides between the two nouns.
         target_pronoun: The French pronoun: il, elle, ils or elles.
     """
 
@@ -47,9 +47,10 @@ class WorldPair:
         source_tokens: The English words.
         target_tokens: The French words.
         alignment: Sorted (source position, target position) links.
-        construction: The name of its construction.
-        coreference: What its pronoun refers to; None unless it is a because-sentence.
-        combinations: The (noun, describing word) pairs that the sentence states, as English lemmas.
+        construction: The name of the construction, which is a key of `CONSTRUCTIONS`.
+        coreference: What the pronoun refers to, or None if this is not a because-sentence.
+        combinations: The (noun, adjective or verb) pairs that the sentence states, as English
+            lemmas.
     """
 
     source_tokens: tuple[str, ...]
@@ -83,7 +84,7 @@ def join_tokens(tokens: Sequence[str], *, french: bool = False) -> str:
 
 
 def make_world_pair(phrase: Phrase, construction: str) -> WorldPair:
-    """Return the finished pair for a phrase, with its final words, alignment and coreference."""
+    """Build a sentence pair from a phrase, with its final words, alignment and coreference."""
     source, target, alignment = realise_surface(phrase)
     coreference = None
     if phrase.marks:
@@ -108,7 +109,7 @@ FAMOUS: tuple[WorldPair, WorldPair] = (_famous("tired", "animal"), _famous("wide
 
 
 def is_held_out(pair: WorldPair) -> bool:
-    """Return whether the pair states a combination that never occurs in training and validation."""
+    """Return whether the pair states a combination that never occurs in training or validation."""
     return any(is_held_out_combination(noun, word) for noun, word in pair.combinations)
 
 
@@ -140,10 +141,10 @@ def world(
         train: The number of training pairs.
         validation: The number of validation pairs.
         test: The number of test pairs.
-        seed: The same seed gives the same world.
+        seed: The random seed; the same seed gives the same sentences.
 
     Raises:
-        ValueError: If a size is negative, or the grammar cannot make that many different sentences.
+        ValueError: If a size is negative, or the grammar has too few different sentences.
     """
     sizes = {"train": train, "validation": validation, "test": test}
     for name, size in sizes.items():

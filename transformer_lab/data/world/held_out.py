@@ -1,10 +1,10 @@
-"""Hold out pairs of a noun and a describing word, so that the test requires rules.
+"""Hold out combinations of a noun and an adjective or verb, to test whether rules are learnt.
 
-`grammar` reserves sentences with these pairs for the test split. One pair in ten is held out,
-unless that would leave too little to learn from. Every word keeps at least two nouns of each gender
-(or all it has), and so does every reason with each verb. Every noun keeps at least two words. For
-example, a model that has read that walls and rocks were too slippery to climb can understand the
-same about hills.
+`grammar` reserves sentences with these combinations for the test split. One combination in ten is
+held out, provided that enough remains to learn from. Every adjective or verb keeps at least two
+nouns of each gender (or all that it has), and so does every reason with each main verb. Every noun
+keeps at least two adjectives or verbs. For example, a model that has read that walls and rocks were
+too slippery to climb can understand the same about hills.
 """
 
 from collections import defaultdict
@@ -31,7 +31,7 @@ FAMOUS_COMBINATIONS = (("animal", "tired"), ("street", "wide"))
 
 @cache
 def held_out_combinations() -> frozenset[Combination]:
-    """Return the held-out tenth of all (noun, describing word) pairs.
+    """Return the held-out combinations, which are a tenth of all (noun, adjective or verb) pairs.
 
     They are chosen by a hash, so they are the same for every seed.
     """
@@ -53,9 +53,9 @@ def held_out_combinations() -> frozenset[Combination]:
 
 
 def is_held_out_combination(noun: str, word: str) -> bool:
-    """Return whether this noun and describing word may appear together only in the test split.
+    """Return whether this noun and this word may be combined only in the test split.
 
-    Both are given as English lemmas.
+    The word is an adjective or a verb. The noun and the word are given as English lemmas.
     """
     return (noun, word) in held_out_combinations()
 
@@ -68,7 +68,8 @@ def lemma(word: Adjective | Verb) -> str:
 def _groups() -> list[set[Combination]]:
     """Return the groups of combinations that must each keep enough members for training.
 
-    A group is a word with its nouns, a noun with its words, or a reason with one verb.
+    A group holds all combinations with the same adjective or verb, with the same noun, or with the
+    same reason, main verb and role.
     """
 
     def pair_with(nouns: Iterable[Noun], word: Adjective | Verb) -> set[Combination]:

@@ -32,8 +32,8 @@ class Adjective(NamedTuple):
     `place` is where French puts it: "before" or "after" the noun, or "never" next to it. `sort` is
     "colour", "quality" (lasting), "state" (passing), "fixed" (a state without degrees: nothing is
     very closed), "attribute" (used only next to a noun) or "having" (in French you *have* hunger).
-    `comparative` is a form such as "bigger", or "more" if that word forms the comparative, or "" if
-    the adjective is never compared.
+    `comparative` is the comparative form, such as "bigger". It is "more" if the comparative is
+    formed with that word, and "" if the adjective is never compared.
     """
 
     english: str
@@ -47,9 +47,9 @@ class Adjective(NamedTuple):
 class Verb(NamedTuple):
     """A verb with the forms that the world uses.
 
-    English: `base`, `third` (eats), `past`, `ing`. French: `singular` and `plural` of the present,
-    `participle`, `infinitive`, and `imperfect`, the stem before -ait and -aient. `subjects`
-    and `objects` are the tags and nouns that the verb goes with.
+    The English forms are `base`, `third` (eats), `past` and `ing`. The French forms are `singular`
+    and `plural` (both in the present tense), `participle`, `infinitive`, and `imperfect` (the stem
+    before -ait and -aient). `subjects` and `objects` are the tags and nouns that fit the verb.
     """
 
     base: str
@@ -286,12 +286,12 @@ return returns returned returning | revient reviennent revenu revenir reven | pe
 
 
 def parse_tags(text: str) -> frozenset[str]:
-    """Split a text at its spaces into a set of tags and nouns."""
+    """Split a string at spaces into a set of tags and nouns."""
     return frozenset(text.split())
 
 
 def has_any_tag(wanted: frozenset[str], noun: Noun) -> bool:
-    """Return whether a noun has one of these tags, or is listed by name."""
+    """Return whether `wanted` lists a noun, by name or by one of its tags."""
     return noun.english in wanted or not wanted.isdisjoint(noun.tags)
 
 
@@ -342,7 +342,7 @@ ADJECTIVES = {
     word.english: word for word in (_parse_adjective(*row) for row in parse_rows(_ADJECTIVES))
 }
 VERBS = {verb.infinitive: verb for verb in (_parse_verb(*row) for row in parse_rows(_VERBS))}
-"""The verbs by their French infinitive, because English `leave` is both `quitter` and `partir`."""
+"""The verbs by French infinitive, because English `leave` is both `quitter` and `partir`."""
 
 DECIDING_VERBS = tuple(VERBS[name] for name in ("dormir", "boiter", "trembler", "brûler"))
 """Verbs that describe a noun, as adjectives do: it was limping, it was burning."""
@@ -350,5 +350,5 @@ DECIDING_VERBS = tuple(VERBS[name] for name in ("dormir", "boiter", "trembler", 
 
 @cache
 def find_nouns(wanted: frozenset[str]) -> tuple[Noun, ...]:
-    """Return the nouns that have one of these tags, or are listed by name."""
+    """Return the nouns that `wanted` lists, by name or by tag."""
     return tuple(noun for noun in NOUNS.values() if has_any_tag(wanted, noun))

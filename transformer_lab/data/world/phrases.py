@@ -2,8 +2,8 @@
 
 `clauses`, `because` and `constructions` build sentences from them. A `Phrase` holds the English
 words, the French words in French order, and for each French word the English words that it
-translates. Small phrases are joined into sentences. `realise_surface` then applies all the changes
-that neighbouring words cause in each other: elision, contraction, "a" or "an".
+translates. Small phrases are joined into sentences. `realise_surface` then applies the changes
+that depend on neighbouring words: elision, contraction, and the choice between "a" and "an".
 """
 
 from collections.abc import Sequence
@@ -29,12 +29,12 @@ _NEUTRAL = Agreement("m", False)
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words in both languages with their alignment.
+    """A phrase in both languages, with its word alignment.
 
     Attributes:
         source: The English words.
         target: The French words, each with the positions in `source` that it translates.
-        combinations: The (noun, describing word) pairs that the phrase states, as English lemmas.
+        combinations: The (noun, adjective or verb) pairs that the phrase states, as English lemmas.
         marks: Named positions in `source`, such as ("pronoun", 7).
     """
 
@@ -56,7 +56,7 @@ NOTHING = Phrase()
 
 
 def join_phrases(*parts: Phrase) -> Phrase:
-    """Join all parts into one phrase, one after the other in both languages."""
+    """Concatenate phrases in the same order in both languages, and return the result."""
     source: list[str] = []
     target: list[Rendered] = []
     combinations: list[tuple[str, str]] = []
@@ -77,16 +77,16 @@ def _nominal(phrase: Phrase, agreement: Agreement, nouns: tuple[str, ...]) -> No
 
 
 def extend_noun_phrase(head: NounPhrase, *parts: Phrase) -> NounPhrase:
-    """Return a noun phrase with something added, such as a place or a relative clause."""
+    """Return a noun phrase with more phrases appended, such as a place or a relative clause."""
     return _nominal(join_phrases(head, *parts), head.agreement, head.nouns)
 
 
 @cache
 def fixed_phrase(english: str, french: str) -> Phrase:
-    """Return a set expression with its alignment.
+    """Return a fixed expression as a phrase, with its alignment.
 
     In `french`, `word:0,1` translates English words 0 and 1; a word without numbers translates all
-    of them.
+    the English words.
     """
     source = tuple(english.split())
     target = []
@@ -136,10 +136,10 @@ def noun_phrase(
     number: str = "",
     adjectives: Sequence[Adjective] = (),
 ) -> NounPhrase:
-    """Build a noun with its determiner, number and adjectives, in each language's order.
+    """Build a noun phrase with a determiner, number and adjectives, in each language's word order.
 
-    `determiner` is a key of `DETERMINERS`, and `number` a key of `NUMBERS`. Either may be "" for
-    none.
+    `determiner` is a key of `DETERMINERS`, and `number` a key of `NUMBERS`. Pass "" for
+    either to leave it out.
     """
     agreement = Agreement(noun.gender, plural)
     before = [word for word in adjectives if word.place == "before"]
@@ -209,7 +209,7 @@ def personal_pronoun(english: str) -> NounPhrase:
 def referring_pronoun(referent: NounPhrase) -> NounPhrase:
     """Return the pronoun for a noun phrase: it or they; il, elle, ils or elles.
 
-    Whatever is said about the pronoun counts as said about the nouns it refers to.
+    Anything that is said about the pronoun counts as said about the nouns that it refers to.
     """
     agreement = referent.agreement
     french = ("elle" if agreement.gender == "f" else "il") + "s" * agreement.plural
@@ -240,7 +240,7 @@ ASPIRATED = ("haie", "haut", "hibou", "huit")  # le hibou, la haie: this h does 
 def starts_with_vowel(word: str) -> bool:
     """Return whether a French word begins with a vowel sound.
 
-    Words with a silent h do, and so does the word y.
+    Words that start with a silent h count, and so does the word y.
     """
     if word[0] == "h":
         return not word.startswith(ASPIRATED)

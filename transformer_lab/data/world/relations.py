@@ -1,4 +1,4 @@
-"""Find determiners, adjectives, subjects and objects in the world's English sentences.
+"""Find determiners, adjectives, subjects and objects in the bilingual world's English sentences.
 
 Studies and lessons compare attention heads with these grammatical relations.
 """
@@ -21,7 +21,10 @@ CLAUSES = {
     "because_first",
     "because_last",
 }
-"""The constructions whose main clause has one main verb, so subject and object can be found."""
+"""The constructions in which the subject and the object can be found.
+
+Each of them has a main clause with one main verb.
+"""
 RELATIVE_CLAUSES = {"subject_relative", "object_relative"}
 """The constructions with a relative clause between a noun and its verb."""
 BEING = ("is", "are", "was", "were")
@@ -39,8 +42,9 @@ Links = tuple[tuple[int, int], ...]
 def find_relations(pair: WorldPair) -> dict[str, Links]:
     """Return the (dependent, head) positions in the English sentence for each of `RELATIONS`.
 
-    Determiners and adjectives depend on their noun, in all sentences. Subject and object depend on
-    the verb of the main clause, if the construction is one of `CLAUSES`.
+    Determiners and adjectives depend on their noun; they are found in all sentences. The subject
+    and the object depend on the verb of the main clause; they are found only if the construction is
+    one of `CLAUSES`.
     """
     words = pair.source_tokens
     nouns = find_noun_phrases(words)
@@ -67,7 +71,8 @@ def find_relations_over_clause(pair: WorldPair) -> dict[str, Links]:
     """Return the (dependent, head) positions around a relative clause.
 
     The sentence must belong to `RELATIVE_CLAUSES`. In *the dog that is sleeping is black*,
-    "relative pronoun" has (that, dog), and "subject over a clause" has (dog, the second is).
+    "relative pronoun" links *that* to *dog*, and "subject over a clause" links *dog* to the second
+    *is*.
     """
     words = pair.source_tokens
     noun = min(find_noun_phrases(words).values())
@@ -76,7 +81,7 @@ def find_relations_over_clause(pair: WorldPair) -> dict[str, Links]:
 
 
 def find_noun_phrases(words: Sequence[str]) -> dict[int, int]:
-    """Return, for each position where a noun phrase begins, the position of its noun."""
+    """Return a dict from the start position of each noun phrase to the position of its noun."""
     found = {}
     for start, word in enumerate(words):
         begins = word in DETERMINERS or word in NUMBERS

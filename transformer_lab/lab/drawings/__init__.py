@@ -1,4 +1,4 @@
-"""Drawings that show how a mechanism works, step by step, in the page.
+"""Interactive drawings that show, step by step, how a mechanism works.
 
 Each drawing consists of data, a script and alt text.
 """

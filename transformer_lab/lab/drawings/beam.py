@@ -1,4 +1,4 @@
-"""The drawing of a beam search that grows word by word."""
+"""A drawing of a beam search as a tree that grows word by word."""
 
 from collections.abc import Collection, Sequence
 
@@ -14,7 +14,7 @@ def growing_beam(
     kept: Collection[int],
     winner: int,
 ) -> Drawing:
-    """Draw a beam search (§6.1) word by word: the candidates, those kept, and the winner.
+    """Draw a beam search (§6.1) word by word: the candidates, the ones kept, and the winner.
 
         growing_beam([None, 0, 0], ["<bos>", "le", "la"], [0, -0.7, -0.9], kept={0, 1}, winner=1)
 
@@ -24,7 +24,7 @@ def growing_beam(
         parents: For each partial sentence, the index of the earlier one that it continues; None for
             the first, which is empty.
         words: The last word of each partial sentence.
-        log_probabilities: The log-probability of each whole partial sentence, in nats.
+        log_probabilities: The total log-probability of each partial sentence, in nats.
         kept: The indices of the partial sentences that the search continued or accepted as
             finished.
         winner: The index of the finished sentence that won.
@@ -95,7 +95,7 @@ def check_tree(
 def group_by_length(
     parents: Sequence[int | None], log_probabilities: Sequence[float]
 ) -> list[list[int]]:
-    """Group the nodes by length, shortest first, in the order in which they are drawn."""
+    """Group the nodes by sentence length, shortest first, in the order in which they are drawn."""
     children: dict[int, list[int]] = {}
     for node, parent in enumerate(parents):
         if parent is not None:

@@ -1,4 +1,4 @@
-"""The drawing of the KV cache: what is computed for each word with a cache and without one."""
+"""A drawing of the KV cache: what is computed for each word, with and without a cache."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from transformer_lab.lab.page.drawing import Drawing
 from transformer_lab.numpy_reference import check_attention
 
 TABLES = 3
-"""The number of tables: each word adds a row of queries, one of keys and one of values."""
+"""The number of tables: queries, keys and values. Each word adds a row to every table."""
 
 
 def kv_cache(
@@ -20,12 +20,12 @@ def kv_cache(
     key: Float[np.ndarray, "n d_k"],
     value: Float[np.ndarray, "n d_v"],
 ) -> Drawing:
-    """Draw how decoder self-attention (§3.2.3) reads word by word, with a cache and without one.
+    """Draw how decoder self-attention (§3.2.3) reads word by word, with and without a cache.
 
         kv_cache(["<bos>", "l'", "animal"], Q, K, V)
 
     Each step reads one more word. With a cache, the step computes one new row of each table;
-    without one, it computes all rows so far again. The output is the same.
+    without one, it recomputes all earlier rows too. The output is the same.
 
     Args:
         words: The words in the order in which they are read, one for each row.

@@ -1,4 +1,4 @@
-"""The drawing of three architectures: what BERT and GPT drop from Figure 1, and who sees whom."""
+"""A drawing of three architectures: what BERT and GPT drop from Figure 1, and their masks."""
 
 from collections.abc import Sequence
 
@@ -21,13 +21,13 @@ DROPPED = {
 def three_architectures(
     source: Sequence[str], target: Sequence[str], *, pad: str = "<pad>", row: int = 1
 ) -> Drawing:
-    """Draw the paper's model (§3.1), BERT and GPT with their masks, and cross out missing boxes.
+    """Draw the paper's model (§3.1), BERT and GPT with their masks; missing boxes are crossed out.
 
         three_architectures(["the", "cat", "sat", "<pad>"], ["<bos>", "le", "chat"])
 
     Args:
-        source: The words that an encoder reads; BERT reads them too.
-        target: The words that the decoder has read. GPT reads the source instead and continues it.
+        source: The words that the encoder reads; BERT reads the same ones.
+        target: The words that the decoder has read. GPT reads `source` instead, and continues it.
         pad: The padding token, which nothing may attend to.
         row: The index of the word that is highlighted at first.
 

@@ -1,4 +1,4 @@
-"""The drawing of the forward pass: every box of Figure 1, with the matrix that comes out of it."""
+"""A drawing of the forward pass: every box of Figure 1, with its output matrix."""
 
 from typing import Any, Protocol, runtime_checkable
 
@@ -12,11 +12,11 @@ from transformer_lab.lab.page.drawing import Drawing
 from transformer_lab.numpy_reference import softmax
 
 COLUMNS = 16
-"""The number of columns to draw if a matrix is wide."""
+"""The maximum number of columns to draw of a matrix."""
 WORDS = 6
-"""The number of words of the vocabulary to draw."""
+"""The number of vocabulary words to draw in the output boxes."""
 LONGEST = 8
-"""The maximum number of words that fit into the drawing."""
+"""The maximum number of tokens on each side of the drawing."""
 KINDS = {
     "encoder.self_attention": "encoder",
     "decoder.self_attention": "decoder",
@@ -44,7 +44,7 @@ class Watched(Protocol):
 
 
 def forward_flow(translator: Watched, source: str) -> Drawing:
-    """Draw a sentence on its way through Figure 1, box by box, with the real matrix of each box.
+    """Draw a sentence's path through Figure 1, box by box, with the actual output matrices.
 
         forward_flow(translator, "the cat sleeps")
 
@@ -124,7 +124,7 @@ def capture_modules(
 def list_boxes(
     seen: dict[str, np.ndarray], record: AttentionRecord, layers: tuple[int, int]
 ) -> list[dict[str, Any]]:
-    """Return the boxes in the order of the pass, each with its matrix to draw."""
+    """Return the boxes in the order of the forward pass, each with the matrix to draw."""
     seen["source_embedding"] = seen["source_positions in"]
     seen["target_embedding"] = seen["target_positions in"]
     found = []
@@ -179,7 +179,7 @@ def first_layer_maps(record: AttentionRecord, kind: str) -> list[list[list[float
 
 
 def output_boxes(logits: np.ndarray, record: AttentionRecord) -> list[dict[str, Any]]:
-    """Return the Linear and Softmax boxes, with columns for the likeliest words."""
+    """Return the boxes of Linear and Softmax, with one column for each of the likeliest words."""
     probabilities = softmax(logits.astype(float))
     best = dict.fromkeys(int(row.argmax()) for row in probabilities)
     others = (int(i) for i in (-probabilities.max(axis=0)).argsort())

@@ -1,4 +1,4 @@
-"""The drawing of two hops: from a noun to the deciding word, and from there to the pronoun."""
+"""A drawing of two attention hops: from a noun to the deciding word, and on to the pronoun."""
 
 from collections.abc import Iterable, Sequence
 from itertools import product
@@ -40,21 +40,21 @@ def two_hops(
         heads = [Head("encoder", 1, 2), Head("cross", 1, 1), Head("cross", 1, 2)]
         two_hops(translator, FAMOUS, heads)
 
-    The width of an arc shows a head's weight. For every subset of the heads, the model reads each
-    pair again with that subset muted, given the correct French words. The drawing then shows how
-    probable each pronoun is at its step.
+    The width of an arc shows a head's weight. For every subset of the heads, that subset is muted,
+    and the model reads each pair again, with the correct French words as the decoder's input. The
+    drawing then shows how probable each pronoun is at its step.
 
     Args:
         translator: Anything with `.attend(source, target, mute=…, top=…)`.
         pairs: Two sentence pairs with a pronoun, drawn side by side.
         heads: Encoder heads, for which the deciding word's row is drawn, and cross-attention heads,
             for which the pronoun's row is drawn.
-        called: The name of each head, such as "the noun-finder"; by default, heads have short names
+        called: A name for each head, such as "the noun-finder"; by default, heads have short names
             such as "e2.3".
 
     Raises:
-        ValueError: If there are not two pairs, each with a pronoun, or not 2 to 4 heads that
-            include both kinds.
+        ValueError: If there are not exactly two pairs, if a pair has no pronoun, if there are more
+            than 4 heads, if one of the two kinds is missing, or if `called` has the wrong length.
     """
     kinds = {head.kind for head in heads}
     if kinds != {"encoder", "cross"}:
@@ -93,12 +93,12 @@ def two_hops(
 
 
 def short_name(head: Head) -> str:
-    """Return a short name such as "c2.3": kind, layer and head, counted from 1 as in the text."""
+    """Return a short name such as "c2.3": the kind, and the layer and head counted from 1."""
     return f"{head.kind[0]}{head.layer + 1}.{head.head + 1}"
 
 
 def noun_and_decider(pair: dict[str, Any]) -> tuple[str, str]:
-    """Return two words of a pair's source: the referent, and the word that decides for it."""
+    """Return two words of a pair's source: the pronoun's referent, and the deciding word."""
     return pair["source"][pair["noun"]], pair["source"][pair["decider"]]
 
 
@@ -136,7 +136,7 @@ def pair_data(
 def describe_pair(
     pair: dict[str, Any], heads: Sequence[Head], asked: Sequence[str], called: Sequence[str] = ()
 ) -> list[str]:
-    """Return sentences that describe the picture of a pair."""
+    """Return sentences that describe the drawing of a pair."""
     names = [short_name(head) for head in heads]
     if called:
         names = [f"{name} ({short})" for name, short in zip(called, names, strict=True)]

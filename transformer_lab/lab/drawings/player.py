@@ -22,7 +22,7 @@ def attention_player(
     gives: Sequence[str] = (),
     row: int = 0,
 ) -> Drawing:
-    """Draw queries, keys and values, and what equation 1 (§3.2.1) does with them, in steps.
+    """Draw, step by step, how equation 1 (§3.2.1) uses queries, keys and values.
 
         attention_player(["the", "cat", "sat"], Q, K, V)
 
@@ -35,8 +35,8 @@ def attention_player(
         key: What each word offers.
         value: What each word gives.
         inputs: The vectors X from which the other three are computed; shown as an earlier step.
-        features: What the numbers in queries and keys stand for.
-        gives: What the numbers in values stand for.
+        features: A name for each feature of the queries and keys.
+        gives: A name for each feature of the values.
         row: The index of the word that is highlighted at first.
 
     Raises:

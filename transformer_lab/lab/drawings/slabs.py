@@ -1,4 +1,4 @@
-"""The drawing of heads as slabs: what multi-head attention does to the numbers, step by step."""
+"""A drawing of heads as slabs: how multi-head attention rearranges the numbers, step by step."""
 
 from collections.abc import Sequence
 
@@ -29,9 +29,9 @@ def heads_as_slabs(
 
         heads_as_slabs(x[0], W_Q, W_K, W_V, W_O)
 
-    Each number of Q, K and V has the colour of its head. The heads are split, moved forward and
-    merged. Starting at the step that moves them forward, two buttons choose the method: a reshape
-    and a swap of axes, or a reshape alone, which mixes words.
+    Each number of Q, K and V has the colour of its head. Q, K and V are split into heads, the head
+    axis is moved to the front, and the heads are merged. Starting at the move, two buttons choose
+    the method: a reshape and a swap of axes, or a reshape alone, which mixes words.
 
     Args:
         x: The sentence, one row for each word.
@@ -99,7 +99,7 @@ def multi_head_output(
     output: np.ndarray,
     swap: bool,
 ) -> np.ndarray:
-    """Return the output (n, d_out); without `swap`, a reshape alone makes the heads."""
+    """Return multi-head attention's output (n, d_out); without `swap`, heads are only reshaped."""
     (h, _, d_k), n = query.shape, len(x)
     whole = [x @ np.concatenate(list(matrices), axis=1) for matrices in (query, key, value)]
     if swap:

@@ -31,7 +31,8 @@ def decoder_stepper(
         row: The position that is highlighted at first.
 
     Raises:
-        ValueError: If the record lacks a head or the position, or a position sees a later one.
+        ValueError: If the record lacks one of the heads or the position, or if a position attends
+            to a later one.
     """
     check("row", row, f"0 to {len(record.target_tokens) - 1}", 0 <= row < len(record.target_tokens))
     own, other = head_weights(record, "decoder", decoder), head_weights(record, "cross", cross)
@@ -68,7 +69,7 @@ def decoder_stepper(
 
 
 def head_weights(record: AttentionRecord, kind: Kind, place: tuple[int, int]) -> np.ndarray:
-    """Return a head's weights (query, key); raise a ValueError if the record lacks it."""
+    """Return a head's weights (query, key); raise a ValueError if the record lacks the head."""
     layers: tuple[np.ndarray, ...] = getattr(record, kind)
     layer, head = place
     expected = "at least 1, because the decoder drawn has self-attention and cross-attention"

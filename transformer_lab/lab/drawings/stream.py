@@ -1,4 +1,4 @@
-"""The drawing of the residual stream: a vector's way through a post-norm and a pre-norm layer."""
+"""A drawing of the residual stream: a vector's path through a post-norm and a pre-norm layer."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -29,14 +29,14 @@ class Part(NamedTuple):
     out: np.ndarray
 
     def data(self) -> dict[str, list[float] | None]:
-        """Return the vectors as lists by name, ready for JSON."""
+        """Return the vectors by name, as lists for JSON."""
         return {name: None if v is None else v.tolist() for name, v in self._asdict().items()}
 
 
 def residual_stream(
     x: Float[np.ndarray, " d_model"], attention: Sublayer, feed_forward: Sublayer
 ) -> Drawing:
-    """Draw one word's vector on its way through a layer (§3.1), with post-norm and with pre-norm.
+    """Draw the path of one word's vector through a layer (§3.1), with post-norm and with pre-norm.
 
         residual_stream(x, lambda v: (v + neighbour) / 2, lambda v: np.maximum(0, v @ W_1) @ W_2)
 
@@ -45,7 +45,7 @@ def residual_stream(
 
     Args:
         x: The vector, of 2 to 6 numbers.
-        attention: A function from a vector to attention's output for it, of the same shape.
+        attention: A function that maps a vector to attention's output for it, of the same shape.
         feed_forward: The same for the feed-forward network.
 
     Raises:

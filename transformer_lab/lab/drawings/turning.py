@@ -1,4 +1,4 @@
-"""Drawings of positions: sinusoids as clock hands, rotary queries and keys, and ALiBi's biases."""
+"""Drawings of positional encodings: sinusoids as clock hands, rotary positions, and ALiBi."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,8 @@ def clock_positions(width: int, *, pairs: Sequence[int] = (0, 2, 4, 6)) -> Drawi
         clock_positions(64)
 
     Args:
-        width: How many numbers encode a position; it must be even, because each hand takes two.
+        width: The number of features that encode a position; each hand takes two, so it must be
+            even.
         pairs: The indices of the hands to draw, counted from 0.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The drawing that zooms in: from Figure 1 to a layer, to a head, to a single weight, and back."""
+"""A drawing that zooms from Figure 1 into a layer, a head and a single weight, and back out."""
 
 import base64
 from collections.abc import Mapping
@@ -67,7 +67,7 @@ def zoom_to_weight(
         source: The sentence.
         head: The head that the steps lead to.
         query: The word whose row the steps lead to.
-        key: The word that this row looks at.
+        key: The word whose weight in that row the steps lead to.
 
     Raises:
         ValueError: If the model is not post-norm, has a recurrent decoder, or lacks layers or the
@@ -150,7 +150,7 @@ def capture_vectors(
 def block_data(
     side: str, layer: int, seen: Mapping[tuple[Kind, int], Mapping[str, np.ndarray]]
 ) -> dict[str, Any]:
-    """Return a layer's boxes from the bottom up; those of attention include all their vectors."""
+    """Return a layer's boxes from the bottom up; attention's include queries, keys and values."""
     parts: list[dict[str, Any]] = []
     for name, text in (ENCODER | DECODER).items():
         if name.startswith(f"{side}."):
@@ -165,9 +165,9 @@ def block_data(
 
 
 def pack_numbers(heads: np.ndarray) -> dict[str, Any]:
-    """Return an array (heads, words, features) as integers from −32767 to 32767, in base64.
+    """Pack an array (heads, words, features) as integers from −32767 to 32767, in base64.
 
-    In the result, `unit` is the value of the integer 1, chosen so that the largest number is exact.
+    The result's "unit" is the value of the integer 1, chosen so that the largest number is exact.
     """
     unit = float(abs(heads).max()) / 32767 or 1.0
     whole = np.round(heads / unit).astype("<i2")
@@ -176,7 +176,7 @@ def pack_numbers(heads: np.ndarray) -> dict[str, Any]:
 
 
 def start_place(blocks: list[dict[str, Any]], head: Head) -> dict[str, int]:
-    """Return the indices of a head's block, its part of that block, and the head in that part."""
+    """Return the indices of a head's block, of its part in that block, and of the head itself."""
     side = "encoder" if head.kind == "encoder" else "decoder"
     for number, block in enumerate(blocks):
         for place, part in enumerate(block["parts"]):

@@ -1,1 +1,1 @@
-"""The JavaScript modules and styles of the pages, each with one purpose."""
+"""Build pages from data, JavaScript modules and style sheets."""

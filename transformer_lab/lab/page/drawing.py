@@ -1,4 +1,4 @@
-"""A drawing to step through without a kernel: data, the script that draws it, and alt text.
+"""Interactive drawings that need no kernel: data, the script that draws them, and alt text.
 
 Lessons create drawings with the functions in `lab/drawings`, and the notebook builder stores a
 still picture next to each script.
@@ -16,9 +16,9 @@ STYLE = "lesson/lesson.css"
 
 
 class Drawing:
-    """An interactive drawing with steps.
+    """An interactive drawing that the reader steps through.
 
-    Notebooks display it, and `to_html` saves it as one page:
+    Notebooks display it, and `to_html` saves it as one file:
 
         attention_player(words, Q, K, V).to_html("player.html")
     """
@@ -27,8 +27,8 @@ class Drawing:
         """Create a drawing from its data.
 
         Args:
-            kind: The module in `page/lesson` that draws it.
-            data: The data that the module reads.
+            kind: The kind of drawing, which is the name of a module in `page/lesson`.
+            data: The data that the module draws.
             alt: A description of the drawing, for pages where no script runs and for readers who
                 cannot see it.
             step: The step that the still picture shows, counted from 0; a negative number means the
@@ -54,9 +54,9 @@ class Drawing:
 
 
 def words_alone(alt: str, step: int) -> str:
-    """Return a drawing's alt text as an HTML paragraph, to be shown until the script runs.
+    """Return a drawing's alt text as an HTML paragraph that is shown until the script runs.
 
-    The paragraph may be replaced by a still picture of `step`.
+    The notebook builder may replace the paragraph with a still picture of this step.
     """
     return f'<p data-step="{step}">{html.escape(alt)}</p>'
 
@@ -64,7 +64,7 @@ def words_alone(alt: str, step: int) -> str:
 def fragment(kind: str, still: str, data: str) -> str:
     """Return HTML with a still picture or text, and the script that replaces it.
 
-    The script draws `data`, and is always the current one for this kind of drawing.
+    The script draws `data`, and is always the current version for this kind of drawing.
     """
     own = f"lesson/{kind}.css"
     looks = style("page.css", STYLE, *([own] if (FOLDER / own).exists() else ()))
@@ -75,7 +75,7 @@ def fragment(kind: str, still: str, data: str) -> str:
 
 
 def mount_function(kind: str) -> str:
-    """Return the name of the function that puts this kind of drawing into the page."""
+    """Return the name of the JavaScript function that inserts this kind of drawing."""
     return f"mount{kind.title()}"
 
 

@@ -1,7 +1,7 @@
-"""Join the modules of a page into one script, so the page works on its own without a build step.
+"""Join a page's JavaScript modules into one script, so the page needs no build step.
 
-A module imports names in lines such as `import { make } from "../elements.js";`, and marks its own
-with the word `export`. A single script needs neither imports nor exports, as long as each module
+A module imports names in lines such as `import { make } from "../elements.js";`, and marks the
+names that others may import with `export`. A single script needs neither, as long as each module
 comes after those that it imports. No two modules may define the same name; a test checks this.
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]*)";\n', re.M)
 COMMENT = re.compile(r"^ *(?://.*|/\*(?:[^*]|\*(?!/))*\*/)\n", re.M)
-"""The pattern of comments on lines of their own, which are left out of pages."""
+"""The pattern of a comment on lines of its own; such comments are left out of pages."""
 EXPORT = re.compile(r"^export (?!default\b)", re.M)
 
 
@@ -47,6 +47,6 @@ def script(entry: str) -> str:
 
 
 def style(*names: str) -> str:
-    """Return the contents of these style sheets, one after the other."""
+    """Join the contents of these style sheets."""
     texts = ((FOLDER / name).read_text(encoding="utf-8") for name in names)
     return "\n".join(COMMENT.sub("", text) for text in texts)

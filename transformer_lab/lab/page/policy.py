@@ -1,7 +1,8 @@
-"""The security policy of a page: the browser runs our own scripts, and none injected by others.
+"""A page's security policy: the browser runs our own scripts, and none injected by others.
 
-A content security policy (W3C, *Content Security Policy Level 3*) lists each script and each style
-in the page by its hash. The browser runs nothing else, and loads nothing from other servers.
+The content security policy (W3C, *Content Security Policy Level 3*) lists the hashes of all
+scripts and styles in the page. The browser runs no other code, and loads nothing from other
+servers.
 """
 
 import base64
@@ -19,7 +20,7 @@ WASM = "'wasm-unsafe-eval'"
 class Inlined(HTMLParser):
     """An HTML parser that collects a page's inline scripts and styles.
 
-    They go into `scripts`, `styles`, and `attributes` (the style attributes of elements).
+    It stores them in `scripts` and `styles`, and the style attributes of elements in `attributes`.
     """
 
     def __init__(self, page: str) -> None:
@@ -32,7 +33,7 @@ class Inlined(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keep a tag's style attribute, and note whether the tag's text is a script or a style."""
+        """Store a tag's style attribute, and start collecting the text of a script or a style."""
         given = dict(attrs)
         if given.get("style"):
             self.attributes.append(given["style"] or "")
@@ -42,7 +43,7 @@ class Inlined(HTMLParser):
             (self.scripts if tag == "script" else self.styles).append("")
 
     def handle_endtag(self, tag: str) -> None:
-        """End the text of a script or a style."""
+        """Stop collecting the text of a script or a style."""
         self.inside = ""
 
     def handle_data(self, data: str) -> None:
@@ -69,7 +70,7 @@ def policy_meta(
 
     Args:
         page: The page as HTML.
-        instead: Sources that replace those of some directives, for a page of several files.
+        instead: Sources by directive, to replace the default ones for a page of several files.
         scripts: Additional sources from which the page may load scripts.
     """
     found = Inlined(page)

@@ -47,8 +47,8 @@ def dump_json(data: Any) -> str:
 def fragment(kind: str, still: str, data: str, *, style: str, script: str, mount: str) -> str:
     """Return HTML with a still picture, and the script that replaces it with a view of `data`.
 
-    The script ends with a call of `mount`, whose argument is the name that the picture and the data
-    share.
+    The script ends by calling the function `mount` with a name that identifies both the picture and
+    the data.
     """
     name = hashlib.sha256(data.encode()).hexdigest()[:12]
     # The data stand next to the script, not in it: a megabyte of JSON is read several times as

@@ -36,7 +36,7 @@ class SSRU(nn.Module):
         _mask: Any = None,
         cache: KVCache | None = None,
     ) -> Float[Tensor, "batch length d_model"]:
-        """Return the hidden states h_t of all positions, computed one after the other.
+        """Return the hidden states h_t of all positions, computed one position at a time.
 
         The arguments are the same as for self-attention, which this module replaces, but keys,
         values and mask are ignored. With a `cache`, pass only the new positions of x; they continue

@@ -14,7 +14,7 @@ from torch import Tensor
 def scan(
     decay: Float[Tensor, "*batch length state"], inputs: Float[Tensor, "*batch length state"]
 ) -> Float[Tensor, "*batch length state"]:
-    """Return the states h_t = decay_t · h_{t−1} + inputs_t, computed one after the other.
+    """Return the states h_t = decay_t · h_{t−1} + inputs_t, computed one step at a time.
 
     The first state is the first input. The running time is linear in the length.
     """

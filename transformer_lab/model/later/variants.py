@@ -1,4 +1,4 @@
-"""Attention without the n × n matrix: one exact method, and two that compute something else.
+"""Attention without the n × n matrix: one exact method, and two that give different results.
 
 No model in the course uses these; lesson 15 compares them with `attention_weights(…) @ value`.
 `chunked_attention` is exact, and takes time proportional to n² and memory proportional to n. In
@@ -112,8 +112,8 @@ def local_attention(
 ) -> Float[Tensor, "*batch n d_v"]:
     """Return self-attention under `local_mask`, computing only the scores in and near the window.
 
-    Each block of `window` queries reads the 3 · window keys around it, so 3 · n · window scores are
-    computed in all.
+    Each block of `window` queries reads the 3 · window keys around it, so about 3 · n · window
+    scores are computed in total.
     """
     check("window", window, "an integer of at least 1", window >= 1)
     n = query.size(-2)

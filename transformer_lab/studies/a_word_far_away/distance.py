@@ -8,15 +8,15 @@ key's value, one of four. The pair in question is 2 to 200 symbols before the qu
 doubling of the distance is equally likely. With one pair, the model only has to remember the value;
 with four pairs, it must also find the right one.
 
-Five models with two layers and about equally many parameters learn from the same sequences: an
-LSTM, an LSTM whose last state attends to all its states, and the encoder with full, local and
-linear attention. One layer of local attention carries a word across at most one window, so two
-layers with windows of 32 reach no further than 64 symbols. That is a control: beyond 64 symbols,
-this model can only guess.
+Five models learn from the same sequences: an LSTM, an LSTM whose last state attends to all its
+states, and the encoder with full, local and linear attention. Each has two layers, and all have
+about the same number of parameters. One layer of local attention carries a symbol across at most
+one window, so two layers with windows of 32 reach no further than 64 symbols. That is a control:
+beyond 64 symbols, this model can only guess.
 
 A sixth model, with strided attention, was added later under the same conditions. Each query sees 14
 symbols on either side and every fourteenth beyond (14 is about √200), so two layers connect any two
-symbols with a fifth of the scores.
+symbols, although only a fifth of the scores are used.
 
 This was fixed before the first run: a model *answers* at a distance if it gets three out of four
 questions right with each of five seeds. Guessing gets 25% ± 5% of them right (two standard errors
@@ -59,9 +59,10 @@ KEYS, VALUES, NOISE, LENGTH = 4, 4, 8, 200
 FIRST_PAIR, FIRST_NOISE, FIRST_QUESTION = 1, 1 + KEYS * VALUES, 1 + KEYS * VALUES + NOISE
 FIRST_VALUE = FIRST_QUESTION + KEYS
 SYMBOLS = FIRST_VALUE + VALUES
-"""The number of ids.
+"""The size of the vocabulary.
 
-Id 0 is padding, which never occurs. Then come pairs, noise, questions and values.
+Id 0 is padding, which never occurs. It is followed by the ids of pairs, noise, questions and
+values.
 """
 WIDTH, FEED_FORWARD, HEADS, LAYERS, WINDOW, STRIDE = 64, 128, 4, 2, 32, 14
 LSTM_WIDTH = {"LSTM": 64, "LSTM with attention": 62}
@@ -70,13 +71,13 @@ BATCH, STEPS, WARMUP, EVERY, ENOUGH = 32, 1_500, 100, 50, 0.02
 DISTANCES, NUM_QUESTIONS = (2, 4, 8, 16, 32, 64, 65, 128, 200), 250
 ANSWERS = 0.75
 COST_LENGTHS, COST_BATCH, ROUNDS = (200, 800, 3_200), 4, 5
-"""The sequence lengths at which steps are timed, the sequences per step, and the rounds."""
+"""The sequence lengths at which steps are timed, the batch size, and the number of rounds."""
 
 Way = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 def strided_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-    """Return attention under `strided_mask`; the whole matrix is computed, so this saves no time."""
+    """Compute attention under `strided_mask`; all scores are computed, so this saves no time."""
     mask = strided_mask(query.size(-2), window=STRIDE, stride=STRIDE, device=query.device)
     return attention_weights(query, key, mask) @ value
 
@@ -98,12 +99,12 @@ BEST = {
 }
 """Each kind's learning rate: the one with the highest accuracy over all distances with seed 5.
 
-A tie goes to the shortest run.
+Ties go to the rate with the shortest run.
 """
 STEADY = 3e-3
-"""The LSTM's second rate."""
+"""The LSTM's second learning rate."""
 STRIDED_BEST = 3e-3
-"""The rate for strided attention, chosen like those in `BEST`."""
+"""The learning rate for strided attention, chosen like those in `BEST`."""
 GRID: list[Setting] = (
     [
         {"kind": kind, "pairs": 4, "rate": rate, "steps": STEPS, "seed": 5}
@@ -177,7 +178,7 @@ class AttentionCore(nn.Module):
     def forward(
         self, query: Tensor, key: Tensor, value: Tensor, mask: None = None, cache: None = None
     ) -> Tensor:
-        """Return the attention of every head; inputs and output are (batch, heads, length, d_k)."""
+        """Return the output of every head; inputs and output are (batch, heads, length, d_k)."""
         return self.way(query, key, value)
 
 
@@ -221,8 +222,8 @@ def draw_sequences(
 ) -> tuple[Int[Tensor, "batch length_and_1"], Int[Tensor, " batch"]]:
     """Sample sequences and the ids of their answers.
 
-    The pair in question is `distance` symbols before the question. The keys in a sequence all
-    differ, and the pairs that are not asked about are at random positions.
+    The pair in question is `distance` symbols before the question. All keys in a sequence differ,
+    and the other pairs are at random positions.
     """
     batch = len(distance)
 
@@ -255,8 +256,8 @@ def run(setting: Setting) -> dict[str, Any]:
 
     Returns:
         For a model: "parameters", the parameter count; "steps", the number of training steps;
-        "losses", the mean loss in nats over each `EVERY` steps; and "right", the accuracy at each
-        of `DISTANCES`. For `{"cost": length}`: the result of `time_training_steps`.
+        "losses", the mean loss of each group of `EVERY` steps, in nats; and "right", the accuracy
+        at each of `DISTANCES`. For `{"cost": length}`: the result of `time_training_steps`.
     """
     if "cost" in setting:
         return time_training_steps(setting["cost"])
@@ -289,8 +290,8 @@ def time_training_steps(length: int) -> dict[str, list[float]]:
     """Time a training step on `COST_BATCH` sequences for each kind of model.
 
     Returns:
-        For each kind, the seconds that a step takes, measured once in each of `ROUNDS` rounds. The
-        kinds take turns in each round.
+        For each kind, the time of one step in seconds, measured once in each of `ROUNDS` rounds.
+        The kinds take turns in each round.
     """
     steps = {kind: make_training_step(kind, length) for kind in KINDS}
     found: dict[str, list[float]] = {kind: [] for kind in KINDS}

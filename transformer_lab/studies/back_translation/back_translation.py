@@ -3,17 +3,17 @@
     python -m transformer_lab.studies.back_translation.back_translation
 
 The method is that of Sennrich, Haddow and Birch 2016. A model learns to translate French to English
-from `PARALLEL` pairs of Debian's descriptions. It translates `MONOLINGUAL` French sentences
-greedily. An English-to-French model then trains on the pairs plus these translations: it reads a
-machine's English and learns to write people's French. Two controls have the same steps, tokenizer,
-initial weights and seed. One trains on the pairs alone. The other ("real") also trains on the
-monolingual French, but with the English that people wrote.
+from `PARALLEL` pairs of Debian's descriptions. It then translates `MONOLINGUAL` French sentences
+greedily. An English-to-French model trains on the pairs plus these translations, so it reads
+English written by a machine and learns to write French written by people. Two controls have the
+same steps, tokenizer, initial weights and seed. One trains on the pairs alone. The other ("real")
+also trains on the monolingual French, but with the English that people wrote.
 
 No family of packages occurs in more than one part, and everything is measured on the families that
 `debian` holds out. To save time, the study uses the sentences and models of `short_french`.
 
 This was fixed before the first run: a gain in BLEU over the pairs alone counts if two intervals
-exclude 0. One is Student's t over the seeds, each of which draws its own pairs and sentences; the
+exclude 0. One is Student's t over the seeds, each of which samples its own pairs and sentences; the
 other is, for each seed, the paired bootstrap over the test sentences. A gain of less than `LEAST`
 BLEU does not count. The steps and sizes come from a pilot with seed 100, on sentences that are not
 held out.
@@ -36,9 +36,9 @@ from transformer_lab.translator import Translator
 
 NAME = "back_translation"
 PARALLEL, MONOLINGUAL, STEPS = 2_500, 10_000, 1_300
-"""The numbers of sentence pairs, of French sentences without a translation, and of training steps."""
+"""The numbers of sentence pairs, untranslated French sentences, and training steps."""
 LEAST = 1.0
-"""The smallest gain that is reported, in BLEU from 0 to 100."""
+"""The smallest gain that counts, in BLEU points (BLEU ranges from 0 to 100)."""
 SHOWN = 3
 """The number of back-translations that are stored."""
 GRID: list[Setting] = [
@@ -76,17 +76,17 @@ def split_parts(rows: Sequence[Row], train: Sequence[Pair], setting: Setting) ->
 
 
 def translate_greedily(translator: Translator, texts: Sequence[str]) -> list[str]:
-    """Return the greedy translations of these texts, in order."""
+    """Return the greedy translations of these sentences, in order."""
     return [t.translation for t in translator.translate(texts, beam_size=1)]
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train the backward model, use it, train three forward models, and score them.
+    """Train the backward model, back-translate with it, then train and score three forward models.
 
     Returns:
         "sentences": the number of held-out sentences that are scored. "back": the BLEU of the
-        back-translations, compared with the English that people wrote. "pairs", "bleu", "chrf": the
-        number of training pairs and the scores of each of the three models. "gains": for the two
+        back-translations, compared with the English that people wrote. "pairs", "bleu" and "chrf":
+        the number of training pairs and the scores of each forward model. "gains": for the two
         models with added pairs, the 95% bootstrap interval of their gain in BLEU over the pairs
         alone. "bleu_signature": sacreBLEU's signature. "examples": French sentences with their
         back-translations and the English that people wrote.

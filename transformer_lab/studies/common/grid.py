@@ -1,8 +1,8 @@
-"""A study's grid of runs: each run is done once, stored immediately and never repeated.
+"""A study's grid of runs: each run is done only once, and stored as soon as it ends.
 
     python -m transformer_lab.studies.ROOM.NAME [--workers 2] [--minutes 60]
 
-The command does the missing runs. Each worker is a process with a single thread.
+The command does the runs that are not stored yet. Each worker is a process with a single thread.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from transformer_lab.studies.common import store
 Setting = dict[str, Any]
 """Everything that a run depends on, including its seed, as JSON values."""
 Run = Callable[[Setting], dict[str, Any]]
-"""A function that does one run, which workers must be able to import from a module."""
+"""A function that does one run; workers must be able to import it from a module."""
 
 
 def make_study_config(
@@ -34,7 +34,7 @@ def make_study_config(
 ) -> TrainingConfig:
     """Return a training configuration for a study's run.
 
-    It trains on the CPU, validates once at the end, and saves nothing.
+    The run trains on the CPU, validates once at the end, and saves no model.
     """
     return replace(
         recipe,
@@ -48,7 +48,10 @@ def make_study_config(
 
 
 def hash_setting(setting: Setting) -> str:
-    """Return the first twelve hexadecimal digits of the SHA-256 of a setting's JSON with sorted keys."""
+    """Return the hash of a setting, by which its stored run is found.
+
+    It is the first twelve hexadecimal digits of the SHA-256 of the setting's JSON with sorted keys.
+    """
     text = json.dumps(setting, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -101,7 +104,7 @@ def use_one_thread() -> None:
 
 
 def time_run(run: Run, setting: Setting) -> dict[str, Any]:
-    """Do one run and return the entry to store: setting, hash, seconds and result."""
+    """Do one run, and return the entry to store: its setting, hash, seconds and result."""
     start = time.perf_counter()
     result = run(setting)
     seconds = round(time.perf_counter() - start, 1)
@@ -115,7 +118,7 @@ def load_runs(study: str, folder: Path | None = None) -> list[dict[str, Any]]:
 
 
 def describe_runs(study: str, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return a result file's contents: the command, machine, total seconds and runs."""
+    """Return the contents of a result file: command, machine, total seconds and runs."""
     return {
         "command": store.study_command(study),
         "machine": {"processor": platform.machine(), "torch": torch.__version__.partition("+")[0]},
@@ -125,7 +128,7 @@ def describe_runs(study: str, runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def run_study_command(study: str, run: Run, grid: Iterable[Setting]) -> None:
-    """Run a study from its command line, with the options `--workers` and `--minutes`."""
+    """Run a study from the command line, with the options `--workers` and `--minutes`."""
     parser = argparse.ArgumentParser(prog=store.study_command(study))
     parser.add_argument(
         "--workers", type=int, default=2, help="number of processes, with one thread each"

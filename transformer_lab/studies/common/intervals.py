@@ -1,6 +1,6 @@
 """Confidence intervals at 95%: bootstrap intervals over sentences, Student's t over seeds.
 
-The studies store them with each mean, and lessons 09 and 16 compute them from stored runs.
+The studies store an interval with each mean; lessons 09 and 16 compute intervals from stored runs.
 """
 
 from collections.abc import Sequence
@@ -23,13 +23,13 @@ T = dict(
         start=3,
     )
 )
-"""Student's t, two-sided at 95%, by the number of values n (with n − 1 degrees of freedom)."""
+"""The two-sided 95% quantile of Student's t, by the number of values (degrees of freedom + 1)."""
 NORMAL = 1.96
 """The two-sided 95% quantile of the normal distribution, used for proportions."""
 
 
 def mean_interval(values: Float[np.ndarray, " n"], seed: int = 0) -> tuple[float, float]:
-    """Return the bootstrap 95% interval (low, high) of these values' mean.
+    """Return the 95% bootstrap interval (low, high) of the mean of these values.
 
     The values are resampled with replacement `RESAMPLES` times, using a generator with this seed.
     """
@@ -41,10 +41,10 @@ def mean_interval(values: Float[np.ndarray, " n"], seed: int = 0) -> tuple[float
 def clustered_mean_interval(
     values: Float[np.ndarray, " n"], cluster: np.ndarray
 ) -> tuple[float, float]:
-    """Return the bootstrap 95% interval (low, high) of the mean of clustered values.
+    """Return the 95% bootstrap interval (low, high) of the mean of clustered values.
 
     `cluster` holds the index of each value's cluster, such as its sentence. Whole clusters are
-    resampled, because values from the same sentence depend on each other.
+    resampled, because values from the same cluster depend on each other.
     """
     names, places = np.unique(cluster, return_inverse=True)
     sums, counts = np.bincount(places, values), np.bincount(places)
@@ -60,7 +60,7 @@ def round_interval(interval: tuple[float, float], digits: int) -> list[float]:
 
 
 def t_interval(values: Sequence[float]) -> tuple[float, float]:
-    """Return the 95% interval (low, high) of the mean of a few values, one per seed, by Student's t.
+    """Return the 95% Student's t interval (low, high) of the mean of a few values, one per seed.
 
     Raises:
         ValueError: If there are fewer than 3 values, or more than 30.
@@ -90,7 +90,7 @@ def wilson_interval(hits: int, runs: int) -> tuple[float, float]:
 def mean_difference(
     ones: Sequence[float], others: Sequence[float]
 ) -> tuple[float, tuple[float, float]]:
-    """Return the mean of the paired differences `ones` − `others`, and its 95% interval by Student's t.
+    """Return the mean paired difference `ones` − `others`, and its 95% Student's t interval.
 
     The values are paired by position, so both lists must have the same seeds in the same order.
 
@@ -104,9 +104,9 @@ def mean_difference(
 def bleu_gain_interval(
     base: Sequence[str], other: Sequence[str], references: Sequence[str], seed: int = 0
 ) -> tuple[float, float]:
-    """Return the paired bootstrap 95% interval (low, high) of the BLEU gain of `other` over `base`.
+    """Return the 95% paired bootstrap interval (low, high) of the BLEU gain of `other` over `base`.
 
-    Each resample takes the same sentences from both systems (Koehn 2004). BLEU is computed on the
+    Each resample uses the same sentences for both systems (Koehn 2004). BLEU is computed on the
     corpus and ranges from 0 to 100.
     """
     counts = [bleu_counts(system, references) for system in (base, other)]
@@ -135,7 +135,7 @@ def bleu_counts(
 
 
 def bleu_from_counts(rows: Float[np.ndarray, "n counts"]) -> float:
-    """Return the corpus BLEU, from 0 to 100, of sentences with these `bleu_counts`."""
+    """Return the corpus BLEU, from 0 to 100, computed from the `bleu_counts` of its sentences."""
     total = rows.sum(axis=0).astype(int).tolist()
     score: float = BLEU.compute_bleu(
         total[:4], total[4:8], total[8], total[9], smooth_method="exp"

@@ -1,7 +1,7 @@
-"""Measure memory: how much a call adds to the peak of a fresh process, or of a GPU.
+"""Measure how much memory a call needs at its peak, on a CPU or a GPU.
 
-On a CPU, this is memory as the operating system reports it. On a GPU, it is what the call adds to
-PyTorch's own peak, and no separate process is needed.
+On a CPU, this is the resident memory that the operating system reports for a fresh process. On a
+GPU, it is the peak that PyTorch reports, and no separate process is needed.
 """
 
 import os
@@ -23,8 +23,8 @@ Answer = TypeVar("Answer")
 def run_in_fresh_process(run: Callable[..., Answer], *arguments: object) -> Answer:
     """Run `run(*arguments)` in a new process and return its result.
 
-    `run` must be defined in a module. In the new process, glibc returns freed blocks to the system
-    at once, so memory that is only kept for later use does not count.
+    `run` must be importable from a module. In the new process, glibc returns large freed blocks to
+    the system at once, so memory that is merely kept for reuse does not count.
     """
     before = os.environ.get(MMAP_THRESHOLD)
     os.environ[MMAP_THRESHOLD] = "65536"
@@ -39,10 +39,10 @@ def run_in_fresh_process(run: Callable[..., Answer], *arguments: object) -> Answ
 
 
 def measure_peak_bytes(run: Callable[[], object], device: torch.device | str = "cpu") -> int:
-    """Return the largest number of bytes that a call adds to the memory in use before it.
+    """Return the peak number of bytes that a call adds to the memory already in use.
 
-    On a CPU, this is resident memory. Measure in a fresh process: an older one may reuse memory
-    that it has kept since earlier calls, so the call would seem to need less.
+    On a CPU, this is resident memory. Measure it in a fresh process: an older one may reuse memory
+    kept from earlier calls, and the call would then seem to need less.
     """
     if torch.device(device).type == "cuda":
         torch.cuda.synchronize(device)
@@ -58,7 +58,7 @@ def measure_peak_bytes(run: Callable[[], object], device: torch.device | str = "
 
 
 def reset_peak() -> None:
-    """Reset the kernel's count of this process's peak memory.
+    """Reset the kernel's record of this process's peak memory.
 
     If that is not possible, nothing happens, and the peak includes what the imports needed.
     """
@@ -84,7 +84,7 @@ def resident_bytes(field: str) -> int:
 
 
 def available_bytes(device: torch.device | str = "cpu") -> int:
-    """Return the bytes that can be allocated on a device without displacing other programs."""
+    """Return how many bytes can be allocated on a device without displacing other programs."""
     if torch.device(device).type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
     if MEMINFO.exists():

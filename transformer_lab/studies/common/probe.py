@@ -1,4 +1,4 @@
-"""Linear probes of the encoder's vectors, for a pronoun's gender and for word order and distance.
+"""Linear probes of the encoder's states: for a pronoun's gender, and for word order and distance.
 
 Lessons 12 and 18 use them, and so do the study `coreference` and the studies of gender.
 """
@@ -32,8 +32,8 @@ def probe_accuracy(translator: Translator, pairs: Sequence[WorldPair]) -> dict[s
     `pairs`.
 
     Returns:
-        Accuracies from 0 to 1 for the vector at the pronoun ("it") and at the deciding word
-        ("decider"): after the embedding, and then after each encoder layer.
+        The accuracies from 0 to 1 at the pronoun ("it") and at the deciding word ("decider"). Each
+        list has the accuracy after the embedding, and then after each encoder layer.
     """
     known = draw_pronoun_pairs(PROBE_SENTENCES // len(ORDERS), unseen=False, seed=13)
     found = {}
@@ -60,7 +60,7 @@ def probe_order(translator: Translator, pairs: Sequence[WorldPair]) -> dict[str,
         "order": the share of pairs for which the predicted sign is right. "distance": the mean
         absolute error in words. Each has one value for the words' embeddings without positions, one
         with positions added, and one after each encoder layer. "guess": the same two values for a
-        guess that is always the more frequent order and the median distance.
+        baseline that always predicts the more frequent order and the median distance.
     """
     known = draw_pronoun_pairs(PROBE_SENTENCES // len(ORDERS), unseen=False, seed=13)
     x, y = pronoun_minus_noun(translator, known)
@@ -80,7 +80,7 @@ def probe_order(translator: Translator, pairs: Sequence[WorldPair]) -> dict[str,
 def pronoun_minus_noun(
     translator: Translator, pairs: Sequence[WorldPair]
 ) -> tuple[Float[Tensor, "depth sentence d_model"], Float[Tensor, " sentence"]]:
-    """Return the pronoun's vector minus its noun's at each depth, and the same for their positions.
+    """Return the pronoun's vector minus its noun's at each depth, and the same for positions.
 
     The first depth holds the words' embeddings without positions.
     """
@@ -100,7 +100,7 @@ def pronoun_minus_noun(
 def encoder_states_at(
     translator: Translator, pairs: Sequence[WorldPair], word: str
 ) -> Float[Tensor, "depth sentence d_model"]:
-    """Return the encoder's vectors at one word of each sentence, after the embedding and each layer.
+    """Return the encoder's states at one word of each sentence, after the embedding and each layer.
 
     `word` is a field of `Coreference`, such as "pronoun" or "decider".
     """
@@ -137,7 +137,7 @@ def linear_probe(
     x_asked: Float[Tensor, "asked d_model"],
     y_asked: Tensor,
 ) -> float:
-    """Fit a ridge regression to the classes, and return its accuracy on other vectors, from 0 to 1.
+    """Fit a ridge regression to two classes, and return its accuracy (0 to 1) on other vectors.
 
     The classes 0 and 1 are fitted as −1 and 1 (see `fit_ridge`).
 

@@ -1,6 +1,6 @@
-"""Debian's short French sentences, and a small model that learns them in a few minutes on one core.
+"""Debian's short English–French sentence pairs, and a small translator trained on them.
 
-The studies for lessons 09, 10 and 16 use them.
+The training takes a few minutes on one core. The studies for lessons 09, 10 and 16 use them.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from transformer_lab.translator import Translator
 LONGEST = 100
 """The maximum number of characters on either side of a short pair."""
 PIECES, BATCH = 2_000, 512
-"""The number of subwords in the vocabulary, and of tokens in a batch."""
+"""The number of subwords in the vocabulary, and the number of tokens in a batch."""
 
 
 def is_short(pair: Pair) -> bool:
@@ -30,9 +30,9 @@ def is_short(pair: Pair) -> bool:
 def train_short_french(
     pairs: Sequence[Pair], tokenizer: Tokenizer, steps: int, seed: int
 ) -> Translator:
-    """Train a pre-norm translator with the `tiny` sizes and return it.
+    """Train a small pre-norm translator on these pairs for `steps` steps, and return it.
 
-    It trains on these pairs for this many steps.
+    It has the sizes of `TransformerConfig.tiny`.
     """
     with torch.random.fork_rng():
         torch.manual_seed(seed)

@@ -1,7 +1,7 @@
 """A training run's losses in the form that studies store: one mean for each group of steps.
 
-Studies with their own training loop use `mean_losses`; those with the package's `Trainer` pass it a
-`StepRecord`.
+Studies with their own training loop use `mean_losses`; those that use the package's `Trainer` pass
+it a `StepRecord`.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ def mean_losses(losses: Sequence[float], size: int) -> list[float]:
 
 
 class StepRecord:
-    """A callback for a trainer's `on_step` that collects the loss and gradient norm of each step."""
+    """A callback for a trainer's `on_step` that records the loss and gradient norm of each step."""
 
     def __init__(self) -> None:
         self.losses: list[float] = []
@@ -31,7 +31,7 @@ class StepRecord:
         self.gradient_norms.append(report.gradient_norm.item())
 
     def summarize(self, size: int) -> dict[str, list[float]]:
-        """Return the mean loss in nats and the largest gradient norm of each group of `size` steps."""
+        """Return the mean loss in nats and largest gradient norm of each group of `size` steps."""
         groups = range(0, len(self.losses) - size + 1, size)
         return {
             "losses": mean_losses(self.losses, size),

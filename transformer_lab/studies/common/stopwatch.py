@@ -12,9 +12,10 @@ AT_LEAST = 0.05  # a quick call is repeated for this many seconds
 
 
 def time_fastest_call(call: Callable[[], object], device: torch.device | str = "cpu") -> float:
-    """Return the seconds that the fastest of several calls takes, to four significant digits.
+    """Return the time of the fastest of several calls, in seconds, to four significant digits.
 
-    The function is called at least twice, and then until the calls add up to `AT_LEAST` seconds.
+    The function is called at least twice, and until its calls take at least `AT_LEAST` seconds in
+    all.
     """
     times: list[float] = []
     while len(times) < 2 or sum(times) < AT_LEAST:

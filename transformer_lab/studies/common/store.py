@@ -1,7 +1,7 @@
 """Results of studies, stored as JSON next to the module that computed them.
 
-Studies write them; lessons, tests and the list of findings read them, so a page can show at once
-what took hours to compute.
+Studies write the results. Lessons, tests and the list of findings read them, so a page can show at
+once what took hours to compute.
 """
 
 import json
@@ -33,13 +33,13 @@ def load(name: str, folder: Path | None = None) -> dict[str, Any]:
 
 
 def save(name: str, result: dict[str, Any], folder: Path | None = None) -> None:
-    """Write a study's result atomically, so that the file is never incomplete."""
+    """Write a study's result atomically, so the file is never incomplete."""
     text = json.dumps(result, ensure_ascii=False)
     write_atomically(result_path(name, folder), f"{text}\n".encode())
 
 
 def result_path(name: str, folder: Path | None = None) -> Path:
-    """Return the path of a study's JSON file, in `folder` or by default next to the study's module."""
+    """Return the path of a study's JSON file in `folder`, by default next to the study's module."""
     if folder is not None:
         return folder / f"{name}.json"
     (module,) = STUDIES.glob(f"*/{name}.py")

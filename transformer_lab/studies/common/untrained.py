@@ -1,6 +1,6 @@
-"""A translator as it was before training: the control in lessons 12 and 18.
+"""An untrained copy of a translator, the control in lessons 12 and 18.
 
-The studies of pronouns and of gender compare a trained model with this one.
+The studies of pronouns and of gender compare trained models with such a copy.
 """
 
 import torch
@@ -13,7 +13,7 @@ def untrained_translator(trained: Translator, seed: int) -> Translator:
     """Return a translator with the sizes and vocabularies of `trained`, but random weights.
 
     The weights depend only on `seed`. The translator is in evaluation mode, and the global random
-    state is left as it was.
+    state is left unchanged.
     """
     with torch.random.fork_rng():
         torch.manual_seed(seed)

@@ -2,8 +2,8 @@
 
     python -m transformer_lab.studies.depth_and_rate.stability
 
-The runs are short and use the bilingual world: 1 to 6 layers on each side, three peak rates, with
-and without warm-up. Lesson 09's `training_variants` has longer runs of a wider model at fewer
+The runs are short and use the bilingual world: 1, 3 or 6 layers on each side, three peak rates,
+with and without warm-up. Lesson 09's `training_variants` has longer runs of a wider model at fewer
 rates. The study does not ask whether the runs that learn slowly here would catch up with longer
 training.
 """
@@ -49,11 +49,11 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one model and return its losses and scores.
 
     Returns:
-        "losses" and "largest_gradient_norms": the mean smoothed loss in nats and the largest
-        gradient norm over each `EVERY` steps. "test_loss" and "next_word": the next-word
+        "losses" and "largest_gradient_norms": the mean label-smoothed loss in nats and the largest
+        gradient norm of each group of `EVERY` steps. "test_loss" and "next_word": the next-word
         cross-entropy in nats and the next-word accuracy on the test sentences. If the loss became
-        NaN or infinite, "stopped" replaces these two: the number of completed steps when the
-        trainer noticed.
+        NaN or infinite, these two are replaced with "stopped", the number of steps completed when
+        the trainer noticed.
     """
     whole = {**ablations.BASE, **SHAPE, **setting}
     splits = ablations.draw_splits(whole)

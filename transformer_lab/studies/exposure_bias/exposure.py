@@ -3,8 +3,8 @@
     python -m transformer_lab.studies.exposure_bias.exposure
 
 In training, each word is predicted from the words of the reference (teacher forcing); in use, it is
-predicted from the words that the model wrote. The study measures the package's translator at four
-stages of its training, and Debian's model on real text.
+predicted from the words that the model has written so far. The study measures the package's
+translator at four stages of its training, and Debian's model on real text.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ def run(setting: Setting) -> dict[str, Any]:
     """Return the error rates of one model on test sentences.
 
     Returns:
-        The result of `error_rates_after_error`, and under "places" the result of
+        The entries of `error_rates_after_error`, and "places", the result of
         `error_rates_by_place`.
     """
     toy = setting["model"] == TOY
@@ -60,14 +60,15 @@ def run(setting: Setting) -> dict[str, Any]:
 def error_rates_by_place(
     translator: Translator, pairs: Sequence[SentencePair]
 ) -> list[dict[str, Any]]:
-    """Measure the share of wrong words in each of `PLACES`, groups of positions in a sentence.
+    """Measure the share of wrong words in each group of positions, as listed in `PLACES`.
 
     Returns:
         For each group of positions that has words: "words", the number of words; "gold", the share
-        of wrong words given the reference's words; and "own", the share given the words that greedy
-        decoding wrote. A word counts as right if the reference has the same word at the same
-        position, so one extra word makes all later ones wrong. "gold bag" and "own bag" are the
-        same shares, except that a word counts as right if the reference has it anywhere.
+        of words that are wrong when predicted after the reference's words; and "own", the share
+        that are wrong when predicted after the words of greedy decoding. A word counts as right if
+        the reference has the same word at the same position, so one extra word makes all later ones
+        wrong. "gold bag" and "own bag" are the same shares, except that a word counts as right if
+        the reference has it anywhere.
     """
     counts = np.zeros((len(PLACES), 5))
     for batch, gold in predict_after_reference(translator, pairs):
@@ -99,16 +100,16 @@ def error_rates_by_place(
 def error_rates_after_error(
     translator: Translator, pairs: Sequence[SentencePair]
 ) -> dict[str, Any]:
-    """Measure how a translation continues after its first wrong word, corrected or not.
+    """Measure how translations continue after the first wrong word, with and without correcting it.
 
     Returns:
-        "right": the share of sentences without a wrong word, which is the same whether each word is
-        predicted from the reference's words or from the model's own. "first": the share of wrong
-        words among those with only right words before them. "own": after the first wrong word, the
-        share of the reference's next `WORDS_AFTER_ERROR` words that the model does not write.
-        "corrected": the same if the wrong word is corrected first. The words are compared as bags,
-        so an extra word shifts nothing. "difference": the 95% bootstrap interval of the mean of
-        "own" − "corrected" over sentences. "sentences": the number of sentences with words after
+        "right": the share of sentences without a wrong word. It does not depend on whether words
+        are predicted from the reference or from the model's own words. "first": among the words
+        that follow only right words, the share that is wrong. "own": after the first wrong word,
+        the share of the reference's next `WORDS_AFTER_ERROR` words that the model does not write.
+        "corrected": the same share if the wrong word is corrected first. The words are compared as
+        bags, so an extra word shifts nothing. "difference": the 95% bootstrap interval of the mean
+        of "own" − "corrected" over sentences. "sentences": the number of sentences with words after
         the first error.
     """
     rights: list[bool] = []
@@ -147,7 +148,7 @@ def error_rates_after_error(
 def predict_after_reference(
     translator: Translator, pairs: Sequence[SentencePair]
 ) -> Iterator[tuple[Batch, Int[Tensor, "batch target"]]]:
-    """Yield each batch and the likeliest id at each position, given the reference before it."""
+    """Yield each batch, with the most probable id after each prefix of its references."""
     examples = encode_pairs(pairs, translator.source_tokenizer, translator.target_tokenizer)
     for start in range(0, len(examples), BATCH_SIZE):
         batch = collate(examples[start : start + BATCH_SIZE])
@@ -185,7 +186,7 @@ def continue_greedily(
 
 
 def missing_share(reference: Sequence[int], written: Sequence[int]) -> float:
-    """Return the share of the reference's next words that are missing from the written ones.
+    """Return the share of the reference's next words that are missing from what the model wrote.
 
     Both sides are compared as bags of their first `WORDS_AFTER_ERROR` words.
     """

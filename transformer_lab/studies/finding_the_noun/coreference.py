@@ -59,11 +59,12 @@ def run(setting: Setting) -> dict[str, Any]:
 
     Returns:
         "exact_match": the share of validation sentences translated exactly. "pronouns": the pronoun
-        accuracy, by clause order. "differences" and "chance": the means of `referent_differences`,
-        and `permutation_threshold` for each row. "cross_weight", "without", "pointed", "rollout",
-        "distance" and "probe": the results of `cross_weights`, `pronoun_accuracy_without_head`,
-        `pronouns_changed_by_pointing`, `rollout_differences`, `attention_distances` and
-        `probe_accuracy`. "distance_untrained": the distances in an untrained model.
+        accuracy, by clause order. "differences": the means of `referent_differences`, by row.
+        "chance": the `permutation_threshold` of each row. "cross_weight", "without", "pointed",
+        "rollout", "distance" and "probe": the results of `cross_weights`,
+        `pronoun_accuracy_without_head`, `pronouns_changed_by_pointing`, `rollout_differences`,
+        `attention_distances` and `probe_accuracy`. "distance_untrained": the distances in an
+        untrained model.
     """
     translator, exact_match = train_translator(setting)
     pairs = draw_pronoun_pairs(SENTENCES)
@@ -91,7 +92,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def train_translator(setting: Setting) -> tuple[Translator, float]:
-    """Train a translator, and return it with its exact match on 300 validation sentences (greedy)."""
+    """Train a translator; return it with its greedy exact match on 300 validation sentences."""
     seed = setting["seed"]
     splits: Splits[WorldPair] = world(train=setting["pairs"], seed=seed)
     layers = {f"num_{side}_layers": setting[f"{side}_layers"] for side in ("encoder", "decoder")}

@@ -77,7 +77,7 @@ def pronouns_changed_by_pointing(
     """Return the share of pronouns that change when one head's row looks at the wrong noun.
 
     All the weight in the encoder row for "it" or for the "decider" goes to the noun that is not the
-    referent. If both nouns have the same gender, no pronoun has a reason to change.
+    referent. If both nouns have the same gender, the pronoun has no reason to change.
 
     Returns:
         The shares for each encoder head, [layer][head].

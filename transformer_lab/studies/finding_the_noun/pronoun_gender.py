@@ -2,9 +2,9 @@
 
     python -m transformer_lab.studies.finding_the_noun.pronoun_gender
 
-If a pronoun changes when a row is redirected, the row held something that the model needs. But the
-row identified a noun only if the pronoun takes the gender of whichever noun the row is made to look
-at, and stays right if that noun is the referent. Four settings of the study `coreference` are
+If a pronoun changes when a row is redirected, the model needs something in that row. But the row
+identifies a noun only if the pronoun always takes the gender of the noun that the row is made to
+look at, and stays right if that noun is the referent. Four settings of the study `coreference` are
 trained again for this question: the two in which the most pronouns changed when the row for *it*,
 above layer 1, was made to look at the wrong noun; the one in which this row preferred the referent
 within layer 1; and one in which nearly all pronouns were right. On another processor, the same
@@ -53,9 +53,10 @@ def run(setting: Setting) -> dict[str, Any]:
         "exact_match": the share of validation sentences translated exactly. "pronouns": the pronoun
         accuracy, by clause order. "pointed": the result of `pronouns_changed_by_pointing` for the
         rows "it" and "decider". "heads": the chosen head of each layer. "written": the gender of
-        each sentence's pronoun as one letter (see `encode_genders`). "asked": the same for each
-        row, layer and word of `COLUMNS` that the head looks at. "preference": for each sentence,
-        the weight on the referent minus the weight on the other noun in the chosen heads.
+        each sentence's pronoun as one letter (see `encode_genders`). "asked": the same letters
+        after redirecting the chosen head, for each row, layer and word in `COLUMNS`. "preference":
+        for each sentence, the weight on the referent minus the weight on the other noun in the
+        chosen heads.
     """
     translator, exact_match = train_translator(setting)
     pairs = draw_pronoun_pairs(SENTENCES)
@@ -101,7 +102,7 @@ def predict_with_pointed_row(
     row: str,
     column: str,
 ) -> list[str]:
-    """Return the word written for each pronoun when one encoder head's row looks only at one word."""
+    """Return the word written for each pronoun when one head's row looks at only one word."""
     maps = capture.encoder[head.layer][:, head.head]
     patch = [
         point(weights, getattr(get_coreference(pair), ROWS[row]), find_place(pair, column))
@@ -119,7 +120,7 @@ def find_place(pair: WorldPair, column: str) -> int:
 
 
 def encode_genders(written: Sequence[str]) -> str:
-    """Return one letter for each word: f for elle and elles, m for il and ils, - for anything else."""
+    """Return one letter per word: f for elle and elles, m for il and ils, - for anything else."""
     return "".join(
         "f" if word in ("elle", "elles") else "m" if word in ("il", "ils") else "-"
         for word in written

@@ -26,13 +26,13 @@ Rows = dict[str, Float[np.ndarray, "sentence layer head"]]
 
 
 def referent_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) -> Rows:
-    """Return the weight on the true referent minus that on the other noun, for four kinds of rows.
+    """Return the weight on the referent minus that on the other noun, for four kinds of row.
 
     Returns:
         Arrays (sentence, layer, head) from −1 to 1. "it" and "decider": the encoder's rows for the
         pronoun and for the deciding word. "cross": the row of cross-attention for the step that
-        writes the pronoun. "decoder": the same step in decoder self-attention, on the French nouns
-        that are already written (0 if they come later).
+        writes the pronoun. "decoder": the row of decoder self-attention for the same step, with the
+        weights on the nouns' French translations (0 for a noun that is not written yet).
     """
     layers = {"it": capture.encoder, "decider": capture.encoder, "cross": capture.cross}
     found: Rows = {

@@ -22,8 +22,8 @@ ORDERS = ("because_last", "because_first")
 def iterate_pronoun_pairs(order: str, unseen: bool = True, seed: int = 12) -> Iterator[WorldPair]:
     """Yield sentences with a pronoun, in one clause order.
 
-    If `unseen` is set, all have word combinations that are held out from training; otherwise, none
-    do.
+    If `unseen` is set, each sentence has a word combination that is held out from training;
+    otherwise, none has one.
     """
     for pair in sentences(seed=seed):
         if pair.construction == order and pair.coreference and is_held_out(pair) == unseen:
@@ -63,7 +63,7 @@ def mean_by_order(values: np.ndarray) -> list[Any]:
 
 
 def is_feminine(pairs: Sequence[WorldPair]) -> Tensor:
-    """Return 1.0 for each pair whose pronoun is elle or elles, and 0.0 for il and ils, (sentence,)."""
+    """Return 1.0 for each pair whose pronoun is elle or elles and 0.0 for the rest, (sentence,)."""
     return torch.tensor(
         [
             float(p.target_tokens[get_coreference(p).target_pronoun].startswith("elle"))

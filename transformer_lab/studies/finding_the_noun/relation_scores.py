@@ -29,9 +29,9 @@ Maps = Float[np.ndarray, "layer head word word"]
 def encoder_word_maps(
     translator: Translator, texts: Sequence[tuple[str, Sequence[str]]]
 ) -> list[Maps | None]:
-    """Return, for each text, the encoder's attention weights between its words, with eos last.
+    """Return the encoder's attention weights between the words of each sentence, with eos last.
 
-    The result is None for a text whose subwords do not spell its words.
+    The entry of a sentence is None if its subwords do not spell its words.
     """
     found: list[Maps | None] = []
     for start in range(0, len(texts), BATCH_SIZE):
@@ -51,7 +51,7 @@ def encoder_word_maps(
 
 
 def score_relations(translator: Translator, sentences: Sequence[MarkedSentence]) -> dict[str, Any]:
-    """Find the best encoder head and the best fixed offset for each grammatical relation and direction.
+    """Find the best encoder head and the best fixed offset for each relation and direction.
 
     A head is right if the largest weight in its row, ignoring eos, is on the other word. The head
     and the offset are chosen on even-numbered sentences and measured on odd ones. Keys such as

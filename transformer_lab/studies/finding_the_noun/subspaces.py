@@ -15,7 +15,7 @@ PROJECTIONS = ("query", "key", "value", "output")
 
 
 def subspace_overlap(a: Float[np.ndarray, "d_model m"], b: Float[np.ndarray, "d_model n"]) -> float:
-    """Return the mean squared cosine of the principal angles between the column spaces of two matrices.
+    """Return the mean squared cosine of the principal angles between two matrices' column spaces.
 
     It is 1 if the smaller space lies inside the other, 0 if they are orthogonal, and about max(m,
     n) / d_model for random spaces.
@@ -26,7 +26,7 @@ def subspace_overlap(a: Float[np.ndarray, "d_model m"], b: Float[np.ndarray, "d_
 
 
 def head_overlaps(model: Transformer) -> dict[str, list[float]]:
-    """Return how much the subspaces of an encoder layer's heads overlap, for each projection.
+    """Measure how much the subspaces of the heads in each encoder layer overlap, by projection.
 
     For "query", "key", "value" and "output", the list has one number per layer: the mean of
     `subspace_overlap` over all pairs of that layer's heads. The first three are the subspaces of

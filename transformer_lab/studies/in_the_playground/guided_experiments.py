@@ -2,10 +2,10 @@
 
     python -m transformer_lab.studies.in_the_playground.guided_experiments
 
-The models are trained in the page, as the reader trains them, so a run needs Chromium. Each run
-stores the share of 512 unseen examples that the model writes correctly (`written`), and the share
-that it gets right with teacher forcing (`exact`). It also stores the last batch's `loss`, and
-`learned_at`, the first step at which 98% of 64 unseen examples were right, if there was one.
+The models are trained on the playground's page, as a reader trains them, so a run needs Chromium.
+Each run stores the share of 512 unseen examples that the model writes correctly (`written`), and
+the share that it gets right with teacher forcing (`exact`). It also stores the last batch's `loss`,
+and `learned_at`, the first step at which 98% of 64 unseen examples were right, if there was one.
 WebAssembly gives the same results on every processor, so the runs can be repeated on another
 machine.
 """
@@ -46,7 +46,7 @@ EXPERIMENTS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
 }
 """The experiments of `page/playground/experiments.js`.
 
-Each has a task, the settings of both models, and the changes that only the second one gets.
+Each has a task, the settings of both models, and the changes made only to the second model.
 """
 OTHERS: list[tuple[str, dict[str, Any]]] = [
     ("reverse", {"norm": "none"}),
@@ -60,11 +60,11 @@ OTHERS: list[tuple[str, dict[str, Any]]] = [
     ("brackets", {"heads": 1}),
     ("reverse", {"heads": 1, "width": 64, "root": False, "rate": 0.001, "steps": 3000}),
 ]
-"""Models with other settings that the experiments mention, which the reader may try next."""
+"""Further models that the experiments suggest trying next, as (task, changed settings)."""
 
 
 def list_models() -> list[tuple[str, dict[str, Any]]]:
-    """List the models to train, each once, as (task, changed settings)."""
+    """List the models to train, without duplicates, as (task, changed settings)."""
     models: list[tuple[str, dict[str, Any]]] = []
     for task, settings, change in EXPERIMENTS.values():
         for model in ((task, settings), (task, {**settings, **change})):
@@ -92,7 +92,7 @@ CHANGES = {
     "residual": "no residual connections (both models have four layers on each side)",
     "french": "one model, on the world's sentences",
 }
-"""How the second model of each experiment differs, in words."""
+"""A short description of the change in each experiment's second model."""
 SMALL: list[Setting] = [
     {"task": "reverse", "changes": {"width": 16, "steps": 30}, "seed": seed} for seed in range(2)
 ]
@@ -130,7 +130,7 @@ def open_playground() -> Iterator[Any]:
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train one model in the page, and return its scores and the steps that it took."""
+    """Train one model on the page, and return its scores, step count and `learned_at`."""
     with open_playground() as page:
         found = page.evaluate(LEARN, setting)
     learned_at = next((step for step, share in found["moments"] if share >= ENOUGH), None)
@@ -156,7 +156,7 @@ def describe_results(results: list[dict[str, Any]]) -> list[str]:
 
 
 def markdown_table() -> str:
-    """Return a table with the result of `describe_results` for every experiment."""
+    """Return a Markdown table of the results of all experiments and of `OTHERS`."""
     lines = [
         "| what's different | without the change | 98% at | with the change | 98% at |",
         "| --- | --- | --- | --- | --- |",

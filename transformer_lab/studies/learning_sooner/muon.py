@@ -1,9 +1,9 @@
 """Muon, an optimizer that moves a matrix equally far in every direction (Jordan et al. 2024).
 
-Adam treats each entry of a matrix on its own. Muon takes the momentum of the whole matrix and
-replaces its singular values with numbers near 1, so directions in which the gradient is usually
-small get equally large steps. It is only for the weight matrices inside the layers; Adam updates
-the other parameters. The study `sooner` uses it.
+Adam treats each entry of a matrix on its own. Muon takes the momentum of a whole matrix and
+replaces the momentum's singular values with numbers near 1, so directions in which the gradient is
+usually small get equally large steps. Muon is only for the weight matrices inside the layers; Adam
+updates the other parameters. The study `sooner` uses this module.
 """
 
 from collections.abc import Iterable
@@ -14,16 +14,19 @@ from jaxtyping import Float
 from torch import Tensor
 
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
-"""The polynomial a·s + b·s³ + c·s⁵; repeated, it drives a singular value s in (0, 1] to about 1."""
+"""The coefficients (a, b, c) of the polynomial a·s + b·s³ + c·s⁵.
+
+Applied repeatedly, it brings a singular value s in (0, 1] close to 1.
+"""
 
 
 def orthogonalize(
     matrix: Float[Tensor, "rows columns"], steps: int = 5
 ) -> Float[Tensor, "rows columns"]:
-    """Return an approximation of U Vᵀ for a matrix U S Vᵀ, by a Newton–Schulz iteration.
+    """Approximate U Vᵀ for a matrix with the decomposition U S Vᵀ, by Newton–Schulz iteration.
 
-    The singular values of the result lie between 0.7 and 1.2, except that any that start below 0.01
-    stay smaller.
+    The singular values of the result lie between 0.7 and 1.2, or below if they started below a
+    hundredth of the matrix's norm.
     """
     a, b, c = NEWTON_SCHULZ
     tall = matrix.size(0) > matrix.size(1)

@@ -2,15 +2,15 @@
 
     python -m transformer_lab.studies.learning_sooner.sooner
 
-It tries one change at a time to a set of training settings, on the bilingual world, with one
+The study makes one change at a time to a set of training settings, on the bilingual world, with one
 thread. The pronoun is learnt last, so a run that ends too early does not learn it at all. Runs are
 repeated with different seeds and different processor instructions, because rounding acts like a
 seed too:
 
     ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2 python -m …
 
-A run takes one to four minutes. A call does only the runs for the processor instructions in use.
-The machine was busy with other things, so the stored seconds are too high to be used as timings.
+A run takes one to four minutes. The command does only the runs for the processor instructions in
+use. The machine was busy with other work, so the stored seconds are too high to serve as timings.
 """
 
 from collections.abc import Sequence
@@ -62,7 +62,7 @@ CHANGES: dict[str, Setting] = {
 }
 """The changes to try, one at a time; the last one combines the two before it.
 
-All of them train for 1,000 steps, after which the unchanged settings have half learnt the pronoun.
+All of them train for 1,000 steps, by which time the unchanged model has half learnt the pronoun.
 """
 TWICE = ("as it is", "embeddings' rate × 3", "short, then one gender", "the last two together")
 """The changes that are run with a second seed."""
@@ -93,7 +93,7 @@ REPEATED: dict[tuple[str, int, str], int] = {
     ("with decay", 2_500, "AVX512"): 10,
     ("with decay", 2_500, "AVX2"): 10,
 }
-"""The number of seeds for each (recipe, steps, instructions), in the order they were tried.
+"""The number of seeds for each (recipe, steps, instructions), in the order tried.
 
 The runs of 2,000 steps without decay were abandoned when two of seventeen runs ended below 98%.
 """
@@ -103,7 +103,7 @@ HURRIED: dict[tuple[str, int, str], int] = {
     ("a higher rate", 1_300, "AVX512"): 10,
     ("a higher rate", 1_500, "AVX512"): 10,
 }
-"""The same for the recipes that test how short a run can be."""
+"""The same as in `REPEATED`, for the recipes that test how short a run can be."""
 LOOKS = {
     ("without decay", 1_500, "AVX512"): 100,
     ("short first", 1_060, "AVX512"): 265,
@@ -140,7 +140,7 @@ def get_run_key(setting: Setting) -> tuple[str, int, str]:
 
 
 def get_change_name(setting: Setting) -> str:
-    """Return the name in `CHANGES` of what this setting changes in `BASE`.
+    """Return the key in `CHANGES` of the change that this setting makes to `BASE`.
 
     The fields "training", "steps", "every", "instructions" and "seed" are not compared.
     """
@@ -153,8 +153,8 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one model, score it during training, and test it.
 
     Returns:
-        "rows": for each scored step, its number, and the exact match (greedy) and the pronoun
-        accuracy of the averaged weights on 1,000 validation sentences. "test": the same two scores
+        "rows": for each scored step, a tuple of the step, the exact match (greedy) and the pronoun
+        accuracy of the averaged weights, on 1,000 validation sentences. "test": the same two scores
         for the finished model on the test set, where half of the sentences combine words in ways
         that never occur in training.
     """
@@ -205,8 +205,8 @@ def judge_pairs(
 
     A single pass with teacher forcing is enough. Greedy decoding writes the reference exactly if
     each of its words is the most probable one given those before it, so nothing has to be
-    generated. A pronoun is judged given the reference's words; pairs without a pronoun are left out
-    of that list.
+    generated. A pronoun is judged after the reference's words, and the second list leaves out pairs
+    without a pronoun.
     """
     model: Transformer = translator.model.eval()
     exact, pronouns = [], []

@@ -18,9 +18,9 @@ GENDERS = {word: n.gender for n in NOUNS.values() for word in (n.english, n.engl
 
 @torch.no_grad()
 def rescale_parameters(model: nn.Module, factors: Mapping[str, float]) -> None:
-    """Multiply each parameter whose name contains a key of `factors` by its factor, in place.
+    """Multiply each parameter whose name contains a key of `factors` by that factor, in place.
 
-    The key "sinusoids" rescales the table of positions.
+    The key "sinusoids" rescales the table of positional encodings.
     """
     for name, parameter in model.named_parameters():
         for part, factor in factors.items():
@@ -32,10 +32,10 @@ def rescale_parameters(model: nn.Module, factors: Mapping[str, float]) -> None:
 
 
 class AdamWithFactors(torch.optim.Adam):
-    """An Adam optimizer that multiplies each parameter group's rate by its factor `times`."""
+    """An Adam optimizer that multiplies the rate of each parameter group by the group's `times`."""
 
     def step(self, closure: Any = None) -> Any:
-        """Multiply each group's learning rate by its factor `times`, then take one Adam step.
+        """Multiply each group's learning rate by the group's `times`, then take one Adam step.
 
         The trainer sets the same rate for all groups before every step, so the factors do not
         accumulate.
@@ -68,7 +68,7 @@ class JointOptimizer:
 
 
 def make_adam_with_embedding_rate(trainer: Trainer, times: float) -> AdamWithFactors:
-    """Return an Adam optimizer with `times` the rate for embeddings and the output projection."""
+    """Return Adam with `times` the learning rate for embeddings and the output projection."""
     names = dict(trainer.model.named_parameters())
     embeddings = [p for name, p in names.items() if is_embedding(name)]
     rest = [p for name, p in names.items() if not is_embedding(name)]
@@ -102,10 +102,11 @@ def get_adam_settings(trainer: Trainer) -> dict[str, Any]:
 class CurriculumBatches(Batches):
     """Batches in three stages: short sentences, then easy pronouns, then all examples.
 
-    Until step 150, batches hold sentences of at most 8 tokens without a pronoun to resolve. From
-    step 150 to step 380, they hold 15,000 sentences without such a pronoun, and four copies of each
-    because-sentence whose two nouns have the same gender, so the pronoun's gender can be copied
-    from either noun. After that, they hold all examples.
+    Until step 150, the batches come from sentences of at most 8 tokens without a pronoun to
+    resolve. From step 150 to step 380, they come from 15,000 sentences without such a pronoun and
+    from four copies of each because-sentence whose two nouns have the same gender. In the latter,
+    the pronoun's gender can be copied from either noun. After step 380, the batches come from all
+    examples.
     """
 
     def __init__(self, batches: Batches, pairs: Sequence[WorldPair]):
@@ -131,7 +132,10 @@ class CurriculumBatches(Batches):
 
 
 def has_one_gender(pair: WorldPair) -> bool:
-    """Return whether the two nouns of a pair with a pronoun have the same gender in French."""
+    """Return whether both nouns that the pair's pronoun could refer to have the same French gender.
+
+    The result is False if the pair has no such pronoun.
+    """
     found = pair.coreference
     if found is None:
         return False

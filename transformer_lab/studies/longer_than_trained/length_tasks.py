@@ -78,7 +78,7 @@ def make_task(name: str, seed: int) -> Task:
 
 
 def make_permutation(source: list[int], origin: Sequence[int]) -> TaskExample:
-    """Return an example whose target has the source's words at the positions `origin`, in order."""
+    """Return an example whose target is the source reordered by the positions in `origin`."""
     target = [source[place] for place in origin]
     return TaskExample(source, target, list(origin), list(range(len(target))))
 
@@ -89,17 +89,17 @@ def draw_letters(length: int, random: Random) -> list[int]:
 
 
 def draw_copy(length: int, random: Random) -> TaskExample:
-    """Generate a random example whose target repeats its letters."""
+    """Generate a random example whose target is a copy of the source."""
     return make_permutation(draw_letters(length, random), range(length))
 
 
 def draw_reverse(length: int, random: Random) -> TaskExample:
-    """Generate a random example whose target has its letters in reverse order."""
+    """Generate a random example whose target is the source in reverse order."""
     return make_permutation(draw_letters(length, random), range(length - 1, -1, -1))
 
 
 def draw_sort(length: int, random: Random) -> TaskExample:
-    """Generate a random example of distinct numbers whose target has them in ascending order.
+    """Generate a random example with distinct numbers, whose target has them in ascending order.
 
     Each number is a word, and its id is its sorting key.
     """
@@ -138,7 +138,7 @@ def encode_pair(pair: WorldPair, english: WordTokenizer, french: WordTokenizer) 
 
 
 def chain_sentences(sentences: Sequence[TaskExample], and_id: int, et_id: int) -> TaskExample:
-    """Join sentences with "and" / "et"; each joining word belongs to the sentence that follows it."""
+    """Join sentences with "and" / "et"; each conjunction belongs to the sentence after it."""
     whole = TaskExample([], [], [], [])
     for number, one in enumerate(sentences):
         if number:

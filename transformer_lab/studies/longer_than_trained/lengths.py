@@ -143,7 +143,7 @@ def failures(written: Sequence[list[int]], right: Sequence[list[int]]) -> dict[s
 
 @torch.no_grad()
 def read_targets(model: Transformer, drawn: Sequence[TaskExample]) -> tuple[np.ndarray, np.ndarray]:
-    """Run a model with teacher forcing; return its predictions and where it looks.
+    """Run a model with teacher forcing; return its predictions and where its heads look.
 
     Returns:
         The most probable word at each step, (example, step), and the source position with the
@@ -166,12 +166,12 @@ def score_by_part(
     the origin most often at the first length.
 
     Returns:
-        For each length, "length" and "end", the share of examples with eos where it is due. There
-        are also four lists with one value for each part (see `TaskExample`):
-        "right": the share of words that are the most probable at their step.
-        "eos": the share of steps at which eos is the most probable, although a word is due.
-        "looked": the share of steps at which the head looks at the word's origin.
-        "off": how many positions it looks to the right of the origin, as three quartiles.
+        For each length: "length", and "end", the share of examples with eos in the right place.
+        There are also four lists with one value for each part (see `TaskExample`): "right": the
+        share of words that are the most probable at their step. "eos": the share of steps at which
+        eos is the most probable, although a word is due. "looked": the share of steps at which the
+        head looks at the word's origin. "off": how many positions it looks to the right of the
+        origin, as three quartiles.
     """
     found: list[dict] = []
     best = (0, 0)

@@ -124,7 +124,7 @@ def draw_samples(
 
 
 def choose_by_agreement(texts: Sequence[str]) -> dict[int, str]:
-    """Return, for each of `COUNTS`, the best of that many samples by mean chrF (MBR)."""
+    """Return the sample chosen by MBR with mean chrF, for each number of samples in `COUNTS`."""
     different = [*dict.fromkeys(texts)]
     place = {text: i for i, text in enumerate(different)}
     table = chrf_table(different)
@@ -146,8 +146,8 @@ ORDERS, BETA = range(1, 7), 2
 def chrf_table(texts: Sequence[str]) -> Float[np.ndarray, "n n"]:
     """Return the chrF of each text (row) with each text as the reference (column), 0 to 100.
 
-    It computes what `sentence_chrf` does, for all pairs at once, so each text is split into
-    character n-grams only once: sixty-four texts have 4,096 pairs.
+    The values are those of `sentence_chrf`, but each text is split into character n-grams only
+    once. Sixty-four texts have 4,096 pairs.
     """
     precision, recall, orders = np.zeros((3, len(texts), len(texts)))
     for order in ORDERS:
@@ -170,7 +170,7 @@ def chrf_table(texts: Sequence[str]) -> Float[np.ndarray, "n n"]:
 
 
 def count_letter_ngrams(text: str, order: int) -> Counter[str]:
-    """Count the character n-grams of this order in a text, ignoring its spaces."""
+    """Count the character n-grams of this order in a string, ignoring spaces."""
     letters = "".join(text.split())
     return Counter(letters[i : i + order] for i in range(len(letters) - order + 1))
 

@@ -2,10 +2,10 @@
 
     python -m transformer_lab.studies.more_data_or_width.scaling
 
-The base model of the ablations is trained with 250 to 32,000 pairs, and with a d_model of 16 to 128
-on 8,000 pairs. All runs take the same number of steps, so 250 pairs are seen over a hundred times
-and 32,000 once. The study leaves out depth, longer training for larger models, and anything that
-takes more than a minute on one core.
+The base model of the ablations is trained on 250 to 32,000 pairs. Variants of it with a d_model of
+16 to 128 are trained on 8,000 pairs. All runs take the same number of steps, so 250 pairs are seen
+over a hundred times and 32,000 pairs only once. The study leaves out depth, longer training for
+larger models, and anything that takes more than a minute on one core.
 """
 
 from typing import Any

@@ -1,1 +1,1 @@
-"""Lessons 03 and 05: their small training runs again, with more seeds than a lesson has time for."""
+"""Lessons 03 and 05: their small training runs, repeated with more seeds."""

@@ -1,14 +1,14 @@
-"""The small training runs of lessons 03 and 05 again, with more seeds than a lesson has time for.
+"""The small training runs of lessons 03 and 05, repeated with more seeds.
 
     python -m transformer_lab.studies.more_seeds.more_seeds
 
-There are three tasks, each trained as its lesson trains it. In "heads", an attention layer has to
-find four of twelve words (lesson 03). In "parts", one encoder layer, possibly with a part missing,
-adds each digit to the one before it. In "norms", deeper encoders name the previous letter, with
-LayerNorm in one of its two places (both lesson 05).
+A lesson has time for only a few seeds. There are three tasks, each trained as in its lesson. In
+"heads", an attention layer has to find four of twelve words (lesson 03). In "parts", one encoder
+layer, possibly with a part missing, adds each digit to the one before it. In "norms", deeper
+encoders name the previous letter, with LayerNorm in one of its two places (both lesson 05).
 
-Seed 7 is left out. The translator that comes with the course was trained with this seed, and it was
-chosen for what one of its heads does, so the course never includes this seed in a count.
+Seed 7 is left out. The translator that comes with the course was trained with this seed. The seed
+was chosen for what one head of this translator does, so the course never includes it in a count.
 """
 
 from collections.abc import Callable
@@ -31,13 +31,13 @@ FEW = 10
 STUCK = (2, 6, 9, 14, 15, 16, 17, 23, 24)
 """The seeds with which four heads have not found all four words after 600 steps."""
 NAMES, WORDS, ASKED, NUMBERS, WIDTH = 16, 12, 4, 4, 64
-"""The sizes in "heads".
+"""The sizes in the task "heads".
 
-These are the numbers of names, words in a text, names in a query and numbers per word, and the
+In this order: the numbers of names, words to search, names in a query and numbers per word, and the
 width of the attention layer.
 """
 LENGTH, FIRST_ID = 12, 4
-"""In the other two: the number of symbols in a sequence, and the id of the first symbol."""
+"""In the other two tasks, the length of a sequence and the id of the first symbol."""
 PARTS = ("nothing", "attention", "feed-forward", "positions")
 CELLS = ((2, 1e-2), (6, 3e-3))
 """The depths and rates at which both norms are trained."""
@@ -87,7 +87,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
     Returns:
         "error": in "heads", the mean squared error over the last 50 steps; always answering 0 gives
-        1. "right": in the other two, the accuracy over the last 20 batches.
+        1. "right": in the other two tasks, the accuracy over the last 20 batches.
     """
     if setting["task"] == "heads":
         error = train_heads(setting["heads"], setting["steps"], setting["seed"])
@@ -108,7 +108,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def build_encoder(layers: int, **changes: Any) -> Transformer:
-    """Build a model of which only the encoder and the output projection are used."""
+    """Build a Transformer without decoder layers, to use as an encoder with an output layer."""
     return Transformer(
         TransformerConfig(
             source_vocab_size=24,
@@ -164,7 +164,7 @@ def draw_queries(
 ) -> tuple[
     Float[Tensor, "size 1 question"], Float[Tensor, "size words word"], Float[Tensor, "size answer"]
 ]:
-    """Return random queries, the words that they choose from, and the numbers that answer them."""
+    """Sample queries, the words that they choose from, and the numbers that answer them."""
     names = torch.rand(size, NAMES, generator=generator).argsort(dim=1)[:, :WORDS]
     numbers = torch.randn(size, WORDS, NUMBERS, generator=generator)
     asked: Int[Tensor, "size asked"] = torch.rand(size, WORDS, generator=generator).argsort(dim=1)[
@@ -177,7 +177,7 @@ def draw_queries(
 
 
 def train_heads(num_heads: int, steps: int, seed: int) -> float:
-    """Train an attention layer with this many heads.
+    """Train an attention layer with this many heads to find the words that a query names.
 
     Returns:
         The mean squared error over the last 50 steps.

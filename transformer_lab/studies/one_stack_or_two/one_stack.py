@@ -3,23 +3,24 @@
     python -m transformer_lab.studies.one_stack_or_two.one_stack
 
 The two stacks are the course's small translator, with two layers per side. One stack of five such
-layers has as many parameters. It reads the source before the translation. One kind looks only to
-the left, as a GPT does, and the other reads the source in both directions. In one stack, a layer
-reads the words of both sides; in two stacks, it reads only one side's. So each step of one stack
-costs more, and the GPT is trained three times: for as many steps as the two stacks, for as much
-arithmetic, and for as much time.
+layers has about as many parameters, and reads the source followed by the translation. It comes in
+two kinds: one looks only to the left, as a GPT does, and the other reads the source in both
+directions. In one stack, every layer processes the words of both sides; in two stacks, each layer
+processes those of one side. So a training step of one stack costs more, and the GPT is trained
+three times: for as many steps as the two stacks, for as much arithmetic, and for as much time.
 
 This was fixed before these runs: there are five seeds, and a difference counts if the 95% interval
 of its mean over them excludes 0 (Student's t, paired by seed). Each kind gets the best of four
 rates on each corpus, chosen with a sixth seed and fewer steps. If one stack and two stacks get
-different rates, the control is one stack with the two stacks' rate. All are pre-norm, because
-post-norm suffers from depth, and have no dropout, because no sentence is read often. The corpora
-are the bilingual world and Debian's short package descriptions, which are fetched with apt.
+different rates, one stack is also trained with the two stacks' rate, as a control. All models are
+pre-norm, because post-norm suffers from depth, and have no dropout, because no sentence is read
+often. The corpora are the bilingual world and Debian's short package descriptions, which are
+fetched with apt.
 
 An earlier series had 400 steps on the world, 250 for choosing the rates, and only the beginning of
-a training run on Debian's text. In it, one stack was ahead after 250 steps and behind after 400, so
-these runs are longer. Nothing else was changed, except that Debian's sentences are now the short
-ones.
+a training run on Debian's text. In that series, one stack was ahead after 250 steps and behind
+after 400, so these runs are longer. Nothing else was changed, except that Debian's sentences are
+now the short ones.
 """
 
 from functools import partial
@@ -56,7 +57,7 @@ BEST = {
     WORLD: {TWO: 3e-3, ONE: 6e-3, BOTH: 6e-3},
     DEBIAN: {TWO: 6e-3, ONE: 6e-3},
 }
-"""For each corpus and kind, the rate with the smallest loss on unseen sentences."""
+"""For each corpus and kind, the rate with the lowest loss on unseen sentences."""
 ARITHMETIC = {WORLD: 626, DEBIAN: 1_021}
 """How many steps of one stack take as much arithmetic as `STEPS` steps of two stacks."""
 TIME = {WORLD: 744, DEBIAN: 1_104}
@@ -113,7 +114,7 @@ SMALL: list[Setting] = [make_setting(WORLD, BOTH, 3e-3, 10, seed) for seed in ra
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train one translator and score it, or measure what all of them cost.
+    """Train one translator and score it, or measure the costs of all of them.
 
     Returns:
         For a translator: "parameters", the parameter count; "loss", the loss on unseen sentences in

@@ -1,4 +1,4 @@
-"""The costs of lesson 16's translators: to train, to read a source, and to write a translation.
+"""The costs of lesson 16's translators: training, reading a source, and writing a translation.
 
 The study `one_stack` uses them.
 """
@@ -29,11 +29,11 @@ from transformer_lab.studies.one_stack_or_two.one_stack_translator import StackT
 from transformer_lab.training.step import build_adam, training_step
 
 COSTED, LENGTH, SENTENCES, ROUNDS = 10, 16, (1, 64), 7
-"""The numbers of training batches, words per sentence, sentences at a time, and rounds."""
+"""The numbers of training batches, words per sentence, sentences per batch, and rounds."""
 
 
 def measure_costs(setting: Setting) -> dict[str, Any]:
-    """Measure the costs of training or of writing, as the setting says.
+    """Measure the costs of training or of writing, whichever the setting names.
 
     Returns:
         The result of `measure_training_costs` or of `measure_writing_costs`.
@@ -46,7 +46,7 @@ def measure_costs(setting: Setting) -> dict[str, Any]:
 
 
 def measure_training_costs(corpus: str) -> dict[str, Any]:
-    """Measure what `COSTED` training batches cost for each kind of model.
+    """Measure the arithmetic and the time of `COSTED` training steps for each kind of model.
 
     Returns:
         For each kind: "flops", the number of floating-point operations, and "seconds", the time in
@@ -79,11 +79,11 @@ def measure_training_costs(corpus: str) -> dict[str, Any]:
 
 
 def measure_writing_costs() -> dict[str, Any]:
-    """Time how long it takes to read `LENGTH` words, and to read them and write as many.
+    """Time reading `LENGTH` words, and reading them and then writing as many.
 
     Returns:
-        For each number of sentences and each kind: "read" and "write", the seconds in each round,
-        with the KV cache. The kinds take turns in each round.
+        For each number of sentences and each kind: "read" and "write", the seconds in each round.
+        The KV cache is used. The kinds take turns in each round.
     """
     tokenizers = load_corpus(WORLD, seed=0)[1]
     found: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Scores for lesson 16's trained translators: their loss, their translations, and where they look.
+"""Scores for lesson 16's trained translators: loss, translation quality and attention.
 
 The study `one_stack` uses them.
 """
@@ -39,7 +39,7 @@ def held_out_loss(translator: StackTranslator, examples: Sequence[Example]) -> f
 def score_greedy(
     translator: StackTranslator, tokenizers: Tokenizers, pairs: Sequence[SentencePair]
 ) -> dict[str, float]:
-    """Return the exact match (0 to 1) and the BLEU (0 to 100) of greedy translations.
+    """Return the exact match (0 to 1) and BLEU (0 to 100) of greedy translations.
 
     For pairs of the bilingual world, it also returns "pronouns", the pronoun accuracy (0 to 1).
     """
@@ -99,7 +99,7 @@ def find_best_aligner(errors: Float[np.ndarray, "pairs layers heads"]) -> dict[s
 def head_alignment_error(weights: np.ndarray, pair: WorldPair) -> float:
     """Return the alignment error rate of one head.
 
-    Each target word is linked to the source word on which its weight is largest. `weights` is
+    Each target word is linked to the source word to which it gives the largest weight. `weights` is
     (steps, source).
     """
     steps = sorted({step for _, step in pair.alignment})

@@ -1,4 +1,4 @@
-"""The models and corpora of lesson 16's study: two stacks or one, the world or Debian's short text.
+"""The models and corpora of lesson 16's study: one or two stacks, the world or Debian's pairs.
 
 The study `one_stack` and its measures of cost and quality use them.
 """
@@ -44,8 +44,8 @@ WORLD, DEBIAN = "world", "debian:fr, short"
 def load_corpus(corpus: str, seed: int) -> tuple[Splits[Any], Tokenizers]:
     """Return a corpus's splits and its tokenizers.
 
-    Debian's splits are always the same, with each package in only one of them. The last corpus is
-    cached, because runs with the same seed follow each other.
+    Debian's splits do not depend on the seed, and each package is in only one of them. The last
+    result is cached, because successive runs often have the same corpus and seed.
     """
     if corpus == WORLD:
         known = find_corpus(corpus)
@@ -69,7 +69,7 @@ def make_translator(kind: str, tokenizers: Tokenizers, seed: int) -> StackTransl
 def iterate_batches(
     pairs: Sequence[SentencePair], tokenizers: Tokenizers, seed: int
 ) -> Iterator[list[Example]]:
-    """Yield batches of examples without end, epoch after epoch."""
+    """Yield batches of examples endlessly, epoch after epoch."""
     source = Batches(encode_pairs(pairs, *tokenizers), RECIPE.batch_tokens, seed)
     for number in count():
         yield from source.epoch(number)

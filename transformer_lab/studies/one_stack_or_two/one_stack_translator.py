@@ -1,8 +1,8 @@
-"""Two translators with the same methods: the paper's two stacks, and one stack.
+"""Two translators with the same interface: the paper's two stacks, and a single stack.
 
-One stack reads a single sequence: the words of the source, `<eos>`, `<bos>`, and the words of the
-translation. It predicts the next word, but learns only from the words of the translation. The study
-`one_stack` compares the two.
+The single stack reads one sequence: the words of the source, `<eos>`, `<bos>`, and the words of the
+translation. It predicts the next word at each position, but learns only to predict the translation.
+The study `one_stack` compares the two.
 """
 
 from collections import defaultdict
@@ -34,7 +34,7 @@ class PrefixGPT(GPT):
     """
 
     def mask(self, ids: Int[Tensor, "batch length"]) -> Bool[Tensor, "batch 1 length length"]:
-        """Return the mask: every position sees the whole source, itself, and everything to its left."""
+        """Return the mask: each position sees the source, itself, and everything to its left."""
         is_source = (ids == BOS_ID).cumsum(dim=1) == 0  # (batch, length)
         return causal_mask(ids.size(1), device=ids.device) | is_source[:, None, None, :]
 
@@ -46,18 +46,18 @@ class TwoStacks:
         self.model = Transformer(TransformerConfig.tiny(source_words, target_words, **changes))
 
     def logits(self, examples: Sequence[Example]) -> LogitsAndIds:
-        """Return the logits of each target word, including `<eos>`, and the ids of these words."""
+        """Return the logits for each target word, including `<eos>`, and these words' ids."""
         batch = collate(examples)
         asked = batch.target_output != PAD_ID
         features = self.model.features(batch.source, batch.target_input)[asked]
         return self.model.output(features), batch.target_output[asked]
 
     def read(self, source: Int[Tensor, "batch source"]) -> Any:
-        """Return the decoder's cache after the encoder has read sources without padding."""
+        """Encode sources without padding, and return the decoder's cache."""
         return prefill(self.model, source, padding_mask(source, PAD_ID))
 
     def step(self, last: Int[Tensor, " batch"], cache: Any) -> tuple[Tensor, Any]:
-        """Return the logits after the word `last`, and the cache with that word.
+        """Return the logits for the word after `last`, and the cache extended by `last`.
 
         The logits are (batch, target words).
         """
@@ -73,7 +73,7 @@ class OneStack:
     """A GPT or a `PrefixGPT`, as a translator.
 
     Its single vocabulary has the target's words, followed by the source's. Two vocabularies of the
-    same size are assumed to be the same, as in `TransformerConfig.tiny`.
+    same size are assumed to be identical, as in `TransformerConfig.tiny`.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class OneStack:
         self.model = kind(TransformerConfig.tiny(words, words, **sizes, **changes))
 
     def logits(self, examples: Sequence[Example]) -> LogitsAndIds:
-        """Return the logits of each target word, including `<eos>`, and the ids of these words."""
+        """Return the logits for each target word, including `<eos>`, and these words' ids."""
         ids, answers = self.sequences(examples)
         asked = answers != PAD_ID
         features = self.model.stack(self.model.embed(ids), self.model.mask(ids))[asked]
@@ -95,7 +95,7 @@ class OneStack:
     def sequences(
         self, examples: Sequence[Example]
     ) -> tuple[Int[Tensor, "batch length"], Int[Tensor, "batch length"]]:
-        """Return the padded input ids (source, then target), and the target id after each position.
+        """Return the padded input ids (source, then target) and the id to predict at each position.
 
         Padding is on the right. The second tensor also has padding wherever no target word has to
         be predicted.
@@ -114,7 +114,7 @@ class OneStack:
 
     @torch.inference_mode()
     def read(self, source: Int[Tensor, "batch source"]) -> list[KVCache]:
-        """Return the cache after a pass over these sources, which have no padding."""
+        """Read sources without padding, and return the cache."""
         cache, ids = empty_cache(self.model), source + self.offset
         self.model.stack(self.model.embed(ids), self.model.mask(ids), cache)
         return cache
@@ -123,7 +123,7 @@ class OneStack:
     def step(
         self, last: Int[Tensor, " batch"], cache: list[KVCache]
     ) -> tuple[Tensor, list[KVCache]]:
-        """Return the logits after the word `last`, and the cache with that word.
+        """Return the logits for the word after `last`, and the cache extended by `last`.
 
         The logits are (batch, target words).
         """
@@ -146,7 +146,7 @@ StackTranslator = TwoStacks | OneStack
 def write_greedily(
     translator: StackTranslator, sources: Sequence[Sequence[int]]
 ) -> list[list[int]]:
-    """Return greedy translations without `<eos>`, at most 50 words longer than the source (§6.1)."""
+    """Translate greedily, up to 50 words longer than the source (§6.1), and leave out `<eos>`."""
     written: list[list[int]] = [[] for _ in sources]
     for places, source in group_by_length(sources):
         cache: Any = translator.read(source)
@@ -163,7 +163,7 @@ def write_greedily(
 
 @torch.inference_mode()
 def record_weights(cores: Iterable[nn.Module], run: Callable[[], object]) -> list[np.ndarray]:
-    """Call `run` and return these attention layers' weights, each (batch, heads, query, key)."""
+    """Call `run`, and return the weights of each attention layer, (batch, heads, query, key)."""
     weights: list[Tensor] = []
     with use_hooks({core: Hook(weights=weights.append) for core in cores}):
         run()
@@ -173,7 +173,10 @@ def record_weights(cores: Iterable[nn.Module], run: Callable[[], object]) -> lis
 def group_by_length(
     sources: Sequence[Sequence[int]],
 ) -> Iterator[tuple[list[int], Int[Tensor, "batch source"]]]:
-    """Yield the indices and ids of the sources of each length, which need no padding."""
+    """Group the sources by length, and yield the indices and ids of each group.
+
+    Sources of the same length need no padding.
+    """
     places = defaultdict(list)
     for place, source in enumerate(sources):
         places[len(source)].append(place)

@@ -38,9 +38,9 @@ def run(setting: Setting) -> dict[str, Any]:
 
     Returns:
         "exact_match": the share of test sentences translated exactly, with a beam of 4. "pronouns":
-        the pronoun accuracy. "without": the same with each head muted, by kind, then [layer][head].
-        "pointed": the share of pronouns that change when all the weight in an encoder row, for "it"
-        or for the "decider", goes to the wrong noun, by row, then [layer][head].
+        the pronoun accuracy. "without": the pronoun accuracy with each head muted, by kind, then
+        [layer][head]. "pointed": the result of `pronouns_changed_by_pointing` for the row "it" and
+        for the row "decider".
     """
     preset = PRESETS["tiny"]
     training = make_study_config(preset.training, setting["steps"], setting["seed"])

@@ -1,12 +1,12 @@
-"""Lesson 09's own task: which small tasks does the preset `tiny` learn in a thousand steps?
+"""Lesson 09: which small tasks of your own does the preset `tiny` learn in a thousand steps?
 
     python -m transformer_lab.studies.own_task.own_tasks
 
-Each task of `data.own_task` is run with three seeds. The seed decides the pairs, their split and
+Each task of `data.own_task` is run with three seeds. The seed determines the pairs, their split and
 the initial weights. A run does the same as `train FILE --preset tiny --max-steps 1000` with one
-thread. Then it greedily translates up to 1,000 sources of the test split, none of which are in the
-training pairs. A task is offered to readers if, with every seed, at least 95% of these are exactly
-right.
+thread. Then it greedily translates up to 1,000 sources from the test split, none of which occur in
+the training pairs. A task is offered to readers if, with every seed, at least 95% of these
+translations are exactly right.
 """
 
 import calendar
@@ -27,11 +27,11 @@ from transformer_lab.translator import Translator
 
 NAME = "own_tasks"
 LETTERS = 260
-"""The vocabulary size at which each letter is a token."""
+"""The vocabulary size at which every letter is its own token."""
 NUMBER_WORDS = 340
 """The vocabulary size at which number words become tokens.
 
-Digits, which repeat less often, stay single.
+Sequences of digits repeat less often, so each digit remains its own token.
 """
 PIECES = 4_000
 """The vocabulary size that `train` uses for this preset by default."""
@@ -40,7 +40,7 @@ SEEDS = 3
 SENTENCES = 1_000
 """The maximum number of unseen inputs that a model has to translate."""
 EXAMPLE = 110
-"""The seed of the pair shown in the table."""
+"""The seed of the example pair shown for each task in the table."""
 LOOKED_AT = 300
 """The number of unseen dates whose attention maps are examined."""
 ENOUGH = 0.95
@@ -62,7 +62,7 @@ SIZES = {
     "sums": LETTERS,
     "heights": LETTERS,
 }
-"""The tasks, each with its vocabulary size."""
+"""The vocabulary size for each task."""
 GRID: list[Setting] = [
     {"task": task, "vocab_size": size, "steps": STEPS, "seed": seed}
     for task, size in SIZES.items()
@@ -77,11 +77,11 @@ def find_task(name: str) -> Task:
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train on one task, and translate inputs that were not in training.
+    """Train a translator on one task, and score it on inputs that were not in training.
 
     Returns:
         "pairs": the number of training pairs. "unseen": the number of unseen sources that are
-        translated. "exact_match": the share of these that is right. "wrong": the first three
+        translated. "exact_match": the share of them translated exactly. "wrong": the first three
         errors, each as [source, translation, reference]. "month", only for dates: the result of
         `looks_at_month`.
     """
@@ -126,10 +126,11 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def looks_at_month(translator: Translator, sources: Sequence[str]) -> list[list[float]]:
-    """Return how often each cross-attention head looks most at the month when the month is written.
+    """Return how often each cross-attention head attends most to the month as the month is written.
 
-    It uses only sources that give the month as a word and whose date the model writes in five
-    tokens: year, month and day, separated by signs. The shares are listed layer by layer.
+    A source counts only if it gives the month as a word and the model writes the date in five
+    tokens: year, month and day, with separators between them. The shares are given as lists
+    [layer][head].
     """
     names = {*calendar.month_name, *calendar.month_abbr} - {""}
     hits: list[np.ndarray] = []
@@ -145,7 +146,10 @@ def looks_at_month(translator: Translator, sources: Sequence[str]) -> list[list[
 
 
 def summarize() -> dict[str, list[float]]:
-    """Return each seed's exact match, by task, for the tasks whose runs are all stored."""
+    """Return the exact match of each task with every seed.
+
+    Tasks without a stored run for every seed are left out.
+    """
     shares: dict[str, list[float]] = {}
     for stored in load_runs(NAME):
         name = stored["setting"]["task"]
@@ -154,12 +158,12 @@ def summarize() -> dict[str, list[float]]:
 
 
 def find_offered() -> dict[str, list[float]]:
-    """Return the result of `summarize` for the tasks that every seed learnt well enough."""
+    """Return the result of `summarize` for the tasks that reach `ENOUGH` with every seed."""
     return {name: shares for name, shares in summarize().items() if min(shares) >= ENOUGH}
 
 
 def markdown_table() -> str:
-    """Return the table for docs/own_task.md: the tasks it offers, best learnt first."""
+    """Return the Markdown table of the offered tasks for docs/own_task.md, best learnt first."""
     lines = [
         "| task | for example | `--vocab-size` | right, by seed |",
         "| --- | --- | --- | --- |",
@@ -173,7 +177,7 @@ def markdown_table() -> str:
 
 
 def main() -> None:
-    """Do the missing runs and print the table."""
+    """Do the runs that are not stored yet, and print the table."""
     run_study_command(NAME, run, GRID)
     print(markdown_table())
 

@@ -165,7 +165,7 @@ def measure_half_lives(known: Translator, translator: Translator) -> dict[str, A
 def record_log_gates(
     translator: Translator, units: Sequence[SSRU], source: str, read: Int[Tensor, "1 place"]
 ) -> list[Float[Tensor, "place feature"]]:
-    """Return, for each recurrence, the logarithm of its gates at each written position."""
+    """Return the logarithms of each recurrence's gates at each written position."""
     decoder, inputs = translator.model.decoder, list[Tensor]()
     # A recurrence comes first in its layer, and the norm last, so it reads what enters the layer.
     modules: list[nn.Module] = [decoder, *decoder.layers[:-1]]
@@ -175,7 +175,7 @@ def record_log_gates(
 
 
 def half_lives(log_gates: Float[Tensor, "step feature"]) -> list[float]:
-    """Return the half-life of each feature, in steps, shortest first."""
+    """Return the half-lives of all features in steps, shortest first."""
     mean = log_gates.mean(dim=0).clamp(max=-1e-6)
     return [round(float(h), 2) for h in (np.log(0.5) / mean).sort().values]
 

@@ -2,9 +2,9 @@
 
     python -m transformer_lab.studies.production_translators.gender
 
-It examines three translators (see `models`) and untrained copies of them. The questions are in
-`gender_sentences`; `gender_detection` reads a gender from a translation, and `gender_interventions`
-changes states or attention inside the model.
+The study examines three translators (see `models`) and untrained copies of them. The questions are
+in `gender_sentences`; `gender_detection` reads a gender from a translation, and
+`gender_interventions` changes states or attention inside the model.
 """
 
 from functools import cache
@@ -84,7 +84,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def get_language(model: str) -> str:
-    """Return the language that one of `MODELS` writes."""
+    """Return the target language of one of `MODELS`."""
     return PORTUGUESE if model == PRODUCTION else FRENCH
 
 
@@ -95,7 +95,7 @@ def make_questions(model: str) -> list[Pair]:
 
 @cache
 def translate_pairs(model: str) -> list[tuple[Reading, Reading]]:
-    """Return the readings of each pair of questions whose words the model knows."""
+    """Translate each pair of questions whose words the model knows, and return the readings."""
     couples = make_questions(model)
     readings = translate_questions(
         load_translator(model), [q for pair in couples for q in pair], get_language(model)
@@ -119,8 +119,8 @@ def score_pairs(model: str, bare: list[Translator]) -> dict[str, Any]:
     Returns:
         "asked", "known" and "usable": the number of pairs, of pairs with only known words, and of
         pairs usable in both sentences. "no_gender": the number of pairs in which a translation
-        shows no gender. "nouns_otherwise": the number in which nouns do not have the expected
-        genders. "written": the result of `score_written_genders`. "effects": the result of
+        shows no gender. "nouns_otherwise": the number of pairs in which a noun does not have the
+        expected gender. "written": the result of `score_written_genders`. "effects": the result of
         `estimate_effects`, and "untrained" the same for each untrained model in `bare`.
         "moves_rightly": the share of pairs whose log-odds move towards the right gender, with its
         interval. "rows": for each pair, both nouns, their genders, both adjectives, the genders
@@ -190,7 +190,7 @@ def score_agreement(translator: Translator, language: str) -> dict[str, Any]:
 
 
 def summarize_readings(readings: list[Reading]) -> dict[str, Any]:
-    """Return the number of questions, and how often their translations show the right gender.
+    """Count questions, and measure how often their translations show the right gender.
 
     Returns:
         "asked": the number of readings. "usable": the number of usable ones. "right": the share of

@@ -1,8 +1,8 @@
 """The gender that a translation shows, found by rules, and the model's log-odds for it.
 
 A model could have written the same text with a different ending: "a casa é velha" instead of "a
-casa é velho". Both begin the same way, so their log-probabilities differ at only one step. The
-study `gender` uses it.
+casa é velho". The two sentences begin in the same way, so their log-probabilities differ at only
+one step. The study `gender` uses this module.
 """
 
 import re
@@ -87,10 +87,10 @@ FORMS = _forms()
 
 
 class GenderedWord(NamedTuple):
-    """The first word of a translation that shows the gender of what is being talked about."""
+    """The first word in a translation that shows the gender of the noun in question."""
 
     before: str
-    """The text before that word."""
+    """The text before the word."""
     masculine: str
     feminine: str
     gender: str
@@ -100,10 +100,10 @@ class GenderedWord(NamedTuple):
 def find_gendered_word(text: str, adjective: str, language: str) -> GenderedWord | None:
     """Find the first pronoun or gendered form of the adjective in a translation.
 
-    If the text has a word for "because", the search begins after it.
+    If the translation has a word for "because", the search begins after that word.
 
     Returns:
-        The word, or None if the translation avoids gender or says something else.
+        The word, or None if the translation shows no gender or uses other words.
     """
     words = list(re.finditer(r"\w+", text))
     begin = max((i for i, w in enumerate(words) if w[0].lower() in BECAUSE[language]), default=-1)
@@ -118,7 +118,7 @@ def find_gendered_word(text: str, adjective: str, language: str) -> GenderedWord
 
 
 def find_article_genders(text: str, language: str) -> str:
-    """Return the genders of a text's articles in order, such as "mf".
+    """Return the genders of a translation's articles in order, such as "mf".
 
     Elided articles are left out.
     """
@@ -133,7 +133,7 @@ class Reading(NamedTuple):
     text: str
     shown: GenderedWord | None
     nouns_as_expected: bool
-    """Whether the first articles match the nouns' genders in the usual translation."""
+    """Whether the first articles match the genders of the nouns' usual translations."""
 
     @property
     def usable(self) -> bool:
@@ -175,10 +175,10 @@ class GenderChoice(NamedTuple):
 
 
 def find_choice(translator: Translator, source: str, seen: GenderedWord) -> GenderChoice | None:
-    """Return the step at which the masculine and the feminine translation start to differ.
+    """Return the step at which the masculine and the feminine translation differ.
 
-    `seen` has both forms of the gendered word. The result is None unless the two differ in exactly
-    one subword.
+    `seen` has both forms of the gendered word. The result is None unless the two translations
+    differ in exactly one subword.
     """
     m, f = (
         translator.target_tokenizer.encode(seen.before + word)
@@ -222,9 +222,9 @@ def log_odds(
 def text_log_odds(
     translator: Translator, readings: Sequence[Reading]
 ) -> Float[np.ndarray, " readings"]:
-    """Return the log-odds, masculine − feminine in nats, of the whole text up to the gendered word.
+    """Return the log-odds (masculine − feminine, in nats) of the text up to the gendered word.
 
-    Every reading must show a gender.
+    The gendered word is included. Every reading must show a gender.
     """
     begin, texts = translator.model.eval().config.bos_id, []
     for reading in readings:
@@ -238,7 +238,7 @@ def text_log_odds(
 
 
 def find_pieces(translator: Translator, source: str, word: str) -> list[int]:
-    """Return the positions of the subwords in a word's first occurrence in a source."""
+    """Return the positions of a word's subwords, at its first occurrence in a source sentence."""
     found = re.search(rf"\b{re.escape(word)}\b", source)
     assert found is not None, f"{word!r} does not occur in {source!r}"
     begin = len("".join(source[: found.start()].split()))

@@ -95,7 +95,7 @@ def patch_states(
     where: Bool[Tensor, "sentences source"],
     donor: Float[Tensor, "sentences source d_model"],
 ) -> Iterator[None]:
-    """Inside the block, replace the encoder's residual stream after `depth` layers with `donor`.
+    """In the with block, replace the encoder's residual stream after `depth` layers with `donor`.
 
     Only the positions where `where` is True are replaced. Depth 0 is the input of the first layer.
     """
@@ -140,9 +140,9 @@ def cross_source_and_prefix(
 ) -> Float[np.ndarray, "2 2 sentences"]:
     """Return the log-odds of each sentence for all four combinations of source and prefix.
 
-    The first axis says whose source the model reads, and the second whose prefix (the words written
-    so far): that of `base` or of `donor`. The model chooses between the two forms that fit the
-    prefix.
+    The first axis is the source, and the second is the prefix (the words written so far). On both
+    axes, index 0 stands for `base` and index 1 for `donor`. The model chooses between the two forms
+    that fit the prefix.
     """
     table = []
     for sources in (base, donor):
@@ -185,7 +185,7 @@ def encoder_weights(batch: GenderBatch) -> list[Float[np.ndarray, "sentences hea
 
 
 def weights_on_nouns(batch: GenderBatch) -> Float[np.ndarray, "layer head 2"]:
-    """Return each head's mean weight in the row for "it" on the right noun and on the wrong one.
+    """Return the mean weights of each head's row for "it" on the right noun and on the wrong one.
 
     The weights on a noun's subwords are summed; "it" is a single token.
     """

@@ -1,4 +1,4 @@
-"""Scores for where a gender is decided, by putting parts of one sentence into another (lesson 18).
+"""Scores for where a gender is decided, from patching one sentence with another (lesson 18).
 
 The study `gender` uses them.
 """
@@ -38,11 +38,11 @@ CAUSE_FRAMES = ("is", "relative clause", "because", "two sentences")
 def make_minimal_pairs(
     translator: Translator, language: str
 ) -> tuple[list[Reading], list[Reading], list[Reading]]:
-    """Return readings of sentences, of donors with the other gender, and of donors with the same.
+    """Return readings of base sentences, and of donors with the other and with the same gender.
 
-    All three lists have the same frames, with their subwords at the same positions. The sentences
-    come in pairs, a masculine one followed by a feminine one; in the second list these two are
-    swapped.
+    Sentences at the same index have the same frame, with their subwords at the same positions. The
+    base sentences come in pairs, a masculine one followed by a feminine one. In the second list,
+    the two are swapped.
     """
     base, other, same = [], [], []
     for frame in CAUSE_FRAMES:
@@ -78,11 +78,11 @@ def score_patching(
     Returns:
         "sentences": the number of sentences in each frame. "pairs": the number of pairs. "moved":
         for each place and depth, the mean move towards the donor's gender as [mean, low, high].
-        "moved_by_frame": only the means. "same_gender": the control, with a donor of the base's
-        gender. "right_before": the share of sentences with the right gender before patching.
-        "donors_gender": the share with the donor's gender when all states after the last layer are
-        replaced. "prefix": the result of `compare_source_and_prefix` for each frame, for "all", and
-        for the controls "same gender" and "untrained".
+        "moved_by_frame": the means for each frame. "same_gender": the same as "moved" for the
+        control, a donor of the base's gender. "right_before": the share of sentences with the right
+        gender before patching. "donors_gender": the share with the donor's gender when all states
+        after the last layer are replaced. "prefix": the result of `compare_source_and_prefix` for
+        each frame, for "all", and for the controls "same gender" and "untrained".
     """
     base, other, same = (
         GenderBatch(translator, r) for r in make_minimal_pairs(translator, language)
@@ -136,12 +136,12 @@ def compare_source_and_prefix(
 ) -> dict[str, list[float]]:
     """Measure how far the genders of the source and of the prefix move the log-odds, in nats.
 
-    `kept` marks the sentences that count. Each sentence of a pair acts as base and as donor.
+    `kept` marks the sentences to include. Each sentence of a pair acts as base and as donor.
 
     Returns:
         "source" and "prefix": how far each moves the log-odds. "follows_prefix": the share of
-        sentences whose log-odds follow the prefix's gender when the source has the other one. Each
-        is [mean, low, high].
+        sentences whose log-odds follow the prefix's gender when the source has the other gender.
+        Each is [mean, low, high].
     """
     table = base.signs * cross_source_and_prefix(
         base, donor

@@ -38,11 +38,11 @@ def score_probes(
 
     Returns:
         "accuracy", "shuffled" and "untrained": for each word and depth, the accuracy over `FOLDS`
-        folds of held-out nouns, for the model, for the model with shuffled genders, and for
-        untrained models. "pairs": a probe that was fitted at "it" in sentences with one noun is
-        applied at "it" in the pairs. The result is how often it gives the gender of the right noun,
-        and how often that of the first noun. "frame": the frame of the sentences with one noun.
-        "nouns": the number of nouns of each gender.
+        folds of held-out nouns: for the model, for the model with shuffled gender labels, and for
+        untrained models. "pairs": how often a probe fitted at "it" in sentences with one noun, and
+        applied at "it" in the pairs, gives the gender of the right noun and that of the first noun.
+        "frame": the frame of the sentences with one noun. "nouns": the number of nouns of each
+        gender.
     """
     readings = [
         r
@@ -99,7 +99,7 @@ def mean_word_states(batch: GenderBatch, word: str) -> torch.Tensor:
 
 
 def cross_validate_probe(x: torch.Tensor, y: torch.Tensor) -> float:
-    """Return a linear probe's accuracy on nouns it was not fitted on; each noun is tested once."""
+    """Return a linear probe's cross-validated accuracy; each noun is held out once."""
     number = torch.arange(len(x)) % FOLDS
     right = [
         linear_probe(x[number != k], y[number != k], x[number == k], y[number == k])

@@ -27,7 +27,7 @@ class PointedHead(NamedTuple):
     pointed: list[float]
     """How far the log-odds move when the row looks at the right noun instead of the wrong one.
 
-    It is an interval in nats; moves towards the right gender are positive.
+    This is an interval in nats; moves towards the right gender are positive.
     """
     referent_muted: list[float]
     """The `referent` effect when the head is muted, as an interval."""
@@ -51,9 +51,9 @@ def load_part(name: str, model: str, folder: Path | None = None) -> dict[str, An
 
 
 def load_pointed_heads(model: str, folder: Path | None = None) -> list[PointedHead]:
-    """Return a model's encoder heads, sorted by the total weight of their row for "it" on both nouns.
+    """Return a model's encoder heads, sorted by the weight of their row for "it" on the nouns.
 
-    The head with the largest weight comes first.
+    The head with the largest total weight on both nouns comes first.
     """
     heads = [
         PointedHead(layer, head, right, other, moves[:3], moves[3:])

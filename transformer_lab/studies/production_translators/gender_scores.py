@@ -29,7 +29,7 @@ def mean_per_pair(values: np.ndarray) -> np.ndarray:
 
 
 def score_written_genders(pairs: Sequence[tuple[Reading, Reading]]) -> dict[str, list[float]]:
-    """Return which genders are written for pairs with two usable sentences, as [mean, low, high].
+    """Measure which genders are written for pairs of usable sentences, as [mean, low, high].
 
     Intervals are over the pairs. A translator that always writes the masculine, or the gender of
     the first noun, is right in half of the sentences and switches in no pair. One that picks a
@@ -68,11 +68,11 @@ def estimate_effects(
 ) -> dict[str, list[float]]:
     """Estimate how the first noun's gender and the adjective move the log-odds, in nats.
 
-    With s = 1 for a masculine first noun, else −1, and r = 1 if the adjective describes the first
-    noun, else −1: odds = masculine + noun·s + adjective·r + referent·s·r. `referent` is the effect
-    that understanding would have; `adjective` is an adjective's preference for a gender, whatever
-    it describes. Pairs with a masculine first noun and pairs with a feminine one have the same
-    total weight.
+    Let s be 1 for a masculine first noun and −1 for a feminine one, and let r be 1 if the adjective
+    describes the first noun and −1 otherwise. Then odds = masculine + noun·s + adjective·r +
+    referent·s·r. `referent` is the effect that understanding would have; `adjective` is an
+    adjective's preference for a gender, whatever it describes. Pairs with a masculine first noun
+    and pairs with a feminine one have the same total weight.
 
     Args:
         odds: For each pair, the log-odds of the sentence about the first noun and of the one about

@@ -1,4 +1,4 @@
-"""Our own English sentences whose translation must show a gender, with the genders of their nouns.
+"""English sentences of our own whose translations must show a gender, with their nouns' genders.
 
 There are two kinds. In an *agreement* question, one adjective describes one noun: "The house is
 old." In a *pair* (Levesque et al. 2012), "it" could refer to two nouns of different gender, and one
@@ -74,7 +74,7 @@ FRAMES = {
     "because": "I like the {noun} because it is {adjective}.",
     "two sentences": "This is my {noun}. It is {adjective}.",
 }
-"""Frames of sentences with one noun, ordered by how far it is from the adjective.
+"""Frames of sentences with one noun, ordered by the distance from the noun to the adjective.
 
 In the last two, "it" comes between the noun and the adjective.
 """
@@ -132,8 +132,8 @@ The {0} cannot read the {1} because it is too {2}. | slow | long
 def make_pairs(language: str) -> list[Pair]:
     """Return the pairs of questions whose two nouns differ in gender in this language.
 
-    The two questions of a pair differ only in the adjective, which describes a different noun in
-    each.
+    The two questions of a pair differ only in the adjective, and each adjective describes a
+    different noun.
     """
     found = []
     rows = " ".join(_PAIRS.split()).replace(" The {0}", "\nThe {0}").replace(" I ", "\nI ")

@@ -1,7 +1,7 @@
 """Pairs from the bilingual world for the package's own translator, which knows no other words.
 
-In the world, a because-clause explains either the subject or the object; here, each event gets
-both. The study `gender` asks a translator these questions.
+In the world, a because-clause gives a reason for either the subject or the object; here, each event
+gets one clause of each kind. The study `gender` asks a translator these questions.
 """
 
 from random import Random
@@ -17,7 +17,7 @@ Event = tuple[Scene, Noun, Noun, Adjective, Adjective]  # the subject's reason, 
 
 
 def list_events() -> list[Event]:
-    """Return each event whose nouns differ in gender, with one reason that fits each noun."""
+    """Return the events whose two nouns differ in gender, each with one reason for each noun."""
     found = []
     for scene in SCENES:
         things = [
@@ -54,7 +54,7 @@ def draw_world_pairs(number: int, seed: int = 18) -> list[Pair]:
 
 
 def make_question(event: Event, right: int) -> Question:
-    """Return the question about an event, with the reason that fits its subject (0) or its object (1)."""
+    """Return the question about an event, with the reason for its subject (0) or its object (1)."""
     scene, subject, thing, *reasons = event
     cast: Cast = (subject, thing, reasons[right])
     nouns = [

@@ -1,4 +1,4 @@
-"""Sentences whose grammar was marked by hand: thirty of our own, and 22 from Debian's descriptions.
+"""Sentences with grammar marked by hand: 30 of our own, and 22 from Debian's descriptions.
 
 The study `heads` scores the heads on them.
 """

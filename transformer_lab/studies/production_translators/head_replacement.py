@@ -21,9 +21,9 @@ Place = tuple[Kind, int]
 
 
 def make_direction(seed: int) -> Replacement:
-    """Return a replacement that points each head's outputs in one random direction.
+    """Return a replacement that points all outputs of a head in one random direction.
 
-    The outputs keep their length.
+    Each output keeps its norm.
     """
 
     def replace_rows(heads: Tensor) -> Tensor:
@@ -44,7 +44,7 @@ class ReplaceHeads(Hook):
     def replace(
         self, heads: Float[Tensor, "batch heads query d_v"]
     ) -> Float[Tensor, "batch heads query d_v"]:
-        """Return the outputs of all heads, after replacing the outputs of the heads in `numbers`."""
+        """Return the outputs of all heads, with those of the heads in `numbers` replaced."""
         found = heads.clone()
         found[:, self.numbers] = self.replacement(heads[:, self.numbers])
         return found
@@ -67,16 +67,16 @@ class AverageHeads(Hook):
 
     @property
     def mean(self) -> Float[Tensor, "heads d_v"]:
-        """The mean over all words seen."""
+        """The mean output of each head over all positions seen so far."""
         return self.total / self.count
 
 
 def mean_head_outputs(
     translator: Translator, texts: Sequence[str]
 ) -> dict[Place, Float[Tensor, "heads d_v"]]:
-    """Return the mean output of each head over all words of these texts and of their translations.
+    """Return each head's mean output over all tokens of these sentences and their translations.
 
-    Texts are read one at a time, so no padding is counted.
+    Sentences are translated one at a time, so no padding is counted.
     """
     cores = attention_cores(translator.model)
     seen = {(kind, layer): AverageHeads() for kind in KINDS for layer in range(len(cores[kind]))}

@@ -2,8 +2,8 @@
 
     python -m transformer_lab.studies.production_translators.heads
 
-Each model is examined trained, and untrained with three seeds. Subwords are always joined into
-words.
+Each model is examined after training, and untrained with three seeds. Attention between subwords is
+always merged into attention between words.
 """
 
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ SENTENCES = 360
 REAL = 320
 CORPUS = {PRODUCTION: "debian:pt_BR", DEBIAN: "debian:fr", TOY: "world"}
 NUM_EXTRA_PAIRS = 12_000
-"""How many pairs the aligner learns from, in addition to the texts to be aligned."""
+"""The number of pairs that the aligner learns from, in addition to the sentences to align."""
 GRID: list[Setting] = [{"model": name, "trained": True} for name in MODELS] + [
     {"model": name, "trained": False, "seed": seed} for name in MODELS for seed in (0, 1, 2)
 ]
@@ -59,8 +59,8 @@ def run(setting: Setting) -> dict[str, Any]:
         "heads": the result of `score_positions`. "relations": the result of `score_relations` on
         sentences of the bilingual world. "hand", except for the toy model: the same on sentences
         marked by hand. "cross": the result of `score_alignments` on the trained model's own
-        translations, with "sentences" for their number (see `align_translations`). "aligner", only
-        for the first run: the result of `score_aligner`.
+        translations (see `align_translations`), and "sentences", the number of these translations.
+        "aligner", only for the first run: the result of `score_aligner`.
     """
     name = setting["model"]
     known = load_translator(name)
@@ -88,11 +88,11 @@ def score_positions(translator: Translator, texts: Sequence[str]) -> dict[str, A
     """Measure each encoder head's mean attention between words, as lists [layer][head].
 
     Returns:
-        The mean weight in a word's row: "previous", "next" and "same" are on the word before, the
-        word after, and the word itself. "end" is on eos. "stop" is on the last word or punctuation
-        mark of the sentence. "shuffled previous" and so on: the first three with the words
-        shuffled. "entropy": the entropy of a row as a share of its maximum. "sentences": the number
-        of sentences that were read.
+        The mean weight that a word's row puts on the word before ("previous"), the word after
+        ("next"), the word itself ("same"), eos ("end"), and the last word or punctuation mark of
+        the sentence ("stop"). "shuffled previous", "shuffled next" and "shuffled same": the same
+        with the words shuffled. "entropy": the entropy of a row as a share of its maximum.
+        "sentences": the number of sentences that were read.
     """
     sums: dict[str, list[np.ndarray]] = {}
     mixed = [shuffle_words(text, number) for number, text in enumerate(texts)]
@@ -124,9 +124,9 @@ def score_alignments(
     """Compare each cross-attention head with word alignments, as lists [layer][head].
 
     Args:
-        translator: Any translator; if it reads subwords, these are joined.
-        aligned: For each sentence its source, its target, and the links between their words, as
-            `align_words` finds them between what `split_words` returns.
+        translator: Any translator; weights between subwords are merged.
+        aligned: For each sentence, its source, its target, and the links between their words. The
+            words are those of `split_words`, and the links are as `align_words` returns them.
 
     Returns:
         "aligned": the share of linked target words whose largest weight is on the source word they
@@ -152,7 +152,7 @@ def score_alignments(
 def cross_word_maps(
     record: AttentionRecord, source: str, target: str
 ) -> Float[np.ndarray, "layer head word word"] | None:
-    """Return the cross-attention weights of written words on source words.
+    """Return the cross-attention weights from written words to source words.
 
     The last row and column are eos. The result is None if the subwords of one side do not spell its
     words.
@@ -172,7 +172,7 @@ def cross_word_maps(
 def align_translations(
     name: str, known: Translator
 ) -> list[tuple[str, str, tuple[tuple[int, int], ...]]]:
-    """Return the sources, the model's own translations (greedy), and the links between their words."""
+    """Return the sources, the model's greedy translations, and the links between their words."""
     sources = load_real_sentences(name, REAL)
     written = [one.translation for one in known.translate(sources, beam_size=1, max_length=60)]
     texts = [(split_words(s), split_words(t)) for s, t in zip(sources, written, strict=True)]

@@ -1,6 +1,6 @@
 """The three translators that lesson 18 examines.
 
-The controls are untrained models of the same sizes. The second translator does not come with the
+The controls are untrained models of the same sizes. The translator "debian" does not come with the
 package. This command trains it, in 20 minutes on two cores:
 
     python -m transformer_lab train --corpus debian:fr --max-steps 4000 --out runs/debian-fr

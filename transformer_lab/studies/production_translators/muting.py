@@ -38,17 +38,17 @@ SENTENCES = 500
 LOOKED_AT = 200
 """The number of sentences whose maps are measured."""
 STEPS = (1, 2, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48, 56, 64)
-"""How many heads, from the start of an order, are muted together."""
+"""The numbers of heads that are muted together, taken from the start of an order."""
 REPLACED = 4
-"""How many of the most harmful heads, and of the least harmful ones, are replaced."""
+"""How many of the most harmful heads, and how many of the least harmful, are replaced."""
 ALL, EVEN, ODD = slice(None), slice(0, None, 2), slice(1, None, 2)
-"""Slices of the sentences: the even ones choose an order, and the odd ones measure it."""
+"""Slices of the sentences: an order is chosen on the even ones and measured on the odd ones."""
 DEPTHS = {"production": (6, 0, 2), "debian": (3, 3, 3), "toy": (2, 2, 2)}
 """The number of layers with attention of each kind, in the order of `KINDS`."""
 ORDERS = {"damage": (0,), "rest": (0,), "random": (0, 1, 2, 3, 4), "encoder": (0, 1, 2, 3, 4)}
 """The orders in which heads are muted, each with its seeds."""
 Instead = int | Literal["mean"] | None
-"""What replaces a head: a direction with this seed, its mean output, or zeros (None)."""
+"""What replaces a head's output: a direction with this seed, the mean output, or zeros (None)."""
 
 FIRST: list[Setting] = [{"model": name, "maps": LOOKED_AT} for name in MODELS] + [
     {"model": name, "kind": kind, "layer": layer}
@@ -106,7 +106,7 @@ def run(setting: Setting) -> dict[str, Any]:
 def translate_with_replaced(
     name: str, heads: Collection[Head], instead: Instead = None, every: slice = ALL
 ) -> list[str]:
-    """Translate greedily with these heads replaced with zeros, their mean or a direction.
+    """Translate greedily with these heads' outputs replaced by zeros, their mean or a direction.
 
     Args:
         name: One of `MODELS`.
@@ -146,7 +146,7 @@ def make_replacement(
 
 @cache
 def load_mean_outputs(name: str) -> dict[Place, Float[Tensor, "heads d_v"]]:
-    """Return each head's mean output over `LOOKED_AT` of the even sentences."""
+    """Return each head's mean output over the first `LOOKED_AT` even sentences."""
     return mean_head_outputs(
         load_translator(name), load_real_sentences(name, SENTENCES)[EVEN][:LOOKED_AT]
     )
@@ -159,7 +159,7 @@ def translate_unmuted(name: str) -> list[str]:
 
 
 def sentence_chrfs(texts: Sequence[str], others: Sequence[str]) -> Float[np.ndarray, " sentence"]:
-    """Return the chrF of each text against its counterpart in `others`, from 0 to 100."""
+    """Return the chrF (0 to 100) of each text against its counterpart in `others`."""
     return np.array([sentence_chrf(text, other) for text, other in zip(texts, others, strict=True)])
 
 
@@ -251,7 +251,7 @@ def order_heads(name: str, order: str, seed: int) -> list[Head]:
 
 
 def main() -> None:
-    """Do the runs that are not stored yet, starting with those whose results others need."""
+    """Do the runs that are not stored yet, starting with those on which others depend."""
     run_missing(NAME, run, [*FIRST, *list_stored_second()])
     run_missing(NAME, run, GRID)
 

@@ -1,4 +1,4 @@
-"""The sentences that the three translators read, and functions that join subwords into words.
+"""The sentences that the three translators read, and functions that merge subwords into words.
 
 The studies of production translators use them; `emergence` uses the sentences' links.
 """
@@ -17,11 +17,11 @@ from transformer_lab.evaluation.alignments import split_words
 from transformer_lab.studies.production_translators.models import TOY
 
 WORDS = range(6, 15)
-"""The word counts that a real sentence may have."""
+"""The word counts allowed for a real sentence."""
 
 
 class MarkedSentence(NamedTuple):
-    """A sentence with its grammar: text, words, and the (dependent, head) positions of each relation."""
+    """A sentence, its words, and the (dependent, head) positions of each grammatical relation."""
 
     text: str
     words: tuple[str, ...]
@@ -65,7 +65,7 @@ def load_real_sentences(name: str, count: int) -> list[str]:
 
 
 def shuffle_words(text: str, seed: int) -> str:
-    """Return a text's words in random order; its last word or punctuation mark stays last."""
+    """Shuffle the words of a sentence, except for the last word or punctuation mark."""
     *words, last = split_words(text)
     return " ".join([*np.random.default_rng(seed).permutation(words), last])
 
@@ -96,18 +96,18 @@ def merge_pieces(
     queries: tuple[np.ndarray, int],
     keys: tuple[np.ndarray, int],
 ) -> Float[np.ndarray, "head row column"]:
-    """Return the weights between words, from the weights between subwords.
+    """Merge attention weights between subwords into weights between words.
 
     The weights are summed over the subwords of a key and averaged over those of a query.
 
     Args:
         weights: The weights between subwords.
-        queries: The result of `find_word_numbers` for the rows, and the number of words there.
+        queries: The result of `find_word_numbers` for the rows, and the number of their words.
         keys: The same for the columns.
 
     Returns:
         The weights between words, with eos in the last row and column. A word that begins inside a
-        subword of the previous word, as a full stop may, has zeros.
+        subword of the previous word, such as a full stop, has zeros.
     """
     rows, columns = (
         (places == np.array([*range(words), -1])[:, None]).astype(float)

@@ -1,9 +1,9 @@
-"""Lesson 09's long run: Debian's package descriptions, English to French, 20 minutes on two cores.
+"""Lesson 09's long run: a translator trained on Debian's package descriptions, English to French.
 
     python -m transformer_lab.studies.real_text.debian_french
 
-It needs apt and, the first time, a network connection. The stored result is replaced at the end of
-the run.
+The run takes 20 minutes on two cores. It needs apt and, the first time, a network connection. At
+the end, it replaces the stored result.
 """
 
 from dataclasses import replace
@@ -21,19 +21,19 @@ from transformer_lab.translator import Translator
 NAME = "debian_french"
 CORPUS = "debian:fr"
 SHOWN = 4
-"""The number of stored translations, spread evenly over the test set."""
+"""The number of translations to store, taken at equal intervals from the test set."""
 
 
 def summarize_run(
     translator: Translator, splits: Splits[SentencePair], progress: Progress
 ) -> dict[str, Any]:
-    """Return the result of a finished run.
+    """Return the statistics and test scores of a finished run, with a few translations.
 
     Returns:
-        "train_pairs", "sentences", "steps", "minutes" and "target_tokens": the numbers of training
-        pairs, test sentences, training steps, minutes and target tokens. "history": the metrics of
-        each validation. "exact_match", "bleu", "bleu_signature" and "chrf": test scores with a beam
-        of 4. "translations": a few sources with their translations and references.
+        "train_pairs", "sentences", "steps" and "target_tokens": the numbers of training pairs, test
+        sentences, training steps and target tokens. "minutes": the training time. "history": the
+        metrics of each validation. "exact_match", "bleu", "bleu_signature" and "chrf": test scores
+        with a beam of 4. "translations": a few sources with their translations and references.
     """
     result = evaluate(translator, splits.test, beam_size=4)
     samples = splits.test[:: len(splits.test) // SHOWN][:SHOWN]

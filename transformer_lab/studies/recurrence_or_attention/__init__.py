@@ -1,1 +1,1 @@
-"""Lesson 15: a recurrent translator without and with attention, and the Transformer."""
+"""Lesson 15: recurrent translators with and without attention, and the Transformer."""

@@ -1,11 +1,11 @@
-"""Lesson 15's second study: a recurrent translator without and with attention, and the Transformer.
+"""Lesson 15's second study: recurrent translators with and without attention, and the Transformer.
 
     python -m transformer_lab.studies.recurrence_or_attention.recurrent
 
-All three have about as many parameters and train on the same batches of the bilingual world. The
-recurrent ones use PyTorch's LSTM: a bidirectional encoder, and a decoder that starts from the
-encoder's last state. In one of them, nothing else connects the two; the other has attention from
-every decoder state to all encoder states.
+All three have about the same number of parameters and train on the same batches of the bilingual
+world. The recurrent translators use PyTorch's LSTM: a bidirectional encoder, and a decoder that
+starts from the encoder's last state. In one of them, nothing else connects the encoder and the
+decoder. In the other, every decoder state also attends to all encoder states.
 """
 
 from bisect import bisect_left
@@ -47,7 +47,7 @@ WARMUP_STEPS, PEAK_RATE = 200, 2e-3  # those of the course's small translator, f
 BATCH_TOKENS = 320
 NUM_TEST_SENTENCES = 400  # half of them have a combination that training lacks
 LONGEST_GROUPS = (8, 11)
-"""The largest number of source words in a short sentence, and in one of medium length."""
+"""The maximum number of source words in a short sentence, and in a medium-length one."""
 
 SHAPE = {"pairs": 60_000, "steps": 2_400}
 GRID: list[Setting] = [
@@ -60,11 +60,12 @@ SMALL: list[Setting] = [
 
 
 class RecurrentTranslator(nn.Module):
-    """A translator with two LSTM layers per side, whose output and target embedding share a matrix.
+    """A translator with two LSTM layers per side and tied output and target embedding matrices.
 
-    With `attention`, each decoder state h attends to the encoder's states, and is combined with the
-    result c: tanh(W [c; h]), after Luong et al. 2015 (their "general" score, global attention, no
-    input feeding). It has one head, and its scores are scaled like the paper's (§3.2.1).
+    With `attention`, each decoder state h attends to all encoder states. The result c is combined
+    with h: tanh(W [c; h]). This follows Luong et al. 2015 (their "general" score and global
+    attention, without input feeding). There is one head, and its scores are scaled as in the paper
+    (§3.2.1).
     """
 
     def __init__(self, source_words: int, target_words: int, width: int, attention: bool):
@@ -83,7 +84,7 @@ class RecurrentTranslator(nn.Module):
     def forward(
         self, source: Int[Tensor, "batch source"], target: Int[Tensor, "batch target"]
     ) -> Float[Tensor, "batch target vocabulary"]:
-        """Return the logits of the word after each target position (teacher forcing)."""
+        """Return the logits for the next word at each target position (teacher forcing)."""
         memory, start = self.encode(source)
         states, _ = self.decoder(self.embed(self.target_embedding, target), start)
         if self.query is not None and self.join is not None:
@@ -108,12 +109,12 @@ class RecurrentTranslator(nn.Module):
         return memory, (join_directions(last[0]), join_directions(last[1]))
 
     def embed(self, embedding: nn.Embedding, ids: Int[Tensor, "batch length"]) -> Tensor:
-        """Look up the embeddings of the ids and multiply them by √width, as the Transformer does."""
+        """Look up the embeddings of the ids, multiplied by √width as in the Transformer."""
         return embedding(ids) * embedding.embedding_dim**0.5
 
 
 def join_directions(state: Float[Tensor, "layers_and_ways batch half"]) -> Tensor:
-    """Concatenate the two directions of each layer: (layers, batch, width)."""
+    """Concatenate the two directions of each layer's state, and return (layers, batch, width)."""
     _, batch, half = state.shape
     return state.view(-1, 2, batch, half).transpose(1, 2).reshape(-1, batch, 2 * half)
 
@@ -122,10 +123,10 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one translator and score it on `NUM_TEST_SENTENCES` test sentences.
 
     Returns:
-        "parameters": the parameter count. "losses": the mean smoothed training loss over each tenth
-        of the steps, in nats. "next_words": the next-word accuracy under teacher forcing.
-        "exact_match": the share of sentences that greedy decoding writes exactly. "by_length": the
-        same for short, medium and long sentences.
+        "parameters": the parameter count. "losses": the mean label-smoothed training loss over each
+        tenth of the steps, in nats. "next_words": the next-word accuracy under teacher forcing.
+        "exact_match": the share of sentences that greedy decoding translates exactly. "by_length":
+        the exact match for short, medium and long sentences.
     """
     seed = setting["seed"]
     splits = world(train=setting["pairs"], seed=seed)
@@ -152,7 +153,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def true_share(answers: Sequence[bool]) -> float:
-    """Return the share of answers that are true, rounded to four decimals, or 0 if there are none."""
+    """Return the share of true answers, rounded to four decimals, or 0 if there are no answers."""
     return round(sum(answers) / max(len(answers), 1), 4)
 
 
@@ -167,7 +168,7 @@ def make_model(kind: str, source_words: int, target_words: int) -> nn.Module:
 def make_model_like(kind: str, config: TransformerConfig) -> nn.Module:
     """Return a model of one of `KINDS`, with about as many parameters as `config`'s Transformer.
 
-    The recurrent ones get the even width that comes closest to that number of parameters.
+    A recurrent model gets the even width that brings its parameter count closest to that number.
     """
     if kind == "Transformer":
         return Transformer(config)
@@ -196,7 +197,7 @@ def count_parameters(make: partial[Any]) -> int:
 def train_in_place(
     model: nn.Module, train: Sequence[Example], steps: int, seed: int
 ) -> list[float]:
-    """Train a model in place, and return the smoothed loss of each step, in nats."""
+    """Train a model in place, and return the label-smoothed loss of each step, in nats."""
     optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
 
     def loss_of(batch: Batch) -> Tensor:
@@ -214,7 +215,7 @@ def train_in_place(
 
 @torch.no_grad()
 def greedy_ids(model: nn.Module, source: Int[Tensor, "batch source"]) -> list[list[int]]:
-    """Return each source's greedy translation as ids, eos included.
+    """Return the greedy translation of each source, as ids that include eos.
 
     Every step reads all earlier words again. A translation has at most twice as many ids as the
     padded source.
@@ -237,7 +238,7 @@ def cut_after_eos(ids: list[int]) -> list[int]:
 
 @torch.no_grad()
 def next_word_accuracy(model: nn.Module, asked: Sequence[Example]) -> float:
-    """Return the share of target words, eos included, that are the most probable at their step."""
+    """Return the share of target words, including eos, that the model ranks first at their step."""
     source, target = pad([e.source for e in asked]), pad([e.target for e in asked])
     best, real = model(source, target[:, :-1]).argmax(dim=-1), target[:, 1:] != PAD_ID
     return round((best == target[:, 1:])[real].double().mean().item(), 4)

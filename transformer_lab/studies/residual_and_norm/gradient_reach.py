@@ -23,7 +23,8 @@ REACH_WIDTH = 32
 def make_stacks(n: int) -> dict[str, nn.Module]:
     """Return stacks of LSTM, convolution or attention layers, by name, for n positions.
 
-    All except "convolutions, 4 layers" connect the first of n inputs to the last output.
+    In all of them except "convolutions, 4 layers", the last output depends on the first of n
+    inputs.
     """
     width = REACH_WIDTH
     doubling = [2**k for k in range(count_dilated_layers(n))]
@@ -40,7 +41,7 @@ def make_stacks(n: int) -> dict[str, nn.Module]:
 
 
 def count_plain_layers(n: int) -> int:
-    """Return how many causal convolutions it takes for the last of n positions to see the first.
+    """Return how many causal convolutions the last of n positions needs to see the first.
 
     Each layer reaches `KERNEL` − 1 positions further back.
     """
@@ -48,21 +49,21 @@ def count_plain_layers(n: int) -> int:
 
 
 def count_dilated_layers(n: int) -> int:
-    """Return how many causal convolutions it takes if each layer doubles the dilation.
+    """Return how many causal convolutions are needed if each layer doubles the dilation.
 
-    As in `count_plain_layers`, the last of n positions then sees the first.
+    As in `count_plain_layers`, the last of n positions must see the first.
     """
     return next(k for k in range(1, 99) if (KERNEL - 1) * (2**k - 1) >= n - 1)
 
 
 def make_convolutions(dilations: Sequence[int]) -> nn.Module:
-    """Return causal convolutions with these dilations, and ReLU between them."""
+    """Return a stack of causal convolutions with these dilations and ReLU between the layers."""
     layers: list[nn.Module] = [Convolution(REACH_WIDTH, dilation=d) for d in dilations]
     return nn.Sequential(*[part for layer in layers for part in (layer, nn.ReLU())][:-1])
 
 
 def init_he(stack: nn.Module) -> nn.Module:
-    """Initialise convolutions in place as He et al. (2015) do before a ReLU, and return them."""
+    """Initialise a stack's convolutions in place for ReLU (He et al. 2015); return the stack."""
     for layer in stack.modules():
         if isinstance(layer, nn.Conv1d):
             nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
@@ -71,7 +72,7 @@ def init_he(stack: nn.Module) -> nn.Module:
 
 
 def make_attention() -> nn.Module:
-    """Return self-attention with Xavier-uniform matrices, as at the start of the Transformer."""
+    """Return self-attention with Xavier-uniform matrices, as in an untrained Transformer."""
     layer = SelfAttention(REACH_WIDTH)
     for parameter in layer.parameters():
         if parameter.ndim == 2:
@@ -80,10 +81,11 @@ def make_attention() -> nn.Module:
 
 
 def measure_all_reaches(seed: int) -> dict[str, list[float]]:
-    """Return the gradient reach of untrained stacks in float64, for each of `REACH_LENGTHS`.
+    """Return the gradient reach of every stack at each of `REACH_LENGTHS`.
 
-    It is ‖∂ last output / ∂ first input‖ / √width. Unless the name says otherwise, an LSTM or a
-    convolution has PyTorch's default initialisation.
+    The gradient reach is ‖∂ last output / ∂ first input‖ / √width, computed in float64. The stacks
+    are untrained. Unless a stack's name says otherwise, LSTMs and convolutions have PyTorch's
+    default initialisation.
     """
     found: dict[str, list[float]] = {}
     for n in REACH_LENGTHS:
@@ -94,9 +96,10 @@ def measure_all_reaches(seed: int) -> dict[str, list[float]]:
 
 
 def measure_reach(layer: nn.Module, n: int) -> float:
-    """Return the Frobenius norm of the Jacobian from first input to last output, divided by √width.
+    """Return the gradient reach of a layer over n positions.
 
-    `n` is the number of inputs.
+    It is the Frobenius norm of the Jacobian of the last output with respect to the first of n
+    random inputs, divided by √width.
     """
     x = torch.randn(1, n, REACH_WIDTH, dtype=torch.float64)
     copies = x.expand(REACH_WIDTH, -1, -1).clone().requires_grad_()  # one for each output number

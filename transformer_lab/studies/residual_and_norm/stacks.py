@@ -3,14 +3,14 @@
     python -m transformer_lab.studies.residual_and_norm.stacks
 
 Each run trains a stack of encoder layers to name the letter at the mirrored position, so the
-positions must exchange information and still remain distinct. Adam trains without clipping; the
-rate rises for `WARMUP` steps and then stays constant.
+positions must exchange information and still remain distinct. Training uses Adam without gradient
+clipping. The learning rate rises for `WARMUP` steps and then stays constant.
 
-This was fixed before the first run: a stack *learns* if it names at least a share `LEARNT` of the
-letters in new sequences correctly. The control is the stack with both parts. With five seeds, a
-difference between 0 and 4 stacks that learn is significant by Fisher's exact test (p = 0.048), but
-one between 0 and 3 is not. With the 15 runs at three rates, 0 against 5 would be enough (p =
-0.042), but only just, so a difference counts only if it is at least 0 against 6 (p = 0.017).
+This was fixed before the first run: a stack *learns* if it correctly names at least the share
+`LEARNT` of the letters in new sequences. The control is the stack with both parts. With five seeds,
+0 against 4 stacks that learn is a significant difference by Fisher's exact test (p = 0.048), but 0
+against 3 is not. With 15 runs at three rates, 0 against 5 would be enough (p = 0.042), but only
+just, so a difference counts only if it is at least 0 against 6 (p = 0.017).
 """
 
 import math
@@ -32,7 +32,7 @@ NAME = "stacks"
 LETTERS, LENGTH, BATCH, NEW = 17, 11, 32, 256
 WIDTH, FEED_FORWARD, HEADS = 32, 64, 2
 STEPS, WARMUP, EVERY = 600, 100, 50
-"""The number of steps in a run, in its warm-up, and in the mean of each stored loss."""
+"""The numbers of steps in a run, in its warm-up, and in each stored mean loss."""
 LEARNT = 0.9
 """The share of letters that a stack must name correctly to have learnt; chance is 1/17."""
 
@@ -45,7 +45,7 @@ KINDS: dict[str, Callable[[Sublayer, Sublayer, Tensor], Tensor]] = {
     "no norm": lambda f, norm, x: x + f(x),
     "neither": lambda f, norm, x: f(x),
 }
-"""What each kind of stack does around a sub-layer f; post-norm is the paper's (§3.1)."""
+"""What each kind of stack computes around a sub-layer f; post-norm is the paper's (§3.1)."""
 DEPTHS, RATES, SEEDS = (2, 6, 12), (1e-3, 3e-3, 1e-2), (0, 1, 2, 3, 4)
 GRID: list[Setting] = [
     {"kind": kind, "layers": layers, "rate": rate, "steps": STEPS, "seed": seed}
@@ -71,14 +71,14 @@ class SublayerRule(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch length d_model"], sublayer: Sublayer
     ) -> Float[Tensor, "batch length d_model"]:
-        """Run `sublayer` with this kind's residual connection and norm, or without them."""
+        """Apply the sub-layer, with the residual connection and the norm if this kind has them."""
         return self.rule(sublayer, self.norm, x)
 
 
 def make_stack(kind: str, layers: int, seed: int) -> BERT:
-    """Return an untrained stack with its embedding and output.
+    """Return an untrained stack with an embedding and an output layer.
 
-    If the norm comes before the sub-layer, there is one more norm before the output.
+    If the norm comes before each sub-layer, there is one more norm before the output layer.
     """
     before = kind in ("pre-norm", "no residual, norm before")
     torch.manual_seed(seed)
@@ -108,9 +108,9 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one stack and test it.
 
     Returns:
-        "right": the share of letters in `NEW` new sequences that it names correctly. "losses": the
-        mean loss in nats over each `EVERY` steps. "stopped": the step at which the loss was no
-        longer finite, if there was one.
+        "right": the share of letters that it names correctly in `NEW` new sequences. "losses": the
+        mean loss of each group of `EVERY` steps, in nats. "stopped": the step at which the loss
+        stopped being finite, if it did.
     """
     model = make_stack(setting["kind"], setting["layers"], setting["seed"])
     generator = torch.Generator().manual_seed(setting["seed"])

@@ -2,10 +2,10 @@
 
     python -m transformer_lab.studies.scale_or_start.root_and_start
 
-An attention layer has to find one key among ten. Its scores are divided by √d_k or not, and both
-matrices start at their usual size, 1/√d_k, or smaller or larger by a factor of the fourth root of
-d_k. Without the root but with the small start, the scores begin as small as with the root; with the
-root but the large start, they begin as large as without it.
+An attention layer has to find one key among ten. Its scores are divided by √d_k or not. Both
+matrices start either at their usual size, 1/√d_k, or smaller or larger by a factor of the fourth
+root of d_k. The small start without the root makes the first scores as small as the root does; the
+large start with the root makes them as large as they are without it.
 
 In these runs only W_Q and W_K learn, so a smaller learning rate costs nothing else. In some further
 runs, a matrix W_V learns with them, at the same rate.
@@ -29,13 +29,13 @@ WAYS: dict[str, tuple[bool, float]] = {
     "no root, small start": (False, D_K**-0.25),
     "root, large start": (True, D_K**0.25),
 }
-"""Whether each way divides the scores by √d_k, and the factor for both matrices at the start."""
+"""For each way, whether the scores are divided by √d_k, and the factor on both initial matrices."""
 RATES = {
     "Adam": (1e-4, 3e-4, 1e-3, 3e-3, 1e-2),
     "SGD": (0.001, 0.01, 0.03, 0.1, 0.3, 1.0),
 }
 MORE_RATES = {"Adam": (2e-3, 6e-3)}
-"""Rates between the others, for the runs with W_V, because each way has its best rate there."""
+"""Intermediate rates for the runs with W_V, because each way does best in this range."""
 GRID: list[Setting] = (
     [
         {"way": way, "optimizer": name, "rate": rate}
@@ -61,8 +61,8 @@ def run(setting: Setting) -> dict[str, Any]:
     Both compute the same scores at every step, so any difference is rounding.
 
     Returns:
-        "last": for each seed, the mean loss of the last `LAST` steps. "apart": the largest
-        difference between the losses of the two ways.
+        "last": for each seed, the mean loss of the last `LAST` steps. With "same", only "apart":
+        the largest difference between the losses of the two ways.
     """
     if "same" in setting:
         rate = setting["same"]

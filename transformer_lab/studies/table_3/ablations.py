@@ -48,7 +48,7 @@ BASE: Setting = {
     "feed_forward_dropout": 0.0,
     "label_smoothing": 0.1,
 }
-"""The paper's base model in miniature, with dropout on embeddings + positions and on each sub-layer."""
+"""The paper's base model in miniature, with dropout on the stacks' inputs and each sub-layer."""
 
 
 def dropout_setting(
@@ -81,7 +81,7 @@ ROWS: list[tuple[str, Setting]] = [
     ("places", dropout_setting(0.1, 0.1, 0.1, 0.1)),
     ("E", {"positions": "learned"}),
 ]
-"""The rows of Table 3, with what differs from the base.
+"""The rows of Table 3, each with its differences from `BASE`.
 
 Two groups are not in the paper's table: "norm", and "places" (where dropout is applied).
 """
@@ -104,7 +104,7 @@ def run(setting: Setting) -> dict[str, Any]:
     Returns:
         "parameters": the parameter count. "epochs": the number of epochs. "test_loss" and
         "train_loss": the cross-entropy of the next word in nats, without smoothing. "next_word":
-        the next-word accuracy on the test set. In addition, the result of `score_translations`.
+        the next-word accuracy on the test set. The entries of `score_translations` are added.
     """
     splits = draw_splits(setting)
     return train_and_score(build(setting, splits), splits, setting)
@@ -130,7 +130,10 @@ def train_and_score(
 
 
 def draw_splits(setting: Setting) -> Splits[WorldPair]:
-    """Return a seed's sentences; training has at least `WORDS_OF` pairs, for the vocabulary."""
+    """Return the splits for a setting's seed.
+
+    There are at least `WORDS_OF` training pairs, so the vocabulary can be built from them.
+    """
     return world(train=max(WORDS_OF, setting["pairs"]), validation=0, seed=setting["seed"])
 
 
@@ -180,7 +183,8 @@ def make_training_config(setting: Setting) -> TrainingConfig:
 def score_next_words(translator: Translator, pairs: Sequence[WorldPair]) -> tuple[float, float]:
     """Return the next-word cross-entropy and accuracy, with teacher forcing.
 
-    The cross-entropy is in nats, without smoothing; a prediction is the most probable word.
+    The cross-entropy is in nats, without smoothing. A prediction is right if the most probable word
+    is the reference's.
     """
     model = translator.model.eval()
     examples = encode_pairs(pairs, translator.source_tokenizer, translator.target_tokenizer)

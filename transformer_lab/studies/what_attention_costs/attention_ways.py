@@ -1,4 +1,4 @@
-"""Ways to compute attention, with their time, memory and error.
+"""Several ways to compute attention, and measurements of their time, memory and error.
 
 Lesson 15 and its study `costs` use them.
 """
@@ -41,7 +41,7 @@ WAYS: dict[str, Attend] = {
     "local": partial(local_attention, window=WINDOW),
     "linear": linear_attention,
 }
-"""The ways to compute attention from queries, keys and values; the first three agree."""
+"""The ways to compute attention from queries, keys and values; the first three are equivalent."""
 
 
 def draw_heads(
@@ -54,7 +54,7 @@ def draw_heads(
 
 
 def count_matrix_bytes(n: int, numbers: int = HEADS, each: int = 4) -> int:
-    """Return the bytes in `numbers` n × n matrices, with `each` bytes per entry."""
+    """Return the size in bytes of `numbers` n × n matrices with `each` bytes per entry."""
     return numbers * n * n * each
 
 
@@ -67,7 +67,7 @@ def fits_in_memory(n: int, device: torch.device | str = "cpu", copies: int = 3) 
 def time_by_length(
     lengths: Sequence[int], device: torch.device | str = "cpu"
 ) -> dict[str, list[float | None]]:
-    """Return the seconds for each kind of attention and each part of a layer, at each length.
+    """Time each way of computing attention, and two parts of a layer, in seconds at each length.
 
     A value is None if the computation would not fit into memory.
     """
@@ -98,10 +98,10 @@ MEMORY_KINDS = (*WAYS, "explicit, training", "fused, training", "chunked, traini
 
 
 def measure_peak(kind: str, n: int, device: str = "cpu") -> int | None:
-    """Return the peak bytes that a call of attention adds to memory, or None if it would not fit.
+    """Return the peak memory that an attention call adds, in bytes, or None if it would not fit.
 
     `kind` is one of `MEMORY_KINDS`; those with "training" run forward and backward. On a CPU, the
-    measurement runs in its own process.
+    measurement runs in a process of its own.
     """
     has_matrix = kind in ("explicit", "explicit, training", "chunked, training")
     if has_matrix and not fits_in_memory(n, device, copies=4):
@@ -112,7 +112,7 @@ def measure_peak(kind: str, n: int, device: str = "cpu") -> int | None:
 
 
 def measure_peak_here(kind: str, n: int, device: str = "cpu") -> int:
-    """Return the peak bytes that a call of attention adds to memory, measured in this process."""
+    """Return the peak memory that an attention call adds, in bytes, measured in this process."""
     way, _, training = kind.partition(", ")
     if device == "cpu":
         torch.set_num_threads(1)  # in the process that was started for this call
@@ -132,15 +132,15 @@ def measure_peak_here(kind: str, n: int, device: str = "cpu") -> int:
 
 ERROR_LENGTH = 256
 SHARPNESS = {"soft": 1.0, "sharp": 2.0}
-"""The standard deviation of the numbers in queries and keys; the scores' is its square."""
+"""The standard deviation of the entries of queries and keys; that of the scores is its square."""
 
 
 def measure_errors(seed: int) -> dict[str, dict[str, float]]:
-    """Return the relative error of each way, on random heads in float32.
+    """Return the relative error of each way of computing attention, on random float32 inputs.
 
-    It is ‖output − exact output‖ / ‖exact output‖, where the exact output comes from the explicit
-    way in float64. "mean of values" is a control that reads no query; an output of zeros would have
-    an error of 1.
+    The error is ‖output − exact output‖ / ‖exact output‖, and the exact output is explicit
+    attention in float64. "mean of values" is a control that ignores the queries. An output of zeros
+    would have an error of 1.
     """
     ways = {**WAYS, "mean of values": average_values}
     found: dict[str, dict[str, float]] = {}

@@ -4,7 +4,7 @@
 
 Times and memory depend on the machine. All parts are measured in turn, round after round, in a
 single process that should have the machine to itself (about eight minutes). Gradient reach and
-errors are the same everywhere.
+errors are the same on every machine.
 """
 
 import argparse
@@ -49,7 +49,7 @@ def run(setting: Setting) -> dict[str, Any]:
         For "exact": "reach" and "errors", from `measure_all_reaches` and `measure_errors`. For
         "memory": the peak bytes for each of `MEMORY_KINDS` at each of `MEMORY_LENGTHS`. For
         "lengths": the result of `time_by_length`. For "layers": the results of `time_layers` for
-        "forward" and "training", by "length" and by "batch".
+        "forward" and "training", once by "length" and once by "batch" size.
     """
     if setting["part"] == "exact":
         return {
@@ -71,7 +71,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run the study from its command line, one run after the other.
+    """Run the study from the command line, one run at a time.
 
     Stored runs are skipped, unless `--again` is given. After `--minutes`, no new run is started.
     """

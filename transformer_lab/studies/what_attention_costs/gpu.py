@@ -40,7 +40,7 @@ NAME = "gpu"
 ROUNDS = 3
 LENGTHS = (64, 256, 1024)
 LAYER_TOKENS = 16_384
-"""The tokens in a step of one layer, the same at every length so that only the length differs."""
+"""The number of tokens per step, the same at every length so that only the length differs."""
 NUM_PAIRS = 20_000
 LONGEST = 100
 NUM_BATCHES = 2
@@ -56,7 +56,7 @@ SIZES = {
     ],
     "cpu": [("tiny", "fp32", 2_048), ("small", "fp32", 2_048)],
 }
-"""The preset, the precision and the limit on a batch's tokens, for each kind of device."""
+"""For each kind of device, the presets, precisions and maximum numbers of tokens per batch."""
 
 GRID: list[Setting] = [
     *({"part": "layer", "device": device, "length": n} for device in SIZES for n in LENGTHS),
@@ -97,7 +97,7 @@ def measure_layer(setting: Setting) -> dict[str, Any]:
 
 @lru_cache(maxsize=len(PRESETS))
 def encode_examples(pairs: tuple[Pair, ...], preset: str) -> list[Example]:
-    """Encode pairs with the preset's vocabulary, leaving out long ones, and shuffle them."""
+    """Encode pairs with a vocabulary of the preset's size, drop long ones, and shuffle the rest."""
     texts = [text for pair in pairs for text in (pair.source, pair.target)]
     tokenizer = BPETokenizer.train(texts, PRESETS[preset].vocab_size)
     examples = [e for e in encode_pairs(pairs, tokenizer, tokenizer) if e.length <= LONGEST]
@@ -106,14 +106,14 @@ def encode_examples(pairs: tuple[Pair, ...], preset: str) -> list[Example]:
 
 
 def make_config(preset: str) -> TransformerConfig:
-    """Return a preset's model configuration without dropout, as in the recurrent models."""
+    """Return a preset's model configuration without dropout, to match the recurrent models."""
     chosen = PRESETS[preset]
     return chosen.model(chosen.vocab_size, chosen.vocab_size, dropout=0.0, tie_source_target=False)
 
 
 @dataclass
 class PlainTraining:
-    """An ordinary training loop: AdamW, label smoothing, clipping, and bfloat16 on request."""
+    """A plain training loop: AdamW, label smoothing, gradient clipping and optional bfloat16."""
 
     model: nn.Module
     device: torch.device
@@ -132,7 +132,7 @@ class PlainTraining:
         )
 
     def step(self, batch: Batch) -> torch.Tensor:
-        """Take one step; return the loss as a tensor, so that nothing has to wait for the GPU."""
+        """Take one step, and return the loss as a tensor, so the CPU does not wait for the GPU."""
         batch = batch.to(self.device)
         halved = self.precision == "bf16"
         with torch.autocast(self.device.type, torch.bfloat16, enabled=halved):
@@ -146,7 +146,7 @@ class PlainTraining:
 
 
 def time_steps(loop: PlainTraining, batches: Sequence[Batch]) -> float:
-    """Take one step on each batch, and return the total seconds.
+    """Take one step on each batch, and return the total time in seconds.
 
     Raises:
         ValueError: If a loss is not a finite number.
@@ -166,9 +166,9 @@ def measure_translators(setting: Setting, examples: list[Example]) -> dict[str, 
     The three take turns, for `ROUNDS` rounds after a warm-up round that does not count.
 
     Returns:
-        For each of `KINDS`: "parameters" in millions; "rate" and "fastest" in thousands of real
-        tokens per second (in the median and the fastest round); and "times_as_long", its time
-        divided by the Transformer's, as the median over the rounds.
+        For each of `KINDS`: "parameters" in millions; "rate" and "fastest", the speed in the median
+        and in the fastest round, in thousands of tokens per second without padding; and
+        "times_as_long", its time divided by the Transformer's, as the median over the rounds.
     """
     groups = buckets(examples, setting["tokens"], seed=0)[:NUM_BATCHES]
     batches = [collate(group) for group in groups]

@@ -1,6 +1,6 @@
-"""Three kinds of layers that read a sequence, and the time that each takes.
+"""Three kinds of layer that read a sequence, and a function that times them.
 
-Lesson 15, its study `costs` and the measure of gradient reach use them.
+Lesson 15, its study `costs` and the measurement of gradient reach use them.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ KERNEL = 3
 
 
 class LSTMLayer(nn.Module):
-    """An LSTM layer that returns all its states; a common choice for `forget_bias` is 1."""
+    """An LSTM layer that returns the state at every position; a common `forget_bias` is 1."""
 
     def __init__(self, width: int, forget_bias: float = 0.0):
         super().__init__()
@@ -28,7 +28,7 @@ class LSTMLayer(nn.Module):
             self.lstm.get_parameter("bias_hh_l0")[width : 2 * width] += forget_bias
 
     def forward(self, x: Float[Tensor, "batch n width"]) -> Float[Tensor, "batch n width"]:
-        """Return all states, computed one after the other."""
+        """Return the states at all positions, computed one after the other."""
         return self.lstm(x)[0]
 
 
@@ -70,9 +70,9 @@ def time_layers(
     step: str,
     device: torch.device | str = "cpu",
 ) -> dict[str, list[float]]:
-    """Return the seconds that one step of each kind of layer takes, for each length and batch size.
+    """Time one step of each kind of layer, in seconds, for each length and batch size.
 
-    `step` is "forward" or "training". At each size, the kinds take turns.
+    `step` is "forward" or "training". At each size, the kinds are timed one after the other.
     """
     layers = {name: make(D_MODEL).to(device) for name, make in LAYERS.items()}
     found: dict[str, list[float]] = {name: [] for name in layers}

@@ -1,4 +1,4 @@
-"""Lessons 11 and 12: when in training does the pronoun's circuit appear, and what do its heads become?
+"""Lessons 11 and 12: when in training does the pronoun's circuit appear, and how do heads change?
 
     python -m transformer_lab.studies.when_heads_appear.emergence
 
@@ -54,9 +54,9 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one translator and score it during training.
 
     Returns:
-        "looks": the result of `score_model`, at step 0 and then every `every` steps. "relations"
-        and "subspaces": the results of `score_relations` and `head_overlaps` for the finished
-        model. "untrained relations" and "untrained subspaces": the same at step 0.
+        "looks": the results of `score_model` at step 0 and then after every `every` steps.
+        "relations" and "subspaces": the results of `score_relations` and `head_overlaps` for the
+        finished model. "untrained relations" and "untrained subspaces": the same at step 0.
     """
     preset, splits = PRESETS["tiny"], find_corpus("world").splits()
     translator = build_translator(splits, "world", preset, setting["seed"])
@@ -85,14 +85,14 @@ def run(setting: Setting) -> dict[str, Any]:
 def score_model(
     translator: Translator, pairs: Sequence[WorldPair], validation: Sequence[WorldPair]
 ) -> dict[str, Any]:
-    """Score a model at one step of training, and find which heads it needs.
+    """Score a model at one step of training, and measure how much it needs each head.
 
     Returns:
-        "exact": the share of validation sentences that are right, and "plain": the share among
-        those without a pronoun that refers to a noun. "pronouns": the pronoun accuracy on `pairs`,
-        which have unseen combinations. "without": the same with each head muted. "pointed": the
-        share of pronouns that change when an encoder head's row, for "it" or for the "decider",
-        looks at the wrong noun. "prefers": the means of `referent_differences`, [layer][head].
+        "exact": the exact match on the validation sentences. "plain": the exact match on those
+        without a pronoun that refers to a noun. "pronouns": the pronoun accuracy on `pairs`, which
+        have unseen combinations. "without": the pronoun accuracy with each head muted. "pointed":
+        the result of `pronouns_changed_by_pointing` for the row "it" and for the row "decider".
+        "prefers": the means of `referent_differences`, [layer][head].
     """
     exact, _ = judge_pairs(translator, validation)
     plain = [right for right, p in zip(exact, validation, strict=True) if p.coreference is None]

@@ -3,16 +3,17 @@
     python -m transformer_lab.studies.where_to_drop_out.dropout_places
 
 The base model of the ablations gets half as many sentences and twice as many passes over them, so
-it learns them by heart. Only the places where dropout is applied differ. The paper's two places
+it learns them by heart. The runs differ only in where dropout is applied. The paper's two places
 (§5.4) are the inputs of both stacks, and the output of each sub-layer before it is added. The study
-tries each of these alone. Other places are the sum after the addition, the attention weights, the
-inner features of the feed-forward network, and the matrices of that network and of attention
-(DropConnect). Two kinds combine places: one drops what PyTorch's layers drop, and one has dropout
-in all four places that have a field in the configuration, as in the authors' later settings.
+tries both together and each alone. It also tries the sum after the addition, the attention weights,
+the inner features of the feed-forward network, and the matrices of attention and of the
+feed-forward network (DropConnect). Two more kinds combine places: one applies dropout where
+PyTorch's layers do, and one in all four places that have a field in the configuration, as in the
+authors' later settings.
 
 This was fixed before the first run of the grid: the measure is the loss on test sentences. Runs
 with the same seed see the same sentences in the same order, so differences are taken seed by seed.
-Their standard errors are pooled, and a difference counts if it is at least three such errors.
+Their standard errors are pooled, and a difference counts if it is at least three standard errors.
 `PAIRS` was chosen with seed 9: without dropout, that run ends at 0.11 nats on training sentences
 and 1.24 on test sentences.
 """
@@ -42,9 +43,9 @@ PLACES: dict[str, tuple[str, ...]] = {
     "PyTorch": ("sub-layers", "attention", "feed-forward"),
     "all four": ("inputs", "sub-layers", "attention", "feed-forward"),
 }
-"""The places of dropout for each kind.
+"""The places where each kind applies dropout.
 
-"PyTorch" has the places of `nn.Transformer`, which has no embeddings.
+"PyTorch" has those of `nn.Transformer`, a model without embeddings.
 """
 PAIRS, STEPS, RATE, SEEDS = 1_000, 1_200, 0.1, range(5)
 GRID: list[Setting] = [

@@ -58,18 +58,19 @@ VARIANTS = [
 ]
 SEEDS = (0, 1)
 MORE_SEEDS = {"the first recipe": (2, 3), "no warm-up": (2, 3)}
-"""More seeds for the two variants whose results differ no more than those of two seeds."""
+"""Additional seeds for two variants that differ no more than two seeds of one variant do."""
 
 
 def run(variant: Variant, seed: int) -> dict[str, Any]:
-    """Train one translator on the bilingual world and return its losses and scores.
+    """Train one translator on the bilingual world, and return its losses and scores.
 
     Returns:
         "variant": the variant's fields. "seed": the seed. "losses" and "largest_gradient_norms":
-        the mean smoothed loss in nats and the largest gradient norm over each `EVERY` steps. In
-        addition, the last entry of the trainer's history: the validation loss, and the share of 300
-        validation sentences translated exactly (greedy). If the loss became NaN or infinite,
-        "stopped" replaces that entry: the number of completed steps when the trainer noticed.
+        the mean label-smoothed loss in nats and the largest gradient norm of each group of `EVERY`
+        steps. The last entry of the trainer's history is added: the validation loss, and the share
+        of 300 validation sentences translated exactly (greedy). If the loss became NaN or infinite,
+        this entry is replaced with "stopped", the number of steps completed when the trainer
+        noticed.
     """
     splits = find_corpus("world").splits(seed)
     layers = {"num_encoder_layers": variant.layers, "num_decoder_layers": variant.layers}

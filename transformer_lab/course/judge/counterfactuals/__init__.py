@@ -1,9 +1,9 @@
 """Counterfactual references: variants of the reference, each with one common mistake and a hint.
 
-A single number or word says little about how it came about. So a check of such answers also runs
-its reference with a sum instead of a mean, a different base for a logarithm, n − 1 instead of n, a
-missing bracket and so on. If one of these variants gives the same result as the answer in every
-case, the learner made that mistake or an equivalent one.
+A single number or word reveals little about how it was computed. So a check with such results also
+runs its reference with a sum instead of a mean, a different base for a logarithm, n − 1 instead of
+n, a missing bracket and so on. If one of these variants gives the same result as the answer in
+every case, the learner made that mistake or an equivalent one.
 """
 
 import ast

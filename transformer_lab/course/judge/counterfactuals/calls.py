@@ -30,11 +30,11 @@ EXCHANGED = {
     "any": ("all",),
     "all": ("any",),
 }
-"""For each function or method, those that are often used by mistake in its place."""
+"""Each function or method, mapped to those that are often used in its place by mistake."""
 
 
 STEPS = ("sqrt", "abs", "log", "exp", "round", "square", "floor", "ceil", "sorted", "set", "unique")
-"""Functions that are often forgotten."""
+"""Functions that learners often forget to call."""
 
 
 LEVELS = (0.005, 0.01, 0.02, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975, 0.99)
@@ -157,7 +157,7 @@ def _list_length_variants(node: ast.Call, known: dict[str, str]) -> Iterator[Var
 
 
 def _list_spread_variants(node: ast.Call, name: str) -> Iterator[Variant]:
-    """Yield variants of a variance or standard deviation with a wrong divisor."""
+    """Yield variants of a variance or standard deviation, each with a wrong divisor."""
     found = {k.arg: k for k in node.keywords}
     key = next((k for k in ("ddof", "correction") if k in found), "ddof")
     rest = [k for k in node.keywords if k.arg != key]

@@ -1,9 +1,9 @@
-"""Wording and helpers for expressions that the counterfactual references share."""
+"""Wording and expression helpers shared by the counterfactual references."""
 
 import ast
 
 Variant = tuple[str, ast.expr]
-"""A sentence for the learner, and the expression with the mistake."""
+"""A sentence for the learner, and the expression that contains the mistake."""
 
 
 NOUNS = {
@@ -35,11 +35,11 @@ NOUNS = {
     "quantile": "the quantile",
     "percentile": "the percentile",
 }
-"""What functions and methods compute, in words."""
+"""The result of each function or method, in words."""
 
 
 def describe(node: ast.AST, known: dict[str, str]) -> str | None:
-    """Return an expression in the learner's names, or None if it is long or has unknown names."""
+    """Return an expression in the learner's names, or None if it is long or has other names."""
     names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
     if not all(name in known or name == "len" for name in names):
         return None

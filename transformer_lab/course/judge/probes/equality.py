@@ -8,7 +8,7 @@ TOLERANCE = 1e-6
 
 
 def is_same(a: np.ndarray, b: np.ndarray) -> bool:
-    """Return whether two arrays are equal up to 1e-6."""
+    """Return whether two arrays agree to within 1e-6 (see `is_close`)."""
     return is_close(a, b, TOLERANCE)
 
 

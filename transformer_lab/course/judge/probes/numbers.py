@@ -65,7 +65,7 @@ def find_nan_or_infinity(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def describe_count(mask: np.ndarray) -> str:
-    """Return a phrase with the number of True entries in a mask, such as "2 of 6 numbers are"."""
+    """Say how many entries of a mask are True, in a phrase such as "2 of 6 numbers are"."""
     many, size = int(mask.sum()), mask.size
     if many == size:
         return "it is" if size == 1 else "all numbers are"

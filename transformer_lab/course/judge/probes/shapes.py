@@ -39,8 +39,8 @@ def find_transposed_axes(got: np.ndarray, want: np.ndarray) -> str | None:
 def find_lost_axis(got: np.ndarray, want: np.ndarray) -> str | None:
     """Return a hint if an axis is missing, and None otherwise.
 
-    The hint can say that only the first entry, the sum, the mean or the maximum of the axis is
-    left, for example.
+    The hint may say, for example, that only the first entry along the axis is left, or only the
+    sum, the mean or the maximum.
     """
     if got.ndim != want.ndim - 1:
         return None

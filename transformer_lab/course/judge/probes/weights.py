@@ -48,7 +48,7 @@ def find_wrong_sums(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def contradicts_order(got: np.ndarray, want: np.ndarray) -> bool:
-    """Return whether two numbers in some row are ordered differently in `got` and in `want`.
+    """Return whether any two numbers in a row are ordered differently in `got` and `want`.
 
     Equal numbers fit either order.
     """

@@ -21,7 +21,7 @@ from transformer_lab.model.attention import MultiHeadAttention, attention_weight
 def _build_and_run(
     answer: Callable[..., Any], d_model: int, num_heads: int, *inputs: Tensor
 ) -> tuple[Any, nn.Module]:
-    """Build the class, give its four linear layers known weights, and run it."""
+    """Build an instance of the class with known weights; return its output and the instance."""
     module = build_module(answer, MultiHeadAttention, d_model, num_heads)
     return module(*inputs), module
 

@@ -1,4 +1,4 @@
-"""A next-letter model, its random text and its training, for the leaking mask in lesson 06."""
+"""A next-letter model for lesson 06, with functions that sample its text and train it."""
 
 import torch
 from torch import Tensor, nn
@@ -52,7 +52,7 @@ def trained_with(mask: Tensor, steps: int = 300, seed: int = 0) -> tuple[NextLet
     """Train a `NextLetter` with this mask; return it with its accuracy over the last 20 steps.
 
     `mask` (length, length) is True where a letter (row) may attend to another (column). Each step
-    samples new text. The seed sets PyTorch's global generator.
+    samples new text. `seed` seeds PyTorch's global generator.
     """
     torch.manual_seed(seed)
     model, right = NextLetter(), []

@@ -66,7 +66,7 @@ def _sort_pairs(answer: Callable[..., Any], words: dict[Word, int]) -> Any:
 
 
 def _random_letters(chance: RandomValues, longest: int) -> Word:
-    """Return a random word made of only four different pieces, so pairs repeat and overlap."""
+    """Return a random word built from only four different subwords, so pairs repeat and overlap."""
     return tuple(chance.one_of("a", "b", "ab", "aa") for _ in range(chance.between(0, longest)))
 
 

@@ -1,4 +1,4 @@
-"""Checks for the exercise of lesson 09 on the first loss and what it means."""
+"""Checks for the exercise of lesson 09 on the unigram loss, the entropy of the word frequencies."""
 
 import math
 from collections.abc import Iterator

@@ -54,7 +54,7 @@ def compute_norm(grads: list[Tensor]) -> float:
 
 
 def _run_and_order(answer: Callable[[nn.Module], Any], model: nn.Module, x: Tensor) -> Any:
-    """Run a backward pass and the answer; return each part's norm, with NaN for missing ones."""
+    """Run a backward pass and the answer; return the norm of each part, or NaN if it is missing."""
     model(x).backward()
     before = [None if p.grad is None else p.grad.clone() for p in model.parameters()]
     norms = answer(model)

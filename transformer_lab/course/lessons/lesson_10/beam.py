@@ -60,7 +60,7 @@ TOPK_OF_EACH_ROW = ("every = [", "rows.topk(k)  # stops here if a row has fewer\
 
 
 def _split_pairs(answer: Callable[..., Any], *arguments: Any) -> Any:
-    """Call the answer and return its log-probabilities as one array, its beginnings as another."""
+    """Call the answer and return two arrays: the log-probabilities and the ids of its beams."""
     found = answer(*arguments)
     if found is None:
         return None

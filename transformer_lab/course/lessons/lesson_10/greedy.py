@@ -24,7 +24,7 @@ BOS, EOS = 1, 2
 def _make_scorer(
     seed: int, vocabulary: int, ends_after: int, bos: int = BOS, eos: int = EOS
 ) -> Scorer:
-    """Return a function that maps the words so far to logits; eos wins after `ends_after` words."""
+    """Return a function from the words so far to logits; eos wins after `ends_after` words."""
     table = torch.randn(97, vocabulary, generator=torch.Generator().manual_seed(seed))
 
     def next_logits(ids: Sequence[int] | Tensor) -> Tensor:

@@ -20,7 +20,7 @@ Read = Callable[[Any, Any], tuple[Tensor, tuple[int, ...]]]
 
 
 def _make_reader(seed: int, vocabulary: int) -> Read:
-    """Return a function that computes logits after each new word from all words up to it."""
+    """Return a function that computes logits after each new word, given all words so far."""
     table = torch.randn(97, vocabulary, generator=torch.Generator().manual_seed(seed))
 
     def read(ids: Any, cache: Any) -> tuple[Tensor, tuple[int, ...]]:
@@ -42,7 +42,7 @@ def _make_reader(seed: int, vocabulary: int) -> Read:
 
 
 def _record_passes(answer: Callable[..., Any], read: Read, prompt: list[int], count: int) -> Any:
-    """Call the answer and return the words that it writes, and the words that each pass reads."""
+    """Call the answer and return the words that it writes and the words read in each pass."""
     passes: list[str] = []
 
     def note_and_read(ids: Any, cache: Any) -> Any:

@@ -28,7 +28,7 @@ _edit_top_p = partial(edit_reference, _keep_top_p)
 
 
 def _compute_log_probabilities(answer: Callable[..., Any], *arguments: Any) -> Any:
-    """Call the answer and apply log_softmax, because adding a constant to logits changes nothing.
+    """Call the answer and apply log_softmax, so adding a constant to all logits changes nothing.
 
     If only some of several equally probable words are kept, the first ones count as kept.
     """

@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 13: pairs that turn fully, and rows that were trained."""
+"""Checks for the exercises of lesson 13: pairs that make a full turn, and trained rows."""
 
 from collections.abc import Iterator
 

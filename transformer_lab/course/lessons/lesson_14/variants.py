@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 14: sizes in rows A and B, and where dropout is applied."""
+"""Checks for the exercises of lesson 14: attention sizes (rows A and B), and dropout."""
 
 import copy
 from collections.abc import Callable, Iterator

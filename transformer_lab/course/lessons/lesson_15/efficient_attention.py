@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 15: merging softmax parts, linear attention and cache size."""
+"""Checks for the exercises of lesson 15: partial softmaxes, linear attention and cache size."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 16: what GPT and BERT learn from."""
+"""Checks for the exercises of lesson 16: the training inputs and targets of GPT and BERT."""
 
 from collections.abc import Iterator
 from functools import partial

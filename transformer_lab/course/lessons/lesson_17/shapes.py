@@ -116,7 +116,7 @@ SYMPTOMS = {
     "mask_late": "hidden keys get a share of the weights before the mask is applied",
     "no_output": "the heads are joined side by side but never mixed",
 }
-"""The planted mistakes, each with its visible symptom."""
+"""The names of the planted mistakes, each mapped to its visible symptom."""
 
 
 def attend_with_mistakes(

@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 17: a model's parameter count, and how long a text can get."""
+"""Checks for the exercises of lesson 17: parameter count, and how many words fit in memory."""
 
 from collections.abc import Iterator
 from functools import partial

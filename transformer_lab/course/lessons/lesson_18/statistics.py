@@ -152,7 +152,7 @@ def _surround(mean: float, wide: float) -> tuple[float, float]:
 
 
 def _unpack_ends(answer: Callable[..., Any], *arguments: np.ndarray) -> Any:
-    """Call the answer and return both ends of its interval, which may be a pair or an array."""
+    """Call the answer and return its interval, as a tuple if it is an array of two numbers."""
     found = answer(*arguments)
     is_pair = isinstance(found, np.ndarray | torch.Tensor) and found.shape == (2,)
     return tuple(found) if is_pair else found
