@@ -166,15 +166,7 @@ def build_parser() -> argparse.ArgumentParser:
         help="the sentences to offer on the page, each as a button (default: one from the model's "
         "corpus; for the model that comes with the package, two famous ones and a guide)",
     )
-    lab.add_argument(
-        "--out",
-        type=Path,
-        default=Path("lab.html"),
-        help="the file for the page (default %(default)s)",
-    )
-    lab.add_argument(
-        "--overwrite", action="store_true", help="replace the page if it already exists"
-    )
+    add_page_options(lab, default="lab.html")
     lab.add_argument("--model", type=Path, default=PRETRAINED, help=MODEL)
     lab.add_argument(
         "--record",
@@ -210,15 +202,7 @@ def build_parser() -> argparse.ArgumentParser:
     play.add_argument(
         "--start", default="", help='other settings, such as "heads=1&but=mask:false"'
     )
-    play.add_argument(
-        "--out",
-        type=Path,
-        default=Path("play.html"),
-        help="the file for the page (default %(default)s)",
-    )
-    play.add_argument(
-        "--overwrite", action="store_true", help="replace the page if it already exists"
-    )
+    add_page_options(play, default="play.html")
 
     export = command("export", run_export, "Write a translator for Transformers or CTranslate2.")
     export.add_argument(
@@ -253,6 +237,19 @@ def build_parser() -> argparse.ArgumentParser:
 
     command("doctor", run_doctor, "Show what is installed, what is missing, and how to get it.")
     return top
+
+
+def add_page_options(sub: argparse.ArgumentParser, default: str) -> None:
+    """Add the options that say where a page is written: `--out` and `--overwrite`."""
+    sub.add_argument(
+        "--out",
+        type=Path,
+        default=Path(default),
+        help="the file for the page (default %(default)s)",
+    )
+    sub.add_argument(
+        "--overwrite", action="store_true", help="replace the page if it already exists"
+    )
 
 
 def add_skip_bad(parser: argparse.ArgumentParser) -> None:

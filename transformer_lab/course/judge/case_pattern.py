@@ -82,12 +82,12 @@ NEGATIONS = {
 
 def describe_feature(name: str, value: Any) -> str:
     """Describe a feature and its value in words."""
-    if isinstance(value, bool) and not value:
+    if not isinstance(value, bool):
+        return f"{name} is {format_number(value)}"
+    if not value:
         for said, negated in NEGATIONS.items():
             name = name.replace(said, negated)
-    if isinstance(value, bool):
-        return name
-    return f"{name} is {format_number(value)}"
+    return name
 
 
 def case_kinds(attempt: Attempt) -> Iterator[tuple[str, list[Any]]]:
