@@ -484,11 +484,11 @@ def test_a_head_may_be_given_by_its_code(ids):
         ({"mute": "e2.3"}, r"mute is 'e2.3'; expected a list of heads, such as \['e2.3'\]"),
         ({"mute": Head("cross", 0, 1)}, r"mute is Head\(.*\); expected a list of heads"),
         ({"mute": ["e3.1"]}, "layer is 2; expected 0 to 1"),
-        ({"mute": ["cross"]}, "head code is 'cross'; expected one such as 'e2.3'"),
+        ({"mute": ["cross"]}, "head code is 'cross'; expected a code such as 'e2.3'"),
         ({"mute": [("cross", 0)]}, r"head is \('cross', 0\); expected a code .* or \(kind"),
         ({"mute": [("cross", "0", 1)]}, r"head is \('cross', '0', 1\); expected a code"),
         ({"mute": [("cross", 0, 0.5)]}, r"head is .*0.5\); expected a code"),
-        ({"patch": {"cross": np.eye(7)[:5]}}, "head code is 'cross'; expected one"),
+        ({"patch": {"cross": np.eye(7)[:5]}}, "head code is 'cross'; expected a code"),
         ({"patch": {(0, 0): np.eye(7)[:5]}}, r"head is \(0, 0\); expected a code"),
         ({"patch": [1]}, r"patch is \[1\]; expected a dictionary"),
         ({"hooks": [Hook()]}, r"hooks is \[Hook.*\]; expected a dictionary"),
@@ -501,7 +501,7 @@ def test_a_head_may_be_given_by_its_code(ids):
         ({"patch": {Head("cross", 0, 0): np.eye(7)[:5] * 1j}}, "expected a real dtype"),
         (
             {"patch": {Head("cross", 0, 0): lambda own, _: own[:, 1:]}},
-            r"shape of the patch of cross layer 0 head 0 is \(2, 4, 7\); expected \(2, 5, 7\)",
+            r"shape of the patch for cross layer 0, head 0 is \(2, 4, 7\); expected \(2, 5, 7\)",
         ),
         ({"patch": {Head("cross", 0, 0): lambda own, _: 2 * own}}, "sums to 2; expected 1"),
     ],
@@ -589,7 +589,7 @@ def test_a_patch_in_half_precision_fits_a_finer_model(dtype, ids):
         model(*ids)
     record = capture.record(tuple("abcdefg"), tuple("vwxyz"), tuple("wxyz."))
     np.testing.assert_allclose(record.encoder[0][1], rows, atol=3e-3)
-    with pytest.raises(ValueError, match="patch of encoder layer 0 head 1: row .* sums to"):
+    with pytest.raises(ValueError, match="patch for encoder layer 0, head 1: row .* sums to"):
         blank_pass(model, ids, {Head("encoder", 0, 1): 2 * patch})
 
 
@@ -614,13 +614,17 @@ def blank(**changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"written_tokens": ("y",)}, "written_tokens has 1 tokens; expected 2"),
+        ({"written_tokens": ("y",)}, "number of tokens in written_tokens is 1; expected 2"),
         ({"cross": (np.full((2, 3, 3), 1 / 3),)}, r"cross layer 0 has shape \(2, 3, 3\)"),
         ({"encoder": (np.full((2, 3, 3), 0.5),)}, "encoder layer 0: row .* sums to 1.5"),
         ({"decoder": (np.full((2, 2, 2), np.nan),)}, "contains a negative or NaN weight"),
         ({"cross": (np.ones((2, 2, 3), dtype=np.int64),)}, "cross layer 0 has dtype int64; exp"),
-        ({"next_tokens": ()}, "next_tokens has 0 steps; expected 2"),
-        ({"alignment": ((0, 2),)}, r"alignment contains \(0, 2\); expected i < 3 and j < 2"),
+        ({"next_tokens": ()}, "number of steps in next_tokens is 0; expected 2"),
+        (
+            {"alignment": ((0, 2),)},
+            r"alignment contains \(0, 2\); expected a source position from 0 to 2 "
+            "and a step from 0 to 1",
+        ),
     ],
 )
 def test_a_record_checks_itself(changes, message):

@@ -90,7 +90,8 @@ def test_a_quantised_model_says_almost_what_it_said():
 @pytest.mark.filterwarnings("ignore")
 def test_what_could_not_be_read_again_is_not_saved(changed, tmp_path):
     message = (
-        "weight .* of the model is .*; expected .*, as its configuration describes. Was the model"
+        "the model (lacks|has) the weight .*, which its configuration (describes|does not "
+        "describe). Was the model"
     )
     with pytest.raises(ValueError, match=message):
         changed.save(tmp_path / "new")
@@ -106,7 +107,9 @@ def test_an_untied_matrix_is_named_too(tmp_path):
     translator = make_translator()
     output = translator.model.output
     output.weight = nn.Parameter(-output.weight)
-    with pytest.raises(ValueError, match=r"weight output.weight of the model is \(20, 12\)"):
+    with pytest.raises(
+        ValueError, match="the model has the weight output.weight, which its configuration does not"
+    ):
         translator.save(tmp_path)
 
 

@@ -220,7 +220,7 @@ def test_a_very_long_line_is_left_out_of_training_and_counts_as_wrong_in_the_tes
     code, text, err = train(capsys, tsv, tmp_path / "run", "--max-steps", "1")
     assert code == 0
     assert re.search(r"\d+ pairs with more than 512 tokens are left out", err)
-    assert re.search(r"\d+ test sentences cannot be read, so they count as wrong", err)
+    assert re.search(r"\d+ sentences cannot be read by the translator, so they count as wrong", err)
     assert last_json(text)["exact_match"] < 1
 
 
@@ -232,7 +232,10 @@ def test_resuming_on_something_else_is_refused(capsys, tsv, tmp_path):
     assert "seed is 9; expected 0" in err
     code, _, err = run(capsys, "train", "--resume", "--out", out, "--max-steps", 3)
     assert (code, is_one_line(err)) == (1, True)
-    assert "max_steps is 3; expected 1, where this run's learning rate reaches 0" in err
+    assert (
+        "max_steps is 3; expected 1, because the learning rate falls to 0 over that many steps"
+        in err
+    )
     tsv.write_text(tsv.read_text().replace("nine", "ten"))
     code, _, err = run(capsys, "train", "--resume", "--out", out)
     assert (code, is_one_line(err)) == (1, True)
@@ -346,7 +349,7 @@ def test_a_copy_of_the_training_file_is_known_and_another_file_is_scored_whole(
     seen = sum(source in trained for source in sources)
     assert 0 < seen < len(sources)
     assert found[other]["seen_in_training"] == seen
-    assert f"{seen} of these {len(sources)} sentences were in" in found[other]["err"]
+    assert f"{seen} of the {len(sources)} sentences were in" in found[other]["err"]
     assert found[few]["sentences"] == 1
     assert found[few]["seen_in_training"] == (sources[0] in trained)
     assert (found[swapped]["seen_in_training"], found[swapped]["err"]) == (0, "")
@@ -404,7 +407,10 @@ def test_a_page_can_leave_the_test_pairs_out(capsys, tsv, tmp_path):
 
 def test_a_file_given_as_a_sentence_is_told(capsys, tsv):
     _, _, err = run(capsys, "translate", tsv)
-    assert f"is the name of a file. To translate its lines: translate < {tsv}" in err
+    assert (
+        "is the name of a file. To translate its lines: "
+        f"python -m transformer_lab translate < {tsv}" in err
+    )
 
 
 def test_a_folder_that_cannot_be_written_is_named(capsys, tsv, tmp_path):
@@ -480,7 +486,7 @@ def test_translate_reads_lines_and_prints_lines(model):
     thorough_from(
         1,
         [
-            (b"\xff\xfe\n", "source is not UTF-8"),
+            (b"\xff\xfe\n", "expected text in UTF-8"),
             (b"the\0cat\n", "source contains a NUL byte"),
             (b"the " * 10_000, "source has 10000 tokens; expected at most 30"),
             ("🙂".encode(), "the model knows none of its words"),
@@ -512,7 +518,7 @@ def test_each_line_has_its_line_whatever_stands_in_it(model):
     lines = out.decode().split("\n")
     assert [bool(line) for line in lines] == [True, False, True, False, False, True, False]
     assert lines[2] == lines[5]
-    said = "Line 4 was left empty: source is not UTF-8"
+    said = r"Line 4 was left empty: source is '\udcff\udcfe'; expected text in UTF-8"
     assert err.decode().startswith(said)
     out, _ = command("translate", "--model", model, "--json").communicate(given)
     told = last_json(out.decode())
@@ -549,8 +555,8 @@ def test_a_closed_stream_is_no_traceback(model, tmp_path, closed, code, said):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("translate", "caf\udce9"), "source is not UTF-8: 'caf\\udce9'; expected text"),
-        (("lab", "--record", "caf\udce9"), "source is not UTF-8: 'caf\\udce9'; expected text"),
+        (("translate", "caf\udce9"), "source is 'caf\\udce9'; expected text in UTF-8"),
+        (("lab", "--record", "caf\udce9"), "source is 'caf\\udce9'; expected text in UTF-8"),
         (("translate", "--device", "meta", "the cat"), "device is 'meta'; expected a device that"),
         (("evaluate", "--corpus", ""), "corpus is ''; expected 'world'"),
     ],
@@ -579,7 +585,10 @@ def test_no_corpus_is_not_the_world(capsys, tmp_path):
             ["--corpus", "x", "--source", "en, US", "--target", "fr"],
             "names without a comma, / or @, or the numbers",
         ),
-        (["--resume", "--source", "en", "--target", "fr"], "expected --corpus as well"),
+        (
+            ["--resume", "--source", "en", "--target", "fr"],
+            "expected --corpus too, to say which corpus",
+        ),
         (
             ["--corpus", "world", "--source", "en", "--target", "fr"],
             "expected neither, because the columns of world are fixed",
@@ -722,7 +731,7 @@ def test_a_file_is_evaluated_by_the_columns_that_are_named(capsys, model, tmp_pa
     assert (code, err) == (0, "")
     code, _, err = run(capsys, "evaluate", "--model", model, *sides[2:])
     assert (code, is_one_line(err)) == (1, True)
-    assert "expected --corpus as well" in err
+    assert "expected --corpus too, to say which corpus" in err
 
 
 @pytest.mark.parametrize("corpus", [(), ("--corpus", "debian:fr"), ("--corpus", "hf:x")])
@@ -803,7 +812,7 @@ def test_lab_stores_a_record_and_never_over_a_page_unasked(capsys, model, tmp_pa
     out = tmp_path / "page.html"
     code, text, err = run(capsys, "lab", "--record", "the cat runs", "--model", model, "--out", out)
     assert (code, err) == (0, "")
-    assert "MB) is ready: open it in any browser, without a network" in text
+    assert "MB) is ready: open it in any browser, even offline" in text
     page = out.read_text(encoding="utf-8")
     assert "<title>Lab: the cat runs &lt;eos&gt;</title>" in page
     code, text, err = run(capsys, "lab", "--record", "the dog", "--model", model, "--out", out)
@@ -857,7 +866,7 @@ def test_lab_writes_a_page_and_never_over_one_unasked(capsys, model, tmp_path):
     assert last_json(text) == {"out": str(out), "bytes": out.stat().st_size}
     code, _, err = run(capsys, "lab", "--model", model, "--out", tmp_path / "none.html")
     assert (code, is_one_line(err)) == (1, True)
-    assert "this model comes without an example; add a sentence to translate" in err
+    assert "this model has no example sentence; add a sentence to translate" in err
     assert out.read_text(encoding="utf-8") != page
     code, _, err = run(capsys, *wanted, "--overwrite", "--languages", "Dog", "Chien")
     assert (code, err.count("\n")) == (0, 1)
@@ -905,7 +914,7 @@ def test_progress_is_told_and_forgotten(capsys, tmp_path, monkeypatch):
     code, text, _ = run(capsys, "progress", "--json")
     assert code == 0
     file = tmp_path / "notebooks" / FILE
-    assert "    03   1 of 5      1 of 7, 0 right the first time\n" in text
+    assert "    03   1 of 5      1 of 7, 0 right on the first try\n" in text
     assert "To review today: 1 question.\n    03  Why √d?\n" in text
     forget = "python -m transformer_lab progress --forget"
     assert (

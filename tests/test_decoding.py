@@ -356,14 +356,14 @@ def test_a_mask_of_its_own_replaces_the_one_from_ids(tiny):
         ({"n_best": 0}, "n_best is 0; expected an integer of at least 1"),
         (
             {"beam_size": 10**29},
-            "beam_size is 1[0]*; expected at most .*, as many as fit into memory",
+            "beam_size is 1[0]*; expected at most .*, which is all that fits into memory",
         ),
         ({"beam_size": True}, "beam_size is True; expected an integer of at least 1"),
         ({"beam_size": "4"}, "beam_size is '4'; expected an integer of at least 1"),
         ({"alpha": math.inf}, "alpha is inf; expected a finite number of at least 0"),
         (
             {"alpha": 400.0},
-            r"alpha is 400.0; expected a smaller one, because the penalty for \d+ words",
+            r"alpha is 400.0; expected a smaller one: the length penalty for \d+ words",
         ),
         ({"alpha": "0.6"}, "alpha is '0.6'; expected a finite number of at least 0"),
     ],
@@ -384,7 +384,9 @@ def test_the_least_memory_of_a_beginning_is_that_of_its_first_words(tiny):
     least = 4 * (2 * logits.numel() + kept)
     assert bytes_per_hypothesis(model.config) == least
     most = int(total_memory() // (len(source) * least))
-    with pytest.raises(ValueError, match=f"expected at most {most:,}, as many as fit into memory"):
+    with pytest.raises(
+        ValueError, match=f"expected at most {most:,}, which is all that fits into memory"
+    ):
         beam_search(model, source, beam_size=most + 1)
 
 
@@ -695,21 +697,22 @@ def test_speculative_decoding_names_what_does_not_fit(as_users_run_it):
     for ahead in (0, 1.5):
         with pytest.raises(ValueError, match=f"ahead is {ahead}; expected an integer"):
             speculative_greedy(model, model, source, ahead=ahead)
-    with pytest.raises(ValueError, match=r"source.shape is \(2, 3\); expected \(1, source\)"):
+    with pytest.raises(ValueError, match=r"source.shape is \(2, 3\); expected \(1, length\)"):
         speculative_greedy(model, model, source.expand(2, -1))
 
 
 @pytest.mark.parametrize(
-    ("name", "other", "both"),
+    ("name", "other", "ours"),
     [
-        ("source_vocab_size", 31, "[23, 31]"),
-        ("target_vocab_size", 31, "[29, 31]"),
-        ("bos_id", 4, "[1, 4]"),
-        ("eos_id", 5, "[2, 5]"),
+        ("source_vocab_size", 31, 23),
+        ("target_vocab_size", 31, 29),
+        ("bos_id", 4, 1),
+        ("eos_id", 5, 2),
     ],
 )
-def test_a_draft_of_other_words_is_named(name, other, both):
-    expected = re.escape(f"{name} is {both}; expected the same for model and draft")
+def test_a_draft_of_other_words_is_named(name, other, ours):
+    both = [ours, other]
+    expected = re.escape(f"{name} of model and draft is {both}; expected two equal values")
     with pytest.raises(ValueError, match=expected):
         speculative_greedy(make_model(), make_model(**{name: other}), torch.tensor([[5, 9, 2]]))
 

@@ -174,21 +174,22 @@ def test_attend_calls_the_hooks_for_each_word_and_then_for_the_whole_translation
         (
             ("encoder", 2),
             Hook(),
-            r"place of a hook is \('encoder', 2\); expected one of \('encoder', 0\)",
+            r"key in hooks is \('encoder', 2\); expected one of \('encoder', 0\)",
         ),
-        (("cross", None), Hook(), r"place of a hook is \('cross', None\)"),
-        (("both", 0), Hook(), "place of a hook is"),
-        ("encoder", Hook(), "place of a hook is 'encoder'"),
+        (("cross", None), Hook(), r"key in hooks is \('cross', None\)"),
+        (("both", 0), Hook(), "key in hooks is"),
+        ("encoder", Hook(), "key in hooks is 'encoder'"),
         (("encoder", 0), print, "expected a Hook, such as"),
         (
             ("encoder", None),
             Hook(scores=print),
-            r"is \['scores'\]; expected functions only for residual",
+            r"has functions for \['scores'\]; expected functions only for residual",
         ),
         (
             ("cross", 1),
             Hook(residual=print),
-            "expected functions only for query, key, value, scores, weights, output",
+            "expected functions only for points among .*'query', 'key', 'value', 'scores', "
+            "'weights', 'output'",
         ),
     ],
 )

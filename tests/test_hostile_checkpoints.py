@@ -98,7 +98,7 @@ def test_what_is_true_or_false_is_nothing_else(name, value):
 @pytest.mark.parametrize("described", [None, 3, "x", [], [["d_model", 3]]])
 def test_a_configuration_from_what_is_no_dict_is_one_error(described):
     with pytest.raises(
-        ValueError, match="description of TransformerConfig has type .*; expected dict"
+        ValueError, match="description of TransformerConfig has type .*; expected a dict"
     ):
         TransformerConfig.from_dict(described)
 
@@ -162,21 +162,24 @@ PADDING = {
 }
 TRUNCATION = {"direction": "Right", "max_length": 1, "strategy": "LongestFirst", "stride": 0}
 BAD = {
-    "split": ({"pre_tokenizer": SPLIT}, "a regular expression in a tokenizer is"),
+    "split": ({"pre_tokenizer": SPLIT}, "list of regular expressions in the tokenizer is"),
     "split in a row": (
         {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [SPLIT]}},
-        "a regular expression in a tokenizer is",
+        "list of regular expressions in the tokenizer is",
     ),
-    "replace": ({"normalizer": REPLACE}, "a regular expression in a tokenizer is"),
+    "replace": ({"normalizer": REPLACE}, "list of regular expressions in the tokenizer is"),
     "replace in a row": (
         {"normalizer": {"type": "Sequence", "normalizers": [REPLACE]}},
-        "a regular expression in a tokenizer is",
+        "list of regular expressions in the tokenizer is",
     ),
-    "decoder": ({"decoder": REPLACE}, "a regular expression in a tokenizer is"),
+    "decoder": ({"decoder": REPLACE}, "list of regular expressions in the tokenizer is"),
     "padding": ({"padding": PADDING}, "padding is .*; expected null"),
     "truncation": ({"truncation": TRUNCATION}, "truncation is .*; expected null"),
-    "a model of another kind": ({"model": {"type": "x"}}, "not a tokenizer's description"),
-    "no model": ({"model": None}, "not a tokenizer's description"),
+    "a model of another kind": (
+        {"model": {"type": "x"}},
+        "the tokenizer's description cannot be read",
+    ),
+    "no model": ({"model": None}, "the tokenizer's description cannot be read"),
 }
 
 
@@ -242,7 +245,7 @@ PIECES = {"<pad>": 0, "</s>": 1, "<unk>": 2, "a": 3}
         ({**PIECES, "a": 3.0}, {}, "vocabulary has no integer id for .*; expected one"),
         ({"a": 0}, {}, "vocabulary lacks .*; expected all of"),
         ([], {}, "vocabulary is a list; expected a dict from pieces to ids"),
-        (PIECES, {}, "model is not a SentencePiece model|number of pieces in the model is 0"),
+        (PIECES, {}, "the data is not a SentencePiece model|number of pieces in the model is 0"),
     ],
 )
 @pytest.mark.parametrize("model", [b"", b"no model"])

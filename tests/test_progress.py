@@ -143,7 +143,7 @@ def test_what_is_noted_is_kept_and_the_file_is_announced_once(folder):
     said = record_exercise(Place("03", "split", 5), DAY)
     assert "\n" not in said
     assert said.startswith(
-        "(Your progress is stored in .progress.json next to the notebooks and never sent anywhere: "
+        "(Your progress is stored in .progress.json next to the notebooks and never sent anywhere. "
     )
     assert record_exercise(Place("03", "split", 5), days(2)) == ""
     assert record_answer(Place("03", "½ of “√d”?", 7), False, DAY) == ""
@@ -268,10 +268,8 @@ def test_a_damaged_or_foreign_file_gets_one_line_and_is_left(folder, content):
     (folder / FILE).write_bytes(content)
     first = record_exercise(Place("03", "split", 5))
     assert record_answer(Place("03", "Why?", 6), True) == ""
-    said = (
-        f"{folder / FILE} is damaged, or is not a record of this course, so it is left as it is. "
-    )
-    said += "Move it away or delete it to begin anew"
+    said = f"{folder / FILE} is damaged, or is not a record of this course, so it was not changed. "
+    said += "To start again, move or delete the file"
     assert first == f"(Your progress was not saved: {said})"
     for call in (
         progress.format_progress,
@@ -337,8 +335,8 @@ def test_processes_that_write_at_once_lose_nothing(folder):
 
 TABLE = """\
 lesson   exercises   quiz
-    01   –           1 of 6, 1 right the first time
-    03   2 of 5      2 of 7, 1 right the first time
+    01   –           1 of 6, 1 right on the first try
+    03   2 of 5      2 of 7, 1 right on the first try
     11   1 of 4      –
 
 To review today: 2 questions.

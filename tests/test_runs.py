@@ -149,7 +149,8 @@ def test_a_folder_with_files_of_others_is_left_as_it_is(tsv, tmp_path):
     theirs.mkdir()
     (theirs / "config.json").write_text('{"port": 8080}')
     with pytest.raises(
-        ValueError, match="holds a config.json that this package did not write; expected a folder"
+        ValueError,
+        match="contains config.json, but no translator that can be loaded; expected a valid",
     ):
         begin_run(theirs, str(tsv), **QUIET)
     assert [(p.name, p.read_text()) for p in theirs.iterdir()] == [
@@ -172,7 +173,7 @@ def test_two_runs_in_one_folder_are_one_run_and_a_refusal(tsv, tmp_path, endless
         run.train()
     later.train()
     with pytest.raises(
-        ValueError, match="has changed since this run stopped using it; resume from"
+        ValueError, match="has changed since this run stopped using it; load the run"
     ):
         run.train()
     assert About.of(Translator.load_untrained(tmp_path / "run")).steps == 2
@@ -180,7 +181,7 @@ def test_two_runs_in_one_folder_are_one_run_and_a_refusal(tsv, tmp_path, endless
 
 def test_a_run_that_fails_to_begin_lets_go_and_leaves_no_folder(tsv, tmp_path):
     tsv.write_text("no tab here\n")
-    with pytest.raises(ValueError, match="no tab; expected"):
+    with pytest.raises(ValueError, match="only one column; expected"):
         begin_run(tmp_path / "run", str(tsv), **QUIET)
     assert not (tmp_path / "run").exists()
 

@@ -142,7 +142,7 @@ def test_a_corpus_that_was_changed_in_the_cache_is_not_trained_on(tsv, tmp_path,
     assert pairs.read_bytes() != true
     capsys.readouterr()
     run = begin_run(tmp_path / "again", str(tsv), max_steps=1, **QUIET)
-    said = f"{pairs} has changed since it was stored. It is being prepared again."
+    said = f"{pairs} has changed since it was stored. The folder is being prepared again."
     assert said in capsys.readouterr().err.splitlines()
     assert pairs.read_bytes() == true
     assert run.about.data == corpus.fingerprint(list(run.splits.train))

@@ -21,7 +21,7 @@ HookFunction = Callable[[Tensor], Any]
 """A function that takes the tensor at a hook point.
 
 If it returns a tensor, the forward pass continues with that tensor. If it returns None, nothing
-changes, so the `append` method of a list also works as a hook function.
+changes. The `append` method of a list is therefore a hook function that records tensors.
 """
 
 
@@ -83,9 +83,12 @@ def apply_hooks(hooks: Sequence[Hook], point: Point, tensor: Tensor) -> Tensor:
         function = getattr(hook, point)
         changed = None if function is None else function(tensor)
         if changed is not None:
-            found = tuple(changed.shape) if isinstance(changed, Tensor) else type(changed).__name__
             expected = f"None, or a tensor of shape {tuple(tensor.shape)}"
-            check(f"result of the {point} hook", found, expected, found == tuple(tensor.shape))
+            if not isinstance(changed, Tensor) or changed.shape != tensor.shape:
+                found = f"of type {type(changed).__name__}"
+                if isinstance(changed, Tensor):
+                    found = f"a tensor of shape {tuple(changed.shape)}"
+                raise ValueError(f"result of the {point} hook is {found}; expected {expected}")
             tensor = changed
     return tensor
 

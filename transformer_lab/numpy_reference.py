@@ -49,7 +49,7 @@ def check_attention(
     """Raise a ValueError if the shapes are incompatible or the mask is not boolean."""
     for name, array in (("query", query), ("key", key), ("value", value)):
         check(f"{name}.shape", array.shape, "(..., length, features)", array.ndim >= 2)
-    check("query.shape", query.shape, "at least one feature to compare", query.shape[-1] > 0)
+    check("query.shape", query.shape, "at least one feature", query.shape[-1] > 0)
     *batch, length, d_k = query.shape
     keys, d_v = key.shape[-2], value.shape[-1]
     fits = (*batch, keys, d_k)
@@ -178,7 +178,7 @@ def split_heads(
     """
     batch, length, features = x.shape
     divides = num_heads >= 1 and features % num_heads == 0
-    check("num_heads", num_heads, f"a divisor of {features}, the width to split", divides)
+    check("num_heads", num_heads, f"a divisor of {features}, the number of features", divides)
     x = x.reshape(batch, length, num_heads, features // num_heads)  # (batch, length, heads, d)
     return x.swapaxes(1, 2)  # (batch, heads, length, d)
 

@@ -1,4 +1,4 @@
-"""A trained model with its tokenizers, which translates text and can record every attention head.
+"""Translate text with a trained model and its tokenizers, and record every attention head.
 
 Lessons, runs, the lab and the command line use it.
 """
@@ -131,7 +131,10 @@ class Translator:
         sizes = (model.config.source_vocab_size, model.config.target_vocab_size)
         found = (source_tokenizer.vocab_size, target_tokenizer.vocab_size)
         if sizes != found:
-            raise ValueError(f"the tokenizers have {found} tokens; expected the model's {sizes}")
+            raise ValueError(
+                f"the tokenizers have {found} tokens; expected {sizes}, the vocabulary sizes "
+                "of the model"
+            )
         self.model = model
         self.source_tokenizer = source_tokenizer
         self.target_tokenizer = target_tokenizer
@@ -166,7 +169,7 @@ class Translator:
 
         Args:
             sources: A string, or a sequence of strings.
-            beam_size: How many partial translations beam search keeps.
+            beam_size: The number of partial translations that beam search keeps.
             alpha: The exponent of the length penalty; a larger one favours longer translations.
             max_length: The maximum number of tokens in a translation; by default the source's
                 length + 50 (§6.1).
@@ -253,7 +256,7 @@ class Translator:
         sources: str | Sequence[str],
         decode: Callable[[Tensor, Tensor], list[Hypothesis]],
     ) -> list[Translation]:
-        """Translate one or more strings with a decoding function of your own.
+        """Translate one or more strings with a custom decoding function.
 
         The translations are returned in the order of the sources.
 
@@ -266,7 +269,7 @@ class Translator:
             ValueError: If a source cannot be translated, or if the model computes NaN.
         """
         fits = isinstance(sources, Iterable) and not isinstance(sources, bytes | bytearray)
-        check("sources", sources, "a text, or a list of texts", fits)
+        check("sources", sources, "a string or a list of strings", fits)
         texts = [sources] if isinstance(sources, str) else list(sources)
         encoded = [self.encode(text, number) for number, text in enumerate(texts, 1)]
         # Sentences of similar length share a batch, so that little of it is padding.
@@ -385,7 +388,7 @@ class Translator:
             hooks: Functions that read or change what passes through a layer; see
                 `capture_attention`. Without a target, they are called once for each word written,
                 and once more for the whole translation.
-            top: How many of the likeliest next tokens to record at each step.
+            top: The number of likeliest next tokens to record at each step.
             alignment: Gold links to store in the record.
             referent: Gold positions of a pronoun and its referent, to store in the record.
             label: A note on where the record comes from, to store in the record.
@@ -478,7 +481,9 @@ class Translator:
         """
         replaces = holds_translator(folder) and locate_file(folder, WEIGHTS).exists()
         if replaces and not overwrite:
-            raise ValueError(f"{folder} already holds a model; expected a folder without one")
+            raise ValueError(
+                f"{folder} already holds a model; expected another folder, or overwrite=True"
+            )
         snapshots = [f"{name}.safetensors" for name in self.snapshots(folder).values()]
         snapshots = [name for name in snapshots if is_checkpoint(folder / name)]
         known = read_description(folder).get("sha256", {}) if replaces else {}
@@ -534,7 +539,7 @@ class Translator:
             device: The device to put the model on.
 
         Raises:
-            CheckpointError: If a file is missing, damaged, or does not match the others; the
+            CheckpointError: If a file is missing or damaged, or does not match the others; the
                 message names it.
             ValueError: If a snapshot is requested, but the translator is in a single file.
         """
@@ -592,7 +597,7 @@ class Translator:
         limit. A weight file, for example, cannot hold more parameters than it has bytes.
 
         Raises:
-            CheckpointError: If a file is missing, damaged, or does not match the others; the
+            CheckpointError: If a file is missing or damaged, or does not match the others; the
                 message names it.
         """
         folder = expand_path(folder)
@@ -629,7 +634,7 @@ def read_config(
         config = TransformerConfig.from_dict(description["model"])
         check_memory(model_class(config), config, most_parameters)
     except (ValueError, KeyError, TypeError) as error:
-        raise CheckpointError(f"{path} is damaged: {error}") from error
+        raise CheckpointError(f"{path} cannot be loaded: {error}") from error
     return config
 
 

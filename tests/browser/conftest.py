@@ -78,7 +78,7 @@ class Lab:
 def browser():
     """Chromium; without one this fails under CI and skips elsewhere."""
     if find_browser() is None:
-        reason = "no browser: apt-get install chromium, or set CHROMIUM to the path of one"
+        reason = "no browser: apt-get install chromium, or set CHROMIUM to its path"
         if os.environ.get("CI") == "true":
             pytest.fail(reason)
         pytest.skip(reason)

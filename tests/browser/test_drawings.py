@@ -93,7 +93,7 @@ def test_the_sum_of_the_chosen_row_is_worked_out(visit_page, player_page):
 def test_the_steps_go_by_keyboard_and_end_where_they_end(visit_page, player_page):
     page = visit_page(player_page, reduced_motion="reduce").page
     current = page.locator("[aria-current=step]")
-    page.get_by_role("button", name="One step on").focus()
+    page.get_by_role("button", name="One step forward").focus()
     seen = [current.inner_text()]
     for key in ["ArrowRight"] * 6 + ["ArrowLeft"]:
         page.keyboard.press(key)
@@ -147,7 +147,7 @@ def test_a_quiz_answers_and_counts_first_choices(visit_page, tmp_path):
     expect(replies.nth(0)).to_have_text("Right. Text is text.")
     expect(page.locator(".standing")).to_be_empty()
     page.get_by_label("b", exact=True).check()
-    expect(page.locator(".standing")).to_have_text("1 of 2 right at the first choice.")
+    expect(page.locator(".standing")).to_have_text("1 of 2 right on the first try.")
 
 
 def test_without_scripts_the_words_and_folded_answers_are_there(visit_page, tmp_path):

@@ -833,7 +833,7 @@ def test_each_thing_to_try_begins_where_it_can_be_tried(visit_page, guided_page)
 
 def test_a_thing_to_try_can_be_set_up_again(visit_page, guided_page):
     page = visit_page(guided_page).page
-    again = page.get_by_role("button", name="Bring back the sentence and the changes for this")
+    again = page.get_by_role("button", name="Restore the sentence and the changes that this step")
     expect(again).to_be_hidden()
     page.get_by_role("button", name="Next thing to try").click()
     open_head(page, f"finds the noun ({NOUN_FINDER})")

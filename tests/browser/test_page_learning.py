@@ -493,8 +493,8 @@ def test_a_tensor_that_does_not_fit_is_named(learn, change, message):
         ({"d_ff": 30}, {}, "d_ff is 30; expected a multiple of 4"),
         ({"norm": "first"}, {}, 'norm is "first"; expected "post" or "pre" or "none"'),
         ({"tie_target_output": False}, {}, "tie_target_output is false; expected true"),
-        ({}, {"warmup": 0}, "warmup is 0; expected a whole number from 1"),
-        ({}, {"smoothing": 1}, "smoothing is 1; expected a number from 0 to below 1"),
+        ({}, {"warmup": 0}, "warmup is 0; expected an integer of at least 1"),
+        ({}, {"smoothing": 1}, "smoothing is 1; expected a number of at least 0 and less than 1"),
         ({}, {"peak": None}, "peak is null; expected a number above 0"),
     ],
 )  # fmt: skip

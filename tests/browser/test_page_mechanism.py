@@ -208,7 +208,7 @@ def test_the_mistake_ends_where_its_button_is_out_of_sight(draw):
     at.step(4).click()
     at.root.get_by_role("button", name="reshape alone").click()
     at.step(3).click()
-    at.root.get_by_role("button", name="One step on").click()
+    at.root.get_by_role("button", name="One step forward").click()
     expect(at.root.locator(".said")).not_to_contain_text("The mistake")
     expect(at.root.get_by_role("button", name="reshape, then swap")).to_have_attribute(
         "aria-pressed", "true"
@@ -254,7 +254,9 @@ def test_each_place_reads_one_word_and_is_asked_for_the_next(draw):
     for place, (read, asked) in enumerate(
         zip(record.target_tokens, record.written_tokens, strict=True)
     ):
-        expect(at.root.locator("output")).to_have_text(f"{place}: reads {read}, is asked {asked}")
+        expect(at.root.locator("output")).to_have_text(
+            f"{place}: reads {read}, is asked for {asked}"
+        )
         assert at.root.locator(".strip .lit").all_inner_texts() == [read, asked]
         at.page.keyboard.press("ArrowRight")
     at.step(5).click()

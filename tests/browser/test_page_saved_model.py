@@ -145,7 +145,7 @@ def test_the_page_reads_what_python_has_saved_to_the_bit(saved, tmp_path, change
         assert torch.equal(tensor, weights[name]), name
 
 
-PARTS = "; expected all of the paper's parts, because Python's model has them"
+PARTS = "; expected all of the paper's parts, because the model in Python has them"
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ PARTS = "; expected all of the paper's parts, because Python's model has them"
          f"this model was trained without a causal mask and the division by √d_k{PARTS}"),
         ({"norm": "none"}, "", f"this model was trained without layer norm{PARTS}"),
         ({}, "const { at } = parameters.named.get('output.bias'); memory.values[at + 1] = NaN",
-         "output.bias has NaN or infinity; expected finite numbers"),
+         "output.bias contains NaN or infinity; expected finite numbers"),
         ({"source_vocab_size": 14}, "",
          "source_vocab_size is 14; expected 13, as many as the tokenizer has tokens"),
     ],

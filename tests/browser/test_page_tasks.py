@@ -256,14 +256,14 @@ def test_a_task_that_runs_out_of_pairs_says_how_many_there_are(ask, options, siz
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"sizes": {"train": 0}}, r"train is 0; expected a whole number from 1 to 100000"),
-        ({"sizes": {"test": 0.5}}, r"test is 0\.5; expected a whole number from 1 to 10000"),
-        ({"seed": -1}, r"seed is -1; expected a whole number from 0 to 2147483647"),
+        ({"sizes": {"train": 0}}, r"train is 0; expected an integer from 1 to 100000"),
+        ({"sizes": {"test": 0.5}}, r"test is 0\.5; expected an integer from 1 to 10000"),
+        ({"seed": -1}, r"seed is -1; expected an integer from 0 to 2147483647"),
         ({"options": {"length": 3}}, r"no option length; expected shortest, longest, letters"),
         ({"name": "dates", "options": {"year": 1}}, r"dates has no option year; expected none"),
-        ({"options": {"longest": 51}}, r"longest is 51; expected a whole number from 1 to 50"),
-        ({"options": {"shortest": 10}}, r"shortest is 10; expected a whole number from 1 to 9"),
-        ({"options": {"letters": 27}}, r"letters is 27; expected a whole number from 2 to 26"),
+        ({"options": {"longest": 51}}, r"longest is 51; expected an integer from 1 to 50"),
+        ({"options": {"shortest": 10}}, r"shortest is 10; expected an integer from 1 to 9"),
+        ({"options": {"letters": 27}}, r"letters is 27; expected an integer from 2 to 26"),
         (
             {"options": {"shortest": 1, "longest": 3, "letters": 2}},
             r"Found 14 different pairs; expected at least 20\.",

@@ -766,7 +766,7 @@ def test_a_model_that_python_has_not_got_is_not_saved_and_the_page_says_why(play
     opened.button("Save the model as a file").click()
     expect(opened.page.get_by_role("alert")).to_have_text(
         "It can't be saved: this model was trained without a causal mask; expected all of the "
-        "paper's parts, because Python's model has them."
+        "paper's parts, because the model in Python has them."
     )
     opened.wait_for("Done")
     opened.typed.fill("abc")

@@ -294,7 +294,7 @@ def test_on_a_phone_the_steps_of_a_drawing_stay_on_the_screen(read):
     drawing = page.locator(".tl-flow")
     assert drawing.bounding_box()["height"] > 700
     drawing.evaluate("drawing => drawing.scrollIntoView({ block: 'start', behavior: 'instant' })")
-    expect(drawing.get_by_role("button", name="One step on")).to_be_in_viewport(ratio=1)
+    expect(drawing.get_by_role("button", name="One step forward")).to_be_in_viewport(ratio=1)
     # And nothing is cut off at the side, which would have scrolled before.
     assert page.locator("div.content").evaluate("all => all.scrollWidth <= all.clientWidth")
 

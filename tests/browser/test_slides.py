@@ -105,7 +105,7 @@ def test_a_drawing_steps_in_its_slide_and_keys_are_shared(open_deck):
     page = open_deck("01")
     frame = slide_of(page, "player")
     here = page.url
-    frame.get_by_role("button", name="One step on").click()
+    frame.get_by_role("button", name="One step forward").click()
     current = frame.locator("[aria-current=step]")
     assert current.inner_text() == "scores"
     # Arrows are the drawing's while it has the focus; page keys are always the deck's.
@@ -136,7 +136,7 @@ def test_a_drawing_steps_in_its_slide_and_keys_are_shared(open_deck):
 def test_a_drawing_that_grows_with_its_steps_still_fits(open_deck, lesson, kind):
     page = open_deck(lesson)
     frame = slide_of(page, kind)
-    on = frame.get_by_role("button", name="One step on")
+    on = frame.get_by_role("button", name="One step forward")
     while on.is_enabled():
         on.click()
         page.wait_for_timeout(100)  # it is made smaller before the next picture on the screen

@@ -28,20 +28,24 @@ WANTED = calls(("embed", X), ("inner", Y), ("inner", X), ("norm", X + Y))
     ("got", "said"),
     [
         (calls(("embed", X)), "`inner` is never called"),
-        (calls(("embed", Y)), "what `embed` gets is not right"),
+        (calls(("embed", Y)), "The argument of `embed` is wrong"),
         (
             calls(("embed", X.T)),
-            "its shape is (5, 3), but should be (3, 5) (right, but axes 0 and 1",
+            "has shape (5, 3), but should have (3, 5). The numbers are right, but axes 0 and 1",
         ),
-        (calls(("embed", 2 * X)), "all numbers are 2 times as large"),
-        (calls(("embed", X), ("inner", Y)), "`inner` is called once, but 2 calls are needed"),
+        (calls(("embed", 2 * X)), "All numbers are 2 times what they should be"),
+        (calls(("embed", X), ("inner", Y)), "`inner` is called once, but should be called 2 times"),
         (
             calls(("embed", X), ("inner", Y), ("inner", Y)),
-            "what `inner`, in call 2, gets is not right. The calls before it get the right "
-            "arguments (embed, inner)",
+            "In call 2, the argument of `inner` is wrong. The earlier calls are right (`embed`, "
+            "`inner`)",
         ),
-        (calls(("embed", X, X)), "2 arguments instead of 1"),
-        (WANTED, "what `embed`, `inner`, `norm` get is right. Look at what comes after"),
+        (calls(("embed", X, X)), "`embed` gets 2 arguments, but should get 1"),
+        (
+            WANTED,
+            "`embed`, `inner` and `norm` get the right arguments, so look at what you do with "
+            "their results",
+        ),
     ],
 )
 def test_the_first_call_that_differs_is_named(got, said):
@@ -52,7 +56,7 @@ def test_what_gets_the_right_thing_and_gives_another_is_named_before_what_follow
     want = [Call("inner", (X,), returned=Y), Call("norm", (X + Y,))]
     got = [Call("inner", (X,), returned=1.1 * Y), Call("norm", (X + 1.1 * Y,))]
     said = find_first_wrong_call(got, want)
-    assert "what `inner` gets is right, but what it returns is not" in said
+    assert "`inner` gets the right arguments but returns a wrong result" in said
     assert "norm" not in said
 
 
@@ -60,10 +64,10 @@ def test_a_call_too_many_with_something_else_is_said_to_be_needless():
     want = calls(("inner", X), ("norm", X + Y))
     again = calls(("inner", X), ("inner", Y), ("norm", X + Y * Y))
     by_rows = calls(*(("inner", row) for row in X[:2]), ("norm", X + Y * Y))
-    assert find_first_wrong_call(again, want) == "`inner` is called twice, but once is enough"
+    assert find_first_wrong_call(again, want) == "`inner` is called twice, but one call is enough"
     assert "enough" not in find_first_wrong_call(by_rows, want)
     with_the_same = calls(("inner", X), ("inner", X), ("norm", X + Y * Y))
-    assert "what `norm` gets" in find_first_wrong_call(with_the_same, want)
+    assert "he argument of `norm` is wrong" in find_first_wrong_call(with_the_same, want)
 
 
 def test_another_layer_of_pytorch_is_named_by_its_class():
@@ -71,7 +75,7 @@ def test_another_layer_of_pytorch_is_named_by_its_class():
     got = [Call("norm", (X.T,), layer="BatchNorm1d")]
     assert find_first_wrong_call(got, want) == "`norm` is a BatchNorm1d, but should be a LayerNorm"
     assert find_first_wrong_call([Call("norm", (X,), layer="GroupNorm")], want).startswith(
-        "what `norm` gets is right"
+        "`norm` gets the right arguments"
     )
 
 
@@ -107,9 +111,11 @@ def test_what_is_no_array_is_not_compared():
     kept.record("f", [object(), X])
     assert kept.calls[0].given[0] is None
     assert find_first_wrong_call(kept.calls, calls(("f", None, X))).startswith(
-        "what `f` gets is right"
+        "`f` gets the right arguments"
     )
-    assert "is not right: argument 2" in find_first_wrong_call(kept.calls, calls(("f", None, X.T)))
+    assert "Argument 2 of `f` has shape" in find_first_wrong_call(
+        kept.calls, calls(("f", None, X.T))
+    )
 
 
 def test_what_is_kept_does_not_change_with_what_was_given():
@@ -174,4 +180,4 @@ def test_a_check_says_what_a_part_gets(wrong):
     )
     part = "`second`" if wrong == "class" else "`norm`"
     assert not verdict.right
-    assert f"what {part} gets is not right" in verdict.text
+    assert f"The argument of {part} is wrong" in verdict.text

@@ -59,7 +59,7 @@ def library_stops(x):
 def test_what_is_no_function_is_named(given, named):
     verdict = TWICE.verdict(given)
     assert not verdict.right
-    assert f"this is {named}, and not a function. Pass the function itself" in verdict.text
+    assert f"this is {named}, not a function. Pass the function itself" in verdict.text
 
 
 def test_a_check_that_is_only_looked_at_says_how_to_call_it():
@@ -105,12 +105,12 @@ def test_an_index_that_is_met_first_does_not_hide_a_known_mistake():
             "entry [1, 4] of the double is nan, but should be 18",
         ),
         (lambda x: 2 * x[:2], "the double has shape (2,), but should have (3,)"),
-        (lambda x: (2 * x, x), "it returns 2 values, but should return 1: the double"),
+        (lambda x: (2 * x, x), "your answer returns 2 values, but should return only the double"),
         (lambda x: x > 0, "the double has dtype bool, but should have dtype float64"),
-        (nothing, "it returns None. Is there a `return`?"),
-        (in_place, "it changes x in place"),
+        (nothing, "your answer returns nothing. Is there a `return`?"),
+        (in_place, "your answer changes x in place"),
         (only_rows, "the double has shape (5, 2), but should have (2, 5)"),
-        (stops, "it stops with KeyError: 'no such word'"),
+        (stops, "your answer raises KeyError: 'no such word'"),
     ],
 )
 def test_an_answer_on_no_list_gets_the_smallest_failing_case(answer, words):
@@ -131,9 +131,9 @@ def test_the_smallest_failing_case_is_the_one_shown():
         (
             "06.shift_right",
             lambda t, b: torch.cat([t[:, :1] * 0.0 + b, t[:, :-1]], 1),
-            "whole numbers",
+            "should consist of integers",
         ),
-        ("07.layer_parameters", lambda d, f: d * d / 3, "whole numbers"),
+        ("07.layer_parameters", lambda d, f: d * d / 3, "should be an integer"),
         (
             "06.sees",
             lambda f, x: torch.stack(
@@ -156,7 +156,7 @@ def test_what_only_looks_right_is_not(name, answer, words):
 
 def test_a_module_among_the_arguments_is_named_by_its_kind():
     verdict = lesson("07").check.forward.verdict(lambda model, source, target: source)
-    assert "seen with model a Transformer, source of shape (1, 3)" in verdict.text
+    assert "seen with model (a Transformer), source of shape (1, 3)" in verdict.text
 
 
 def test_calling_a_check_prints_the_verdict_and_returns_nothing(capsys):
@@ -173,7 +173,7 @@ def test_what_an_answer_prints_appears_for_the_first_case_and_for_the_one_that_f
     assert capsys.readouterr().out == "got (3,)\nRight: doubled (2 cases).\n"
     TWICE(prints)
     first, *_, before, last = capsys.readouterr().out.splitlines()
-    assert (first, before) == ("got (3,)", "In this case your function printed:")
+    assert (first, before) == ("got (3,)", "In this case, your answer printed:")
     assert last == "got (2, 5)"
 
 
@@ -190,8 +190,8 @@ def test_numbers_of_the_notebook_in_place_of_the_arguments_are_told(monkeypatch)
     monkeypatch.setitem(globals(), "Q", np.ones((3, 5)))
     for answer in (lambda q: Q * 2, lambda q: np.array([Q[0] for _ in range(2)])):  # noqa: F821
         assert (
-            "it reads `Q`, which was made elsewhere in the notebook, and never its argument `q`"
-            in (TWICE.verdict(answer).text)
+            "your answer reads `Q`, which was made elsewhere in the notebook, but not its "
+            "argument `q`" in TWICE.verdict(answer).text
         )
     for answer in (lambda q: q * Q.mean(), lambda q: [one + 0 for one in [q]]):  # noqa: F821
         assert "made elsewhere" not in TWICE.verdict(answer).text
@@ -224,7 +224,7 @@ def test_a_size_of_0_explains_no_factor():
         verified="counted",
     )
     text = counts.verdict(lambda n, more: 6 * n * (more + 1) * (n + 1)).text
-    assert "for which there are no words" not in text
+    assert "this check cannot say in what way" not in text
     assert "the result" in text
 
 
@@ -242,7 +242,7 @@ def test_a_size_of_0_explains_no_factor():
             lambda x: lambda: 2 * x,
             "the double is a function, but should be an array of shape (3,)",
         ),
-        (lambda x: [2.0, {1: 2}, 4.0], "it returns a list of 3 items"),
+        (lambda x: [2.0, {1: 2}, 4.0], "your answer returns a list of 3 items"),
         (lambda x: np.array([{1: 2}, 2.0]), "the double contains a dict, but should be an array"),
         (lambda x: (None,), "the double is None. Is there a `return`?"),
         (lambda x: np.array([[1, 2], [3, None]], dtype=object), "the double contains None"),
@@ -272,7 +272,10 @@ def test_a_result_named_by_a_clause_is_singular():
 def test_a_dict_in_the_place_of_several_results_is_told_how_many_are_asked():
     size = lesson("14").check.attention_size
     text = size.verdict(lambda *given: dict(zip("ab", size.reference(*given), strict=True))).text
-    assert "it returns a dict, but should return 2 values: d_k, the parameters" in text
+    assert (
+        "your answer returns a dict, but should return 2 values: d_k, the number of parameters"
+        in text
+    )
 
 
 def test_one_of_several_results_that_is_none_lacks_no_return():
@@ -282,7 +285,7 @@ def test_one_of_several_results_that_is_none_lacks_no_return():
     text = halves.verdict(lambda x: (2 * x, None)).text
     assert "the numbers are None, but should be an array of shape (3,)" in text
     assert "return`" not in text
-    assert "it returns None. Is there a `return`?" in halves.verdict(nothing).text
+    assert "your answer returns nothing. Is there a `return`?" in halves.verdict(nothing).text
 
 
 def test_a_layer_without_a_return_is_asked_for_one():
@@ -302,11 +305,12 @@ def test_whoever_changes_what_the_sub_layer_gave_may_change_x():
 
     verdict = check_named("05.add_norm").verdict(add_norm)
     assert not verdict.right
-    assert "it changes x in place" in verdict.text
+    assert "your answer changes x in place" in verdict.text
 
 
 def test_lists_of_tensors_are_shown_by_their_kind():
     verdict = lesson("10b").check.reordered.verdict(lambda cache, parents: cache)
     assert (
-        "cache a list of 1 item (a tuple of 2 items (a tensor of shape (3, 2, 2, 5)" in verdict.text
+        "cache (a list of 1 item (a tuple of 2 items (a tensor of shape (3, 2, 2, 5)"
+        in verdict.text
     )

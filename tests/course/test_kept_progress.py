@@ -59,8 +59,8 @@ def test_the_first_click_says_where_answers_are_kept():
 
 def announced():
     return (
-        "(Your progress is stored in .progress.json next to the notebooks and never sent anywhere: "
-        "`progress.show()` in lesson 00 shows it.)\n"
+        "(Your progress is stored in .progress.json next to the notebooks and never sent anywhere. "
+        "To see it, run `progress.show()` in lesson 00.)\n"
     )
 
 

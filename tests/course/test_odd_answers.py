@@ -18,7 +18,7 @@ def test_an_error_shows_the_learners_own_line():
 
 def test_an_error_in_reading_says_what_was_returned():
     text = refused(lesson("10").check.beam_step, lambda beams, rows, k: ([1.0], [(1,)]))
-    assert "it returns a tuple of 2 items" in text
+    assert "your answer returns a tuple of 2 items" in text
     assert "should return a list of pairs (log-probability, ids)" in text
 
 
@@ -29,13 +29,13 @@ def test_results_in_another_order_are_named():
 
     text = refused(lesson("11").check.looks_at, turned)
     assert (
-        "it returns (its weight, the source word), but should return (the source word, its weight)"
-        in text
+        "Your answer returns (the weight, the source word), but should return (the source word, "
+        "the weight)" in text
     )
 
 
 def test_wrong_arguments_are_named():
-    assert "cannot be called with the 3 arguments" in refused(
+    assert "your answer is called with 3 arguments, which fails" in refused(
         lesson("01").check.attention, lambda q, k: q
     )
 
@@ -45,7 +45,7 @@ def test_a_default_that_is_changed_is_named():
         seen.append(1)
         return 2 * x
 
-    assert "it changes the default of seen" in refused(TWICE, remembers)
+    assert "your answer changes the default of seen" in refused(TWICE, remembers)
 
 
 CALLS = [0]
@@ -56,7 +56,7 @@ def test_a_global_that_is_changed_is_named():
         CALLS.append(1)
         return 2 * x
 
-    assert "it changes the global CALLS" in refused(TWICE, counts)
+    assert "your answer changes the global CALLS" in refused(TWICE, counts)
 
 
 def test_an_answer_that_remembers_is_refused():

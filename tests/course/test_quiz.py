@@ -120,10 +120,10 @@ def test_a_choice_is_answered_and_the_first_one_counts(small):
     assert first[2].value == "<b>Right.</b> It is less."
     second[1].value = 0
     assert second[2].value == "<b>No.</b> Look &lt;again&gt;."
-    assert standing.value == "<b>1 of 2 right at the first choice.</b>"
+    assert standing.value == "<b>1 of 2 right on the first try.</b>"
     second[1].value = 1
     assert second[2].value == "<b>Right.</b> It is more."
-    assert standing.value == "<b>1 of 2 right at the first choice.</b>"
+    assert standing.value == "<b>1 of 2 right on the first try.</b>"
 
 
 # ---------------------------------------------------------------- in words
@@ -160,7 +160,7 @@ def test_in_words_the_first_choice_counts_too(small, capsys):
     small.answer(2, "B")
     assert capsys.readouterr().out == "Right. It is more.\n"
     small.answer(1, "a")
-    assert capsys.readouterr().out == "Right. It is less.\n1 of 2 right at the first choice.\n"
+    assert capsys.readouterr().out == "Right. It is less.\n1 of 2 right on the first try.\n"
     assert small.first == {0: 0, 1: 0}
 
 
@@ -174,7 +174,7 @@ def test_a_wrong_choice_does_not_hear_which_is_right(quiz, capsys):
 
 @pytest.mark.parametrize("number", [0, 3, 99, -1, True, "1", 1.0, [1]])
 def test_a_question_that_there_is_not_is_refused(small, number):
-    expected = re.escape(f"the question is {number!r}; expected a number from 1 to 2")
+    expected = re.escape(f"question number is {number!r}; expected an integer from 1 to 2")
     for asks in (lambda: small.ask(number), lambda: small.answer(number, "a")):
         with pytest.raises(ValueError, match=f"^{expected}$"):
             asks()
@@ -281,7 +281,5 @@ def test_the_page_holds_all_questions_in_their_order(small):
     before, rest = small.page().split('">', 1)
     page = Folds(rest.split("</div>\n<style>")[0])
     assert before.startswith("<div data-quiz=")
-    assert (
-        page.sight == "Open the choice that you take: the answer to it is inside.1. 1 < 2?2. 2 < 1?"
-    )
+    assert page.sight == "Open your choice to see the reply.1. 1 < 2?2. 2 < 1?"
     assert [summary for summary, _ in page.folds] == ["a. yes", "b. no"] * 2

@@ -97,15 +97,20 @@ REFUSED = {
         TEXTS,
         ("en", "fr"),
         ("de", "es"),
-        "no column 'de': its first line reads 'en'",
+        "no column 'de' (its first line reads 'en'",
     ),
-    "no header": (TEXTS, (), ("en", "fr"), "no column 'en': its first line reads 'cat baa sleeps"),
+    "no header": (TEXTS, (), ("en", "fr"), "no column 'en' (its first line reads 'cat baa sleeps"),
     "one name": (TEXTS, ("en", "fr"), ("en", "de"), "no column 'de'"),
     "a name twice": (TEXTS, ("en", "en"), ("en", "fr"), "more than one column 'en'"),
     "one column twice": (TEXTS, ("en", "fr"), ("EN", "en"), "are the same column"),
-    "number 0": (TEXTS, (), ("0", "1"), "has 2 columns; expected 0 and 1 to be two of them"),
-    "number 3": (TEXTS, (), ("1", "3"), "has 2 columns; expected 1 and 3"),
-    "one number twice": (TEXTS, (), ("2", "02"), "has 2 columns; expected 2 and 02"),
+    "number 0": (
+        TEXTS,
+        (),
+        ("0", "1"),
+        "train.tsv cannot be used; expected two different numbers from 1 to 2",
+    ),
+    "number 3": (TEXTS, (), ("1", "3"), "cannot be used; expected two different numbers"),
+    "one number twice": (TEXTS, (), ("2", "02"), "cannot be used; expected two different"),
     "numbers first": (
         TATOEBA,
         (),
@@ -331,9 +336,9 @@ def test_what_opus_hands_out_is_read(tmp_path, packing):
         for end in ("en", "fr"):
             archive.write(tmp_path / f"Books.en-fr.{end}{packing}", f"Books.en-fr.{end}{packing}")
     assert read_pairs(path, ("fr", "en")).pairs == TURNED
-    with pytest.raises(ValueError, match="expected one table or two text files"):
+    with pytest.raises(ValueError, match="expected one table, or two text files"):
         read_pairs(path)
-    with pytest.raises(ValueError, match="expected one table or two text files"):
+    with pytest.raises(ValueError, match="expected one table, or two text files"):
         read_pairs(path, ("en", "de"))
 
 
@@ -371,9 +376,9 @@ def test_two_files_may_be_in_capitals(tmp_path, name):
 
 
 ARCHIVES = {
-    "one language twice": (("a.en", "b.en"), "expected one table or two text files"),
-    "two corpora": (("a.en", "b.fr"), "expected one table or two text files"),
-    "two parts": (("a.en", "a.fr", "b.en", "b.fr"), "expected one table or two text files"),
+    "one language twice": (("a.en", "b.en"), "expected one table, or two text files"),
+    "two corpora": (("a.en", "b.fr"), "expected one table, or two text files"),
+    "two parts": (("a.en", "a.fr", "b.en", "b.fr"), "expected one table, or two text files"),
     "capitals": (("x/A.EN", "x/A.FR"), ""),
     "Zstandard": (("a.en.zst", "a.fr.zst"), ""),
 }
@@ -402,7 +407,7 @@ def test_a_folder_leaves_no_table_out_without_a_word(tmp_path):
     assert every_pair(find_corpus(str(folder)).splits()) == sorted(PAIRS, key=str)
     path = table(folder / "en-fr" / "more.tsv", TEXTS)
     with pytest.raises(
-        ValueError, match=r"has en-fr/more.tsv, in a folder not named after a split"
+        ValueError, match=r": en-fr/more.tsv is in a subfolder not named after a split"
     ):
         find_corpus(str(folder)).splits()
     (folder / "b.json").write_text('{"en": "a", "fr": "b"}')
@@ -445,9 +450,15 @@ def test_a_folder_of_two_files_says_how_they_are_read(tmp_path):
     (tmp_path / "set").mkdir()
     two_files(tmp_path / "set", "train")
     for sides in ("", "@en,de"):
-        with pytest.raises(ValueError, match="expected --source and --target to be two of en, fr"):
+        with pytest.raises(
+            ValueError,
+            match=r"Choose two of the suffixes \(en, fr\) with --source and .* with FOLDER@",
+        ):
             find_corpus(f"{tmp_path / 'set'}{sides}").splits()
-    with pytest.raises(ValueError, match="two of its files, which end in en, fr"):
+    with pytest.raises(
+        ValueError,
+        match=r"two of the suffixes \(en, fr\) with --source and --target, or with NAME@",
+    ):
         find_corpus(f"{tmp_path / 'set' / 'train'}@en,de")
 
 
@@ -459,9 +470,11 @@ def test_json_lines_may_be_called_json(tmp_path):
 
 def test_one_of_two_files_says_how_both_are_read(tmp_path):
     stem = two_files(tmp_path)
-    with pytest.raises(ValueError, match=r"--source and --target to name two .* end in en, fr"):
+    with pytest.raises(
+        ValueError, match=r"choose two of the suffixes \(en, fr\) with --source and --target"
+    ):
         find_corpus(str(stem))
-    with pytest.raises(ValueError, match="one side of a corpus.*two of en, fr"):
+    with pytest.raises(ValueError, match=r"one side of a corpus.*two of its sides \(en, fr\)"):
         find_corpus(f"{stem}.en").splits()
 
 
@@ -507,12 +520,12 @@ def test_json_in_capitals_is_read_and_names_that_are_not_there_are_told(tmp_path
     assert read_pairs(path, ("fr", "en")).pairs == TURNED
     with pytest.raises(
         ValueError,
-        match=r"found \['en', 'fr'\], but no text in field 'source'.*--source and --target",
+        match=r"fields \['en', 'fr'\], but no text in field 'source'.*--source and --target",
     ):
         read_pairs(path)
     with pytest.raises(
         ValueError,
-        match=r"no readable pairs \(61 bad lines; the first: .*no text in field 'de'",
+        match=r"no readable pairs; .*The first bad line \(of 61\): .*no text in field 'de'",
     ):
         read_pairs(path, ("en", "de"), skip_bad=True)
 
@@ -534,19 +547,19 @@ def test_utf_16_is_refused_as_a_whole(tmp_path, encoding):
         ("a.tsv", b"a\tb\rc\td\r", r"ends its lines with \\r only.*tr '\\r' '\\n'"),
         ("a.jsonl", '{"source": "a", "target": "b"}\n'.encode("utf-16-le"), "is in UTF-16"),
         ("a.xml", b'<?xml version="1.0"?>\n<tmx/>', "is a TMX file"),
-        ("a.po", b'msgid "a"', "is a PO file.*a.po > pairs.po.*po2csv pairs.po pairs.csv"),
+        ("a.po", b'msgid "a"', "is a PO file.*a.po > unpacked.po.*po2csv unpacked.po pairs.csv"),
         ("a.xlf", b"", "is an XLIFF file"),
         ("a.xlsx", b"PK\3\4", "is a spreadsheet. Save it as CSV"),
         ("a.parquet", b"PAR1", "Put it into a folder"),
         ("a.zip", b"PK\3\4", "damaged"),
         ("a.tar.gz", gzip.compress(bytes(257) + b"ustar"), r"a tar archive.*gzip -dc .* \| tar -x"),
-        ("a.tsv.bz2", bz2.compress(b"a\tb\n"), "is bzip2; expected text"),
-        ("a.tsv.xz", lzma.compress(b"a\tb\n"), "is xz; expected text"),
-        ("a.pdf", b"%PDF-1.7\n", "is PDF; expected text"),
-        ("a.bin", b"\1" + bytes(97), "is binary; expected text"),
+        ("a.tsv.bz2", bz2.compress(b"a\tb\n"), "is a bzip2 file; expected UTF-8 text"),
+        ("a.tsv.xz", lzma.compress(b"a\tb\n"), "is an xz file; expected UTF-8 text"),
+        ("a.pdf", b"%PDF-1.7\n", "is a PDF file; expected UTF-8 text"),
+        ("a.bin", b"\1" + bytes(97), "is a binary file; expected UTF-8 text"),
         ("a.xml", b"\xef\xbb\xbf<?xml version='1.0'?>\n<xliff version='1.2'>", "is an XLIFF file"),
         ("a.xml", b"<?xml version='1.0'?>\n<resources>", "neither TMX nor XLIFF"),
-        ("a.txt", b'# x\nmsgid ""\nmsgstr ""\n', "is a PO file. To convert it: cat .*a.txt > p"),
+        ("a.txt", b'# x\nmsgid ""\nmsgstr ""\n', "is a PO file. To convert it: cat .*a.txt > u"),
     ],
 )
 def test_another_form_is_refused_with_the_way_to_convert_it(tmp_path, name, begins, message):

@@ -59,7 +59,7 @@ def test_only_a_line_feed_ends_a_line(written):
 
 
 BAD_LINES = {
-    b"no tab at all": "the line has no tab; expected a sentence, a tab",
+    b"no tab at all": "the line has only one column; expected a sentence and its translation, with a tab",
     b"source\t": "one side is empty",
     b" \ttarget": "one side is empty",
     b"": "the line is blank",
@@ -478,7 +478,7 @@ def test_a_file_of_somebody_elses_is_no_cache_and_stays(apt, tmp_path):
     apt.gives(lists())
     path = tmp_path / "debian-fr.tsv"
     path.write_text("mine\tà moi\n")
-    with pytest.warns(UserWarning, match=r"cannot be written \(this package did not write it\)"):
+    with pytest.warns(UserWarning, match=r"cannot be written \(the file is from another program\)"):
         assert debian("fr", cache_folder=tmp_path).train
     assert path.read_text() == "mine\tà moi\n"
 
@@ -495,7 +495,7 @@ def test_an_interrupted_write_leaves_nothing(monkeypatch, tmp_path):
 
 def assert_names_the_world(error: pytest.ExceptionInfo[CorpusUnavailable]) -> None:
     assert "\n" not in str(error.value)
-    assert "--corpus world" in str(error.value)
+    assert "The corpus `world` needs neither" in str(error.value)
 
 
 def test_without_apt_the_error_names_the_default(apt, tmp_path):

@@ -109,7 +109,7 @@ def test_bad_rows_of_a_part_of_its_own_are_counted(tmp_path):
     folder = saved(tmp_path / "set", train=PAIRS, test=[*CLEAN[3:5], Pair("one", "")])
     splits = find_corpus(f"{folder}@en,fr").splits(skip_bad=True)
     assert splits.test == CLEAN[3:5]
-    assert "1 bad, in validation and test" in splits.said
+    assert "1 bad in validation and test" in splits.said
 
 
 def test_a_folder_is_found_again_from_elsewhere_and_its_place_is_not_told(tmp_path, monkeypatch):
@@ -144,7 +144,7 @@ def test_a_row_without_a_side_is_named_or_left_out(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (None, r"has \['en', 'fr'\]; expected two of them in --source and --target"),
+        (None, r"\['en', 'fr'\], but none were chosen; expected two of these as --source"),
         (("en", "de"), r"columns is \('en', 'de'\); expected two of \['en', 'fr'\]"),
     ],
 )
@@ -155,7 +155,9 @@ def test_languages_that_are_not_there_are_an_error(tmp_path, columns, message):
 
 
 def test_a_dataset_without_train_is_an_error(tmp_path):
-    with pytest.raises(ValueError, match=r"splits is \['test'\]; expected 'train' among them"):
+    with pytest.raises(
+        ValueError, match=r"list of splits in .* is \['test'\]; expected 'train' among them"
+    ):
         open_hub_dataset(saved(tmp_path / "set", test=PAIRS), ("en", "fr"))
 
 
@@ -167,7 +169,7 @@ def test_what_cannot_be_had_is_one_error(monkeypatch):
         raise ConnectionError("no network")
 
     monkeypatch.setattr(datasets, "load_dataset_builder", nowhere)
-    message = "wmt14/de-en cannot be opened by the package datasets: no network"
+    message = "wmt14/de-en cannot be opened with the package `datasets`: no network"
     with pytest.raises(ValueError, match=message):
         find_corpus("stream:wmt14/de-en@en,de").splits()
     assert asked == [("wmt14", "de-en")]  # without a network there is nothing else to try

@@ -268,7 +268,9 @@ def test_one_source_with_two_targets_is_an_error():
     def unsure(draw: random.Random):
         return "01/02/2021", draw.choice(["2021-01-02", "2021-02-01"])
 
-    with pytest.raises(ValueError, match=r"the earlier target for '01/02/2021'"):
+    with pytest.raises(
+        ValueError, match=r"the target that the same source, '01/02/2021', had before"
+    ):
         draw_pairs(unsure, 2)
 
 
@@ -288,7 +290,7 @@ def test_digits_matter_where_they_are_most_of_what_differs():
     "pair", [("a\tb", "c"), ("a", "b\nc"), ("a", "b\r"), ("", "b"), ("a", "  "), ("a", 7)]
 )
 def test_a_side_that_does_not_fit_into_a_line_is_named(tmp_path, pair):
-    with pytest.raises(ValueError, match=r"of pair 2 is .*; expected a non-empty text"):
+    with pytest.raises(ValueError, match=r"of pair 2 is .*; expected a non-empty string"):
         write_pairs(tmp_path / "pairs.tsv", [Pair("one", "un"), Pair(*pair)])
     assert not any(tmp_path.iterdir())
 

@@ -101,8 +101,8 @@ def test_what_is_left_out_is_counted_by_its_reason(tmp_path, capsys):
     splits = kept(tmp_path / "a", [*good, *bad, good[7], Pair("one", " ".join(["neuf"] * 9))])
     said = capsys.readouterr().err.splitlines()[-1]
     assert said == (
-        "these: 57 pairs; left out: 2 bad, 1 repeated, 2 with more than 250 words, or a word of more "
-        "than 1000 letters, 1 with more than 9 times as many words on one side as on the other"
+        "these: 57 pairs; left out: 2 bad, 1 repeated, 2 with more than 250 words or a word of "
+        "more than 1000 letters, 1 with more than 9 times as many words on one side as on the other"
     )
     assert len(splits.train) + len(splits.validation) + len(splits.test) == 51
     kept(tmp_path / "a", [])  # it is not read again, and says the same
@@ -120,9 +120,7 @@ def test_what_a_corpus_holds_out_itself_is_not_trained_on(tmp_path):
 
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_too_few_pairs_are_an_error_and_leave_nothing_that_counts(tmp_path, count):
-    with pytest.raises(
-        ValueError, match=f"number of different sources in these is {count}; expected"
-    ):
+    with pytest.raises(ValueError, match=f"these has only {count} different sources; expected"):
         kept(tmp_path / "a", numbered(50)[:count])
     assert not is_whole(tmp_path / "a")
 
@@ -284,7 +282,7 @@ def test_what_is_not_as_it_was_made_is_prepared_again_and_said_to_be(
                 line for line in capsys.readouterr().err.splitlines() if "prepared again" in line
             ]
             was_finished = path.parent.joinpath("about.json") != path or damage != Path.unlink
-            assert said == [f"{error.value} It is being prepared again."] * was_finished
+            assert said == [f"{error.value}. The folder is being prepared again."] * was_finished
             assert all_made(tmp_path / "a") == whole[1]
             assert "prepared again" not in capsys.readouterr().err
             shutil.rmtree(tmp_path / "a")
@@ -328,11 +326,13 @@ def test_no_description_is_believed_that_was_not_written_here(whole, tmp_path, n
         folder = folders(tmp_path / "a")[number]
         about = folder / "about.json"
         about.write_bytes(odd_descriptions((original / "about.json").read_bytes())[name])
-        said = f"{about} is damaged, or was written by another program."
+        said = f"{about} is damaged, or was written by another program"
         with pytest.raises(ValueError, match=re.escape(said)):
             verify_folder(folder)
         assert all_made(tmp_path / "a") == whole[1]
-        assert f"{said} It is being prepared again." in capsys.readouterr().err.splitlines()
+        assert (
+            f"{said}. The folder is being prepared again." in capsys.readouterr().err.splitlines()
+        )
         shutil.rmtree(tmp_path / "a")
 
 

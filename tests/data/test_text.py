@@ -43,24 +43,26 @@ def test_what_the_translator_refuses_the_readers_refuse(translator, tmp_path, te
         table.write_text(f"the cat\tun\n{text}\tdeux\ntrois\t{text}\n", encoding="utf-8")
         assert read_pairs(table, skip_bad=True).left_out == 2
         with pytest.raises(
-            ValueError, match=r"line 2: .*\(to leave bad lines out: skip_bad=True, or --skip-bad"
+            ValueError,
+            match=r"line 2: .*\. To leave out bad lines, use --skip-bad, or skip_bad=True",
         ):
             read_pairs(table)
 
 
 @pytest.mark.parametrize("value", NOT_TEXT, ids=repr)
 def test_what_is_no_text_is_one_error(translator, value, as_users_run_it):
-    with pytest.raises(ValueError, match=r"line 7 is .* of type .*; expected text"):
+    with pytest.raises(ValueError, match=r"line 7 is .* of type .*; expected a string"):
         check_visible_text("line 7", value)
     with pytest.raises(ValueError, match="source is"):
         translator.translate([value])
-    with pytest.raises(ValueError, match="no text in field 'fr'"):
+    fault = "no text in field 'fr'" if value is None else "field 'fr' has a value of type"
+    with pytest.raises(ValueError, match=f"{fault}.*; expected text in the fields"):
         pair_from_row({"en": "the cat", "fr": value}, ("en", "fr"), "row 1")
 
 
 @pytest.mark.parametrize("value", [None, b"the cat"])
 def test_sources_that_are_no_texts_are_named(translator, value, as_users_run_it):
-    with pytest.raises(ValueError, match="sources is .*; expected a text, or a list of texts"):
+    with pytest.raises(ValueError, match="sources is .*; expected a string or a list of strings"):
         translator.translate(value)
 
 

@@ -119,13 +119,13 @@ def test_json_brings_back_the_same_tokenizer(kind, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "not a tokenizer"),
-        ("[]", "not a tokenizer"),
-        ('{"kind": "word"}', "not a tokenizer"),
-        ('{"kind": "word", "words": [], "joined": [null, false]}', "expected a text"),
-        ('{"kind": "word", "words": ["a", 7], "joined": []}', "word is 7; expected a text"),
+        ("{", "description cannot be read"),
+        ("[]", "description cannot be read"),
+        ('{"kind": "word"}', "description cannot be read"),
+        ('{"kind": "word", "words": [], "joined": [null, false]}', "expected a string"),
+        ('{"kind": "word", "words": ["a", 7], "joined": []}', "word is 7; expected a string"),
         ('{"kind": "morse"}', "kind is 'morse'; expected 'word', 'bpe' or 'sentencepiece'"),
-        ('{"kind": "bpe", "tokenizer": {"model": 3}}', "not a tokenizer"),
+        ('{"kind": "bpe", "tokenizer": {"model": 3}}', "description cannot be read"),
     ],
 )
 def test_a_description_that_does_not_fit_is_refused(text, message):
@@ -139,5 +139,7 @@ def test_a_vocabulary_smaller_than_all_bytes_is_refused():
 
 
 def test_a_word_twice_is_refused():
-    with pytest.raises(ValueError, match="a word twice"):
+    with pytest.raises(
+        ValueError, match="words contains .the. more than once; expected different words"
+    ):
         WordTokenizer(["the", "the"])

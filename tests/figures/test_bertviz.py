@@ -47,7 +47,7 @@ def test_one_kind_alone_has_its_own_tokens(kind):
 
 def test_what_bertviz_would_draw_wrongly_is_refused():
     with pytest.raises(
-        ValueError, match=r"number of heads in each layer is .* use kind= to draw only one"
+        ValueError, match=r"number of heads in each layer is .* Use kind= to draw only one"
     ):
         head_view(make_record())
     with pytest.raises(ValueError, match=r"number of heads in each layer is"):
@@ -62,7 +62,7 @@ def test_a_layer_with_another_number_of_heads_is_refused():
 
 def test_a_kind_that_is_not_there_is_refused():
     record = make_record(target=(), written=(), decoder=(), cross=())
-    with pytest.raises(ValueError, match="kind is 'cross'; expected a kind of attention"):
+    with pytest.raises(ValueError, match="record has no cross layers; expected at least one"):
         head_view(record, kind="cross")
 
 

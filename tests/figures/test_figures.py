@@ -144,9 +144,9 @@ def test_bars_show_each_row_on_one_scale(weights):
         ({"keys": KEYS[1:]}, r"len\(keys\) is 6; expected 7"),
         (
             {"weights": np.full((5, 7), 2.0)},
-            r"range of weights is \(2.0, 2.0\); expected .* 0 to 1",
+            r"\(minimum, maximum\) of weights is \(2.0, 2.0\); expected both from 0 to 1",
         ),
-        ({"weights": np.full((5, 7), np.nan)}, "range of weights is"),
+        ({"weights": np.full((5, 7), np.nan)}, r"\(minimum, maximum\) of weights is"),
         (
             {"queries": "abcde"},
             "queries is one string, 'abcde'; expected a list with one string for each",
@@ -172,7 +172,7 @@ def test_bars_name_what_does_not_fit(weights, as_users_run_it):
     with pytest.raises(ValueError, match=r"len\(labels\) is 1; expected 5"):
         weight_bars(weights, ["one"], KEYS)
     with pytest.raises(
-        ValueError, match=r"parts is .* expected 5 of \['query', .* one for each row"
+        ValueError, match=r"parts is .* expected 5 names, one for each row, all from \['query'"
     ):
         weight_bars(weights, QUERIES, KEYS, parts=["query"])
 
@@ -194,7 +194,7 @@ def test_show_gives_the_picture_its_words_wherever_it_is_read(weights, shown):
 
 @pytest.mark.parametrize("alt", ["", "  "])
 def test_a_picture_without_words_is_refused(alt, weights):
-    with pytest.raises(ValueError, match=r"alt is .* expected a text"):
+    with pytest.raises(ValueError, match=r"alt is .* expected a description"):
         picture(attention_heatmap(weights, QUERIES, KEYS), alt)
 
 
@@ -326,8 +326,8 @@ def test_a_cell_that_may_not_be_seen_is_no_weight(weights):
             np.tri(5, 7, 2, dtype=int),
             "mask.dtype is .*int.*; expected bool, where True means 'may attend'",
         ),
-        ([[True] * 7] * 5, "mask.dtype is <class 'list'>; expected bool"),
-        (np.zeros((5, 7), dtype=bool), "largest weight under the mask is .* expected 0"),
+        ([[True] * 7] * 5, "mask is of type list; expected an array of dtype bool"),
+        (np.zeros((5, 7), dtype=bool), "largest weight on a masked key is .* expected 0"),
     ],
 )
 def test_a_mask_that_does_not_fit_is_named(mask, message, weights, as_users_run_it):

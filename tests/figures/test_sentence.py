@@ -142,18 +142,18 @@ ROWS = [Words(CAT, "key"), Words(["sat"], "query")]
     [
         (Panel([]), "number of rows in a panel is 0; expected at least 1"),
         (Panel([Words([])]), "number of words in row 0 is 0; expected at least 1"),
-        (Panel([Words(CAT, start=-1)]), "start of row 0 is -1; expected a finite number, at"),
+        (Panel([Words(CAT, start=-1)]), "start of row 0 is -1; expected a finite number of at"),
         (Panel([Words(CAT, start=float("nan"))]), "start of row 0 is nan; expected a finite"),
         (Panel([Words(CAT, "keys")]), "part of row 0 is 'keys'; expected one of"),
         (Panel([Words(CAT, ["key"])]), "number of parts in row 0 is 1; expected 3"),
         (Panel([Words(CAT, notes=["1"])]), "number of notes in row 0 is 1; expected 0 or 3"),
         (Panel([Words(CAT, covered=[3])]), r"covered in row 0 is \[3\]; expected positions from"),
-        (Panel(ROWS, [Arrows([[1.0, 0.0, 0.0]], lower=1)]), "lower is 1; expected 0 to 0"),
+        (Panel(ROWS, [Arrows([[1.0, 0.0, 0.0]], lower=1)]), "lower is 1; expected the index of a"),
         (Panel(ROWS, [Arrows(np.ones((3, 1)))]), r"shape of weights is \(3, 1\); expected \(1, 3\)"),
         (Panel(ROWS, [Arrows([[1.5, 0.0, 0.0]])]), "weights is .* expected numbers from 0 to 1"),
         (
             Panel(ROWS, [Arrows([[1.0, 0.0, 0.0]], labels=[["a"]])]),
-            r"number of labels in each line is \[1\]; expected 3 in each of 1 lines",
+            r"labels has lists of lengths \[1\]; expected \[3\], a label for each weight",
         ),
         (
             Panel([Words(CAT, covered=[0]), ROWS[1]], [Arrows([[1.0, 0.0, 0.0]])]),

@@ -131,7 +131,7 @@ def test_a_large_map_names_its_surest_rows():
 
 def test_hidden_cells_are_counted():
     mask = np.tri(3, dtype=bool)
-    assert "3 grey cells" in read_alt_text(
+    assert "The mask hides 3 cells" in read_alt_text(
         attention_heatmap(WEIGHTS * mask, WORDS, WORDS, mask=mask)
     )
 

@@ -103,7 +103,7 @@ def test_a_weight_that_is_not_there_is_named(file, name, shape, message):
 @pytest.mark.parametrize("number", [np.nan, np.inf])
 def test_numbers_that_are_none_are_refused(file, number):
     file.write_bytes(written([("b", FLOATS, (1, 3), struct.pack("<3f", 1, number, 2))]))
-    with pytest.raises(ValueError, match="b holds NaN or infinity"):
+    with pytest.raises(ValueError, match="b contains NaN or infinity"):
         MarianFile(file).array("b", 3)
     bad_scale = ("W", INTEGERS, (5, 3), WHOLE.tobytes() + struct.pack("<f", 0.0))
     file.write_bytes(written([bad_scale]))
@@ -122,16 +122,14 @@ def test_a_shortlist_is_the_frequent_words_and_each_words_own(tmp_path):
     with pytest.raises(ValueError, match=r"number of bytes in .* is 99; expected 100"):
         Shortlist(path)
     path.write_bytes(bytes(200))
-    with pytest.raises(ValueError, match="start of .* is"):
+    with pytest.raises(ValueError, match="magic number of .* is"):
         Shortlist(path)
 
 
 def test_what_is_no_folder_and_no_pair_is_refused(tmp_path):
     with pytest.raises(ValueError, match=r"pair_or_folder is 'en-xx'; expected a model's folder"):
         load_bergamot("en-xx")
-    with pytest.raises(
-        ValueError, match=r"model\.\*\.bin files in .* is \[\]; expected exactly one"
-    ):
+    with pytest.raises(ValueError, match=r"has 0 matches for model\.\*\.bin; expected exactly one"):
         load_bergamot(tmp_path)
 
 
@@ -146,15 +144,24 @@ WEIGHT = ("W", INTEGERS, (5, 3), WHOLE.tobytes() + struct.pack("<f", SCALE))
         (("W", FLOATS, (-1, -3), bytes(12)), r"shape of W is \(-1, -3\); expected one or more"),
         (
             ("W", INTEGERS, (5, 3), WHOLE.tobytes()),
-            "number of bytes in W is 15; expected 19 for its shape",
+            "number of bytes in W is 15; expected at least 19 for its shape",
         ),
-        (("W", INTEGERS, (5, 3), b""), "number of bytes in W is 0; expected 19 for its shape"),
+        (
+            ("W", INTEGERS, (5, 3), b""),
+            "number of bytes in W is 0; expected at least 19 for its shape",
+        ),
         (
             ("W", INTEGERS, (2**31 - 1,) * 4, bytes(99)),
-            "number of bytes in W is 99; expected 21,267",
+            "number of bytes in W is 99; expected at least 21,267",
         ),
-        (("W", FLOATS, (2**31 - 1,) * 2, bytes(99)), "number of bytes in W is 99; expected 18,446"),
-        (("b", FLOATS, (1, 3), bytes(11)), "number of bytes in b is 11; expected 12 for its shape"),
+        (
+            ("W", FLOATS, (2**31 - 1,) * 2, bytes(99)),
+            "number of bytes in W is 99; expected at least 18,446",
+        ),
+        (
+            ("b", FLOATS, (1, 3), bytes(11)),
+            "number of bytes in b is 11; expected at least 12 for its shape",
+        ),
         (WEIGHT, "number of different names is 1; expected 2"),
         (("W\n\033[2J", *WEIGHT[1:]), "name of a weight is .*; expected printable characters"),
     ],
@@ -216,7 +223,7 @@ def test_a_source_word_that_a_shortlist_lacks_and_a_file_that_is_none_are_refuse
         with pytest.raises(ValueError, match=f"source id is {wrong}; expected 0 to 2"):
             Shortlist(path).allowed_ids([wrong])
     for missing in (tmp_path, tmp_path / "none"):
-        with pytest.raises(ValueError, match="path is .*; expected a shortlist file"):
+        with pytest.raises(ValueError, match="path is .*; expected an existing file"):
             Shortlist(missing)
 
 
@@ -360,7 +367,9 @@ def test_a_file_that_says_its_sizes_and_holds_no_weights_is_refused(small):
     large = {"dim-emb": 2**13, "transformer-dim-ffn": 2**15, "transformer-heads": 8}
     folder, before = small([], **large, **{"enc-depth": 24}), resident()
     assert (folder / "model.some.bin").stat().st_size < 800
-    with pytest.raises(ValueError, match="number of parameters is .*; expected at most 8,193, as"):
+    with pytest.raises(
+        ValueError, match="number of parameters is .*; expected at most 8,193, which is all"
+    ):
         load_bergamot(folder, device="cpu")
     assert resident() < before + 50_000_000
 
@@ -379,7 +388,7 @@ def test_pieces_that_are_none_are_one_error(small, pieces, content):
     kept = pieces[:-100] if content == "cut" else content
     (folder / "vocab.some.spm").write_bytes(kept)
     with pytest.raises(
-        ValueError, match=r"vocab\.some\.spm: (model is|number of pieces in the model is 0)"
+        ValueError, match=r"vocab\.some\.spm: (the data is not|number of pieces in the model is 0)"
     ) as error:
         load_bergamot(folder, device="cpu")
     assert "\n" not in str(error.value)

@@ -113,7 +113,7 @@ def test_writing_draws_no_random_numbers(model):
     [
         (
             {"norm": "pre"},
-            "tie_source_target is False; expected True for a shared vocabulary, as in Pegasus",
+            r"tie_source_target is False; expected True \(one shared vocabulary\), as in Pegasus",
         ),
         (
             {"norm": "pre", "positions": "learned"},

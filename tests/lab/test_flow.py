@@ -120,7 +120,11 @@ def test_the_shapes_are_told(drawn):
     ("changes", "sentence", "words"),
     [
         ({"norm": "pre"}, SENTENCE, "norm is 'pre'; expected 'post'"),
-        ({"num_decoder_layers": 0}, SENTENCE, r"layers is \(2, 0\)"),
+        (
+            {"num_decoder_layers": 0},
+            SENTENCE,
+            r"\(num_encoder_layers, num_decoder_layers\) is \(2, 0\)",
+        ),
         (
             {"max_length": 30},
             " ".join(["cat"] * 9),

@@ -109,18 +109,21 @@ def test_an_address_says_what_is_open_and_changed_at_first(fake):
 @pytest.mark.parametrize(
     ("start", "message"),
     [
-        ("head=c9.1", r"start contains the heads \['c9.1'\]; expected heads that the model has"),
-        ("row=6", "row of start is '6'; expected a whole number below 6"),
-        ("row=two", "row of start is 'two'"),
-        ("s=a+cat", r"start contains the fields \['s'\]; expected only"),
-        ("a-mute=c1.1", "start contains the fields"),
-        ("mute=e9.1", "start contains the heads"),
-        ("point=c1.1:0", "point of start is 'c1.1:0'; expected head:query:key:share"),
-        ("point=c1.1:0:1:2", "point of start is 'c1.1:0:1:2'; expected .* share from 0 to 1"),
+        (
+            "head=c9.1",
+            r"start names the head c9.1, which the model does not have; the last of",
+        ),
+        ("row=6", "row in start is '6'; expected an integer from 0 to 5"),
+        ("row=two", "row in start is 'two'"),
+        ("s=a+cat", r"start has the unknown field 's'; expected any of"),
+        ("a-mute=c1.1", "start has the unknown field 'a-mute'; expected any of 'also', 'head'"),
+        ("mute=e9.1", "start names the head e9.1, which the model"),
+        ("point=c1.1:0", "point in start is 'c1.1:0'; expected head:query:key:share"),
+        ("point=c1.1:0:1:2", "point in start is 'c1.1:0:1:2'; expected .* share from 0 to 1"),
         ("point=c1.1:0:6", r"point is \(0, 6\); expected .* key from 0 to 5"),
-        ("point=e1.1:6:0", r"point is \(6, 0\); expected \(query, key\) below \(6, 6\)"),
-        ("point=c1.1:6:0", "row of a point of start is 6; expected a whole number below 6"),
-        ("point=d1.1:2:3", r"point is \(2, 3\); expected a key from 0 to query"),
+        ("point=e1.1:6:0", r"point is \(6, 0\); expected query from 0 to 5, key from 0 to 5"),
+        ("point=c1.1:6:0", "row of a point in start is 6; expected an integer below 6"),
+        ("point=d1.1:2:3", r"point is \(2, 3\); expected \(query, key\) with 0 ≤ key ≤ query"),
     ],
 )
 def test_a_start_that_does_not_fit_is_one_value_error(start, message, fake, as_users_run_it):
@@ -171,12 +174,16 @@ def test_two_widgets_are_linked(link, fake):
         ("layer", 3, "layer is 3; expected 0 to 2 for kind 'cross'"),
         ("layer", -1, "layer is -1"),
         ("head", 3, "head is 3; expected 0 to 2 in cross layer 0"),
-        ("pinned", [6, 0], r"pinned is \[6, 0\]; expected \[\] or .* below \(6, 6\)"),
+        (
+            "pinned",
+            [6, 0],
+            r"pinned is \[6, 0\]; expected \[\], or .* query from 0 to 5, and a key from 0 to 5",
+        ),
         ("pinned", [0, 6], r"pinned is \[0, 6\]; expected"),
         (
             "pinned",
             [None, 3],
-            r"pinned is \[None, 3\]; expected .* key None means a whole row",
+            r"pinned is \[None, 3\]; expected .* or None for the whole row",
         ),
         ("pinned", [1], r"pinned is \[1\]; expected"),
         ("layer", "first", "an int"),
@@ -273,14 +280,14 @@ def test_a_pointed_row_becomes_a_patch_of_its_head(widget, fake, ask):
     [
         (
             {"kind": "encoder", "query": 6},
-            "point is (6, 4); expected (query, key) below (6, 6).",
+            "point is (6, 4); expected query from 0 to 5, key from 0 to 5.",
         ),
         ({"query": -1}, "point is (-1, 4); expected a query of at least 0, and a key from 0 to 5."),
         ({"key": -1}, "point is (3, -1); expected a query of at least 0, and a key from 0 to 5."),
         (
             {"kind": "decoder", "key": 5},
-            "point is (3, 5); expected a key from 0 to query, because the decoder cannot "
-            "see later words.",
+            "point is (3, 5); expected (query, key) with 0 ≤ key ≤ query, because the decoder "
+            "cannot see later words.",
         ),
         ({"layer": 3}, "layer is 3; expected 0 to 2 for kind 'cross'."),
         ({"kind": "sideways"}, "kind is 'sideways'; expected one of"),

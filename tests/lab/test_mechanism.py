@@ -76,8 +76,8 @@ def test_the_stepper_says_what_a_place_reads_and_where_it_looks():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"decoder": (3, 0)}, "layer of decoder is 3; expected 0 to 2"),
-        ({"cross": (0, 3)}, "head of cross is 3; expected 0 to 2"),
+        ({"decoder": (3, 0)}, "decoder layer is 3; expected 0 to 2"),
+        ({"cross": (0, 3)}, "cross head is 3; expected 0 to 2"),
         ({"row": 5}, "row is 5; expected 0 to 4"),
     ],
 )

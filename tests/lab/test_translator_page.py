@@ -145,17 +145,19 @@ def test_what_would_not_work_is_refused(translator, monkeypatch):
         lab(translator, ["the cat", "xyz"])
     with pytest.raises(ValueError, match=r"the model knows none of its words"):
         lab(translator, TEXTS, examples=[("xyz", "le chat")])
-    with pytest.raises(ValueError, match=r"start contains the fields \['hed'\]; expected only a-"):
+    with pytest.raises(ValueError, match=r"start has the unknown field 'hed'; expected any of 'a-"):
         lab(translator, TEXTS, start="hed=e1.2&mute=e1.1")
-    with pytest.raises(ValueError, match=r"goal contains the fields \['muted'\]; expected only "):
+    with pytest.raises(ValueError, match=r"goal has the unknown field 'muted'; expected any of "):
         lab(translator, TEXTS, prompts=[Prompt("Mute it.", "muted=e1.1", "Done.")])
     for address in ("mute=e1.4", "head=e2.1", "point=x:0:1", "a-mute=c1.1,d9.1", "tested=e0.1"):
         with pytest.raises(
             ValueError,
-            match=r"goal contains the heads \['.+'\]; .* last of each kind are e1.3, d1.3, c1.3",
+            match=r"goal names the head .+, which the model .* each kind is e1.3, d1.3, c1.3",
         ):
             lab(translator, TEXTS, prompts=[Prompt("Mute it.", address, "Done.")])
-    with pytest.raises(ValueError, match=r"start contains the heads \['e7.1'\]"):
+    with pytest.raises(
+        ValueError, match=r"start names the head e7.1, which the model does not have"
+    ):
         lab(translator, TEXTS, start="head=e7.1")
     fits = Prompt("Mute it.", "s=&mute=e1.3,c1.1&point=d1.2:0:0&tested=", "Done.")
     assert lab(translator, TEXTS, prompts=[fits]).data["prompts"][0]["goal"] == fits.goal
@@ -175,7 +177,7 @@ def test_a_model_or_tokenizer_that_a_page_cannot_run_is_sent_to_the_live_widget(
     with pytest.raises(ValueError, match=expected):
         lab(translator, TEXTS)
     monkeypatch.setattr(model_data, "MOST_PARAMETERS", 1_000)
-    expected = r"ters is [\d,]+; expected at most 1,000 in a page\. .* kernel=True"
+    expected = r"ters is [\d,]+; expected at most 1,000 for a page\. .* kernel=True"
     with pytest.raises(ValueError, match=expected):
         lab(translator, TEXTS)
     # What the refusal names is there, and takes this model.

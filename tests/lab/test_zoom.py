@@ -76,7 +76,7 @@ def test_cross_attention_stands_behind_the_decoders_own(translator):
     ("changes", "arguments", "words"),
     [
         ({"norm": "pre"}, {}, "norm is 'pre'; expected 'post'"),
-        ({"num_decoder_layers": 0}, {}, r"layers is \(2, 0\)"),
+        ({"num_decoder_layers": 0}, {}, r"\(num_encoder_layers, num_decoder_layers\) is \(2, 0\)"),
         (
             {"max_length": 30},
             {"source": " ".join(["cat"] * 17)},
@@ -97,5 +97,5 @@ def test_a_weight_that_the_mask_hides_is_named():
     shipped, sentence = Translator.load(device="cpu"), "the cat sleeps"
     later = shipped.attend(sentence).target_tokens[1]
     asked = {"head": Head("decoder", 0, 0), "query": "<bos>", "key": later}
-    with pytest.raises(ValueError, match="expected a word that '<bos>' may see"):
+    with pytest.raises(ValueError, match="expected a word that '<bos>' may attend to"):
         zoom_to_weight(shipped, sentence, **asked)

@@ -159,5 +159,5 @@ def test_linear_attention_stands_very_negative_numbers():
 
 def test_local_attention_is_self_attention():
     query, key, value = inputs(query=3, key=7)
-    with pytest.raises(ValueError, match="key is 7; expected as long as the query, 3"):
+    with pytest.raises(ValueError, match="length of key is 7; expected 3, the length of query"):
         local_attention(query, key, value, window=2)

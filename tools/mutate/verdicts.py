@@ -69,7 +69,7 @@ def verdict_on(mutant: Mutant) -> Verdict:
         exec(compile(mutant.source, "<mutant>", "exec"), place)  # noqa: S102
         return check.verdict(counted(place[solution.name]))
     except (SyntaxError, TypeError, NameError) as error:
-        return Verdict(False, f"Not yet: it stops with {type(error).__name__}")
+        return Verdict(False, f"Not yet: your answer raises {type(error).__name__}")
     finally:
         sys.settrace(kept)
 
@@ -96,9 +96,8 @@ def kind_of_help(verdict: Verdict) -> str:
         return "bare"
     first = verdict.text.split("\n")[0]
     number_only = re.search(r"(?:is|are) \S+, but should be|: all numbers differ$|differs?$", first)
-    number_only = number_only and not re.search(r": right\)|it stops with", first)  # these say more
-    is_said = (
-        "that is:" in verdict.text or ", but should " in first
-    )  # our own errors say everything
-    unexplained = "it stops with" in first and not is_said
+    # These say more.
+    number_only = number_only and not re.search(r" right\)|your answer raises", first)
+    is_said = "Why:" in verdict.text or ", but should " in first  # our own errors say everything
+    unexplained = "your answer raises" in first and not is_said
     return "bare" if number_only or unexplained else "general"

@@ -1,4 +1,4 @@
-"""Attention records (the weights of every head for one sentence), and names and scores for heads.
+"""Attention records (the weights of every head for one sentence), head names and head scores.
 
 The lab, the figures, the lessons and the evaluation code use them.
 """

@@ -30,9 +30,9 @@ from transformer_lab.model.encoder import Encoder
 
 MuteMode = Literal["zero", "mean"]
 Patch = np.ndarray | Tensor | PatchFunction
-"""Weights that replace a head's own, or a function that computes them from the head's own."""
+"""Replacement weights for a head, or a function that computes them from the head's own weights."""
 Place = tuple[Kind, int | None]
-"""A kind of layer and its index, counted from 0; None means the input of the first layer."""
+"""A kind of layer and a layer index, counted from 0; None stands for the first layer's input."""
 
 
 class HeadHook(Hook):
@@ -82,7 +82,7 @@ class HeadHook(Hook):
         if new.dtype.itemsize < 4 <= weights.dtype.itemsize:
             # In half precision, rows sum to 1 only approximately, but recorded rows have to meet a
             # tighter tolerance.
-            check_weights(f"patch of {self.kind} layer {self.layer} head {head}", as_numpy(new))
+            check_weights(f"patch for {self.kind} layer {self.layer}, head {head}", as_numpy(new))
             new = normalise_rows(new.to(weights.dtype))
         # In the decoder, no row gives weight to a later word, so the columns that are added or cut
         # off here are all zeros.
@@ -92,11 +92,11 @@ class HeadHook(Hook):
         fits = rows.size(-1) == key and (new.ndim == 2 or (new.ndim == 3 and len(new) == batch))
         if self.kind == "encoder":
             fits = fits and new.size(-2) == query
-        name = f"patch of {self.kind} layer {self.layer} head {head}"
-        expected = f"shape (query, key) or (batch, query, key) with batch={batch}, key={key}"
+        name = f"patch for {self.kind} layer {self.layer}, head {head}"
+        expected = f"(query, key) or (batch, query, key), with batch={batch}, key={key}"
         if self.kind == "encoder":
             expected += f", query={query}"
-        check(name, tuple(new.shape), expected, fits)
+        check(f"shape of the {name}", tuple(new.shape), expected, fits)
         rows = rows.to(weights)  # in the model's dtype, on its device
         check_weights(name, as_numpy(rows))
         if missing:
@@ -108,9 +108,10 @@ class HeadHook(Hook):
         """Return the weights (batch, query, key) that `function` computes from the head's own.
 
         Raises:
-            ValueError: If their shape is wrong, or one of their rows sums to neither 1 nor 0.
+            ValueError: If the new weights have the wrong shape, or one of their rows sums to
+                neither 1 nor 0.
         """
-        name = f"patch of {self.kind} layer {self.layer} head {head}"
+        name = f"patch for {self.kind} layer {self.layer}, head {head}"
         # Double precision holds coarser numbers exactly, so an untouched row comes back unchanged.
         new = np.asarray(function(own.detach().cpu().double().numpy(), start))
         check(f"shape of the {name}", new.shape, f"{tuple(own.shape)}", new.shape == own.shape)
@@ -121,12 +122,12 @@ class HeadHook(Hook):
     def mute_heads(self, heads: Float[Tensor, "batch heads query d_v"]) -> Tensor:
         """Return the heads' outputs before W_O, with the outputs of muted heads set to 0.
 
-        In mode "mean", they are set to their mean over the batch instead.
+        In mode "mean", they are set to the mean of the head's outputs over the batch instead.
         """
         if not self.mute:
             return heads
         if self.mode == "mean":
-            expected = "at least 2 for mode='mean'; use mode='zero' for a single sentence"
+            expected = "at least 2 for mode='mean'. Use mode='zero' for a single sentence"
             check("batch size", len(heads), expected, len(heads) > 1)
         heads = heads.clone()
         muted = heads[:, self.mute]
@@ -143,7 +144,8 @@ class HeadHook(Hook):
         if len(sizes) != 1:
             found = f"batches of sizes {sizes}" if sizes else "no forward pass"
             expected = (
-                "one pass in which all sentences stay in the batch; decode one sentence at a time"
+                "one pass in which no sentence leaves the batch. Run the model inside the `with` "
+                "block, and decode one sentence at a time"
             )
             raise ValueError(
                 f"{self.kind} layer {self.layer} recorded {found}; expected {expected}"
@@ -207,8 +209,8 @@ class AttentionCapture:
     ) -> AttentionRecord:
         """Return the `AttentionRecord` for row `sentence` of the batch, without padding.
 
-        The number of tokens determines how many rows and columns are kept. `facts` holds further
-        fields of the record, such as `label`.
+        The number of tokens determines how many rows and columns are kept. Further keyword
+        arguments set fields of the record, such as `label`.
         """
         source_tokens = checked_labels("source_tokens", source_tokens)
         target_tokens = checked_labels("target_tokens", target_tokens)
@@ -241,9 +243,10 @@ def capture_attention(
     """Record what every head attends to while the model runs inside the `with` block.
 
     Args:
-        model: The model, which runs as usual except that its attention is computed step by step.
-        mute: Heads whose output is set to 0 before W_O, as `Head` objects or codes such as "e2.3".
-        mode: "zero", or "mean" to set the output to its mean over the batch instead.
+        model: The model. It runs as usual, except that it computes attention step by step.
+        mute: Heads to mute before W_O, as `Head` objects or codes such as "e2.3".
+        mode: "zero" sets the output of a muted head to 0; "mean" sets it to its mean over the
+            batch.
         patch: For each head, weights that replace its own: (query, key) or (batch, query, key),
             where each row sums to 1 or is all zeros. A patch can also be a function that computes
             new weights from the head's own (see `PatchFunction`).
@@ -252,8 +255,9 @@ def capture_attention(
             layer is None, the hook's `residual` gets the vectors that enter the first layer.
 
     Yields:
-        An `AttentionCapture`. Each full pass replaces what was recorded before, while each step of
-        cached decoding adds its rows. Passes in other threads are neither recorded nor changed.
+        An `AttentionCapture`. Each full pass replaces the previous recording, while each step of
+        cached decoding adds its rows to it. Passes in other threads are neither recorded nor
+        changed.
 
     Raises:
         ValueError: If a head or layer does not exist, a patch does not fit, or this thread is
@@ -327,15 +331,18 @@ def hooked_modules(model: Transformer, hooks: Mapping[Place, Hook]) -> dict[nn.M
     found: dict[nn.Module, Hook] = {}
     for place, hook in hooks.items():
         expected = f"one of {', '.join(map(str, modules))}"
-        check("place of a hook", place, expected, isinstance(place, tuple) and place in modules)
+        check("key in hooks", place, expected, isinstance(place, tuple) and place in modules)
         check(
             f"hook at {place}", hook, "a Hook, such as Hook(scores=print)", isinstance(hook, Hook)
         )
         here = {isinstance(module, AttentionCore) for module in modules[place]}
         known = [point for point in get_args(Point) if (point != "residual") in here]
         points = [point for point in get_args(Point) if getattr(hook, point) is not None]
-        expected = f"functions only for {', '.join(known)}"
-        check(f"list of functions at {place}", points, expected, set(points) <= set(known))
+        if not set(points) <= set(known):
+            raise ValueError(
+                f"hook at {place} has functions for {points}; expected functions only for "
+                f"{known[0] if len(known) == 1 else f'points among {known}'}"
+            )
         found.update(dict.fromkeys(modules[place], hook))
     return found
 

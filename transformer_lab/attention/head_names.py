@@ -24,7 +24,7 @@ class Behaviour(NamedTuple):
 
     Attributes:
         name: The name that the head gets.
-        least: The minimum mean of `measure` over the records at which a head gets the name.
+        least: The lowest mean of `measure` over the records with which a head gets the name.
         measure: A function that returns how strongly a head shows the behaviour in one record.
         kinds: The kinds of attention whose heads can get the name.
         needs: The field of the record that `measure` reads in addition to the weights, if any.
@@ -64,7 +64,7 @@ def gold_weight(record: AttentionRecord, head: Head) -> float:
 
 
 def own_token(weights: np.ndarray) -> float:
-    """Return the mean weight that a word gives to itself."""
+    """Return the mean weight on the key at the query's own position."""
     return float(np.diagonal(weights).mean())
 
 
@@ -79,7 +79,7 @@ def last_token(weights: np.ndarray) -> float:
 
 
 def spread(weights: np.ndarray) -> float:
-    """Return how widely the rows spread their weight, from 0 (all on one word) to 1 (evenly)."""
+    """Return how widely the rows spread their weight, from 0 (one key) to 1 (all keys evenly)."""
     return float((np.exp(entropy(weights)) - 1) / (weights.shape[1] - 1))
 
 
@@ -101,7 +101,7 @@ BEHAVIOURS = (
 A head gets the first name that fits, so the most informative names come first.
 """
 LEAST_WORDS = 4
-"""The minimum number of words in a map; with two, each row has a weight of at least 0.5."""
+"""The minimum number of words in a map; with only two, every row has a weight of at least 0.5."""
 MIXED = "mixed"
 """The name of a head that shows none of these behaviours."""
 
@@ -109,9 +109,9 @@ MIXED = "mixed"
 def name_heads(records: Sequence[AttentionRecord]) -> dict[Head, str]:
     """Return a name for each head of a model, based on records of some sentences.
 
-    A head shows a behaviour if the mean of the behaviour's `measure` over the records is at least
-    its `least`. Records that are too short, or lack the field that the behaviour needs, are left
-    out of the mean. A name says what a head did in these sentences, not what the head is for.
+    A head shows a behaviour if the mean of the behaviour's `measure` over the records reaches
+    `least`. Records that are too short, or lack the field that the behaviour needs, are left out of
+    the mean. A name says what a head did in these sentences, not what the head is for.
 
     Raises:
         ValueError: If `records` is empty.
@@ -136,12 +136,13 @@ def name_head(records: Sequence[AttentionRecord], head: Head) -> str:
 def find_telling_head(record: AttentionRecord, kind: Kind, names: Mapping[Head, str]) -> Head:
     """Return the head of this kind to show first: the sharpest named one, else the sharpest of all.
 
-    "mixed" does not count as a name here, because it says that nothing was found.
+    The sharpest head is the one with the lowest mean entropy. "mixed" does not count as a name,
+    because it says that nothing was found.
     """
     return find_sharpest_head(record, kind, [h for h, name in names.items() if name != MIXED])
 
 
 def has_what_it_needs(record: AttentionRecord, head: Head, behaviour: Behaviour) -> bool:
-    """Return whether a record has the field that a behaviour needs, and enough words in its map."""
+    """Return whether a record has the field that a behaviour needs, and a large enough map."""
     known = behaviour.needs is None or getattr(record, behaviour.needs) is not None
     return known and min(record.weights(head).shape) >= LEAST_WORDS

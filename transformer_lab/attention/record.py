@@ -42,7 +42,7 @@ class Head(NamedTuple):
         """Return the head that a code stands for; raise a ValueError if the code is malformed."""
         found = CODE.fullmatch(code) if isinstance(code, str) else None
         if not found:
-            raise ValueError(f"head code is {code!r}; expected one such as 'e2.3'")
+            raise ValueError(f"head code is {code!r}; expected a code such as 'e2.3'")
         kind = next(kind for kind in KINDS if kind[0] == found[1])
         return cls(kind, int(found[2]) - 1, int(found[3]) - 1)
 
@@ -80,15 +80,15 @@ class AttentionRecord:
         decoder: One array (heads, target, target) for each layer.
         cross: One array (heads, target, source) for each layer.
         next_tokens: The likeliest next tokens at each step, each with its probability.
-        alignment: Gold links (source position, step that writes the word).
+        alignment: Gold links, as pairs (source position, step that writes the word).
         referent: What the pronoun refers to, from the gold annotation.
         muted: Heads whose output was muted; their weights are still recorded.
         label: Where the record comes from, for instance a training step.
         unknown: Words of the source that are not in the vocabulary; the model read `<unk>` instead.
 
     Raises:
-        ValueError: If a shape, a number of tokens or a gold position does not fit, a weight is
-            below 0, or a row sums to neither 1 nor 0. The message names the field, layer and row.
+        ValueError: If a shape, a token count or a gold position does not fit, a weight is below 0,
+            or a row sums to neither 1 nor 0. The message names the field, layer and row.
     """
 
     source_tokens: tuple[str, ...]
@@ -113,13 +113,13 @@ class AttentionRecord:
         source, target = len(self.source_tokens), len(self.target_tokens)
         if len(self.written_tokens) != target:
             raise ValueError(
-                f"written_tokens has {len(self.written_tokens)} tokens; "
-                f"expected {target}, as many as target_tokens"
+                f"number of tokens in written_tokens is {len(self.written_tokens)}; "
+                f"expected {target}, as in target_tokens"
             )
         if self.next_tokens is not None and len(self.next_tokens) != target:
             raise ValueError(
-                f"next_tokens has {len(self.next_tokens)} steps; "
-                f"expected {target}, as many as target_tokens"
+                f"number of steps in next_tokens is {len(self.next_tokens)}; "
+                f"expected {target}, one for each of target_tokens"
             )
         for number, step in enumerate(self.next_tokens or ()):
             _check_step(f"step {number} of next_tokens", step)
@@ -134,12 +134,13 @@ class AttentionRecord:
             i, j = link
             if not (0 <= i < source and 0 <= j < target):
                 raise ValueError(
-                    f"alignment contains ({i}, {j}); expected i < {source} and j < {target}"
+                    f"alignment contains ({i}, {j}); expected a source position from 0 to "
+                    f"{source - 1} and a step from 0 to {target - 1}"
                 )
         if self.referent is not None:
             if not (isinstance(self.referent, Referent) and all(map(is_integer, self.referent))):
                 raise ValueError(
-                    f"referent is {short(self.referent)}; expected a Referent of whole numbers"
+                    f"referent is {short(self.referent)}; expected a Referent of integers"
                 )
             for name, place in self.referent._asdict().items():
                 most = target if name == "step" else source
@@ -194,7 +195,8 @@ class AttentionRecord:
             written_tokens: What the decoder wrote at each step; by default, the token that it read
                 at the next step.
             sentence: The sentence's row in the batch.
-            padding: The side on which the batch is padded; decoder-only models often use the left.
+            padding: The side on which the batch is padded; batches of decoder-only models are often
+                padded on the left.
             alignment: Gold links to store in the record.
             referent: Gold positions of a pronoun and its referent, to store in the record.
             label: A note on where the record comes from, to store in the record.
@@ -334,7 +336,8 @@ def _check_step(name: str, step: Any) -> None:
         for pair in step
     )
     if not fits:
-        raise ValueError(f"{name} is {short(step)}; expected pairs of a token and its probability")
+        expected = "pairs of a token and a probability from 0 to 1"
+        raise ValueError(f"{name} is {short(step)}; expected {expected}")
 
 
 def as_head(head: Any) -> Head:
@@ -366,8 +369,11 @@ def check_head(head: Head, sizes: dict[Kind, list[int]]) -> None:
     check_kind(kind)
     layers = sizes[kind]
     if not layers:
-        there = tuple(other for other in KINDS if sizes[other])
-        raise ValueError(f"kind is {kind!r}, which has no layers here; expected one of {there}")
+        there = " or ".join(repr(other) for other in KINDS if sizes[other])
+        raise ValueError(
+            f"kind is {kind!r}, but there are no layers of that kind; expected "
+            f"{there or 'at least one layer'}"
+        )
     if not 0 <= layer < len(layers):
         raise ValueError(f"layer is {layer}; expected 0 to {len(layers) - 1} for kind {kind!r}")
     if not 0 <= number < layers[layer]:
@@ -394,8 +400,9 @@ def check_weights(name: str, weights: np.ndarray, causes: str = "") -> None:
     wrong = np.argwhere((abs(sums - 1) > tolerance) & (sums != 0))
     if len(wrong):
         place = tuple(int(i) for i in wrong[0])
+        row = place[0] if len(place) == 1 else place
         raise ValueError(
-            f"{name}: row {place} sums to {sums[place]:.4g}; expected 1, or 0 if it sees no key"
+            f"{name}: row {row} sums to {sums[place]:.4g}; expected 1, or 0 if no key is visible"
             + causes
         )
 

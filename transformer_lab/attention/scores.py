@@ -44,7 +44,8 @@ def head_alignment_error_rate(record: AttentionRecord, head: Head) -> float:
     """
     if head.kind != "cross" or record.alignment is None:
         raise ValueError(
-            f"head is {head}; expected a cross-attention head, and a record with a gold alignment"
+            f"{head} has no alignment error; expected a cross-attention head and a record with a "
+            "gold alignment"
         )
     steps = sorted({step for _, step in record.alignment})
     return alignment_error_rate(strongest_links(record.weights(head), steps), record.alignment)
@@ -90,7 +91,7 @@ def referent_score(record: AttentionRecord, head: Head) -> float:
     """
     if head.kind == "decoder" or record.referent is None:
         raise ValueError(
-            f"head is {head}; expected an encoder or cross-attention head, "
+            f"{head} has no referent score; expected an encoder or cross-attention head "
             "and a record with a gold referent"
         )
     row = record.referent.pronoun if head.kind == "encoder" else record.referent.step
@@ -118,8 +119,9 @@ class Score(NamedTuple):
     Attributes:
         name: The name used in code.
         label: The name shown on pages.
-        best: The end of the scale that is of interest, "low" or "high". The lab colours it dark.
-        means: A short explanation of the number.
+        best: The end of the scale that is of interest, "low" or "high". The lab shows scores near
+            that end in dark colours.
+        means: A short explanation of the score.
         compute: A function that returns a head's score in a record, or NaN if it has none.
         kinds: The kinds of attention that have this score.
         needs: The field of the record that `compute` needs in addition to the weights, if any.
@@ -152,12 +154,12 @@ def apply_to_weights(
 SCORES = (
     Score(
         "entropy", "entropy", "low",
-        "how far a row spreads its weight, mean over the rows: 0 nats if all is on one key, "
-        "log n if it is even over n keys",
+        "how widely a row spreads its weight, averaged over the rows: 0 nats if all of it is on "
+        "one key, log n if it is spread evenly over n keys",
         apply_to_weights(entropy),
     ),
     Score(
-        "mean_distance", "distance", "high", "mean tokens from query to key",
+        "mean_distance", "distance", "high", "mean number of tokens from query to key",
         apply_to_weights(mean_distance), kinds=("encoder", "decoder"),
     ),
     Score(
@@ -170,7 +172,7 @@ SCORES = (
     ),
     Score(
         "aer", "alignment error", "low",
-        "AER: 0 where each aligned word looks most at its gold word, 1 where none does",
+        "AER: 0 if each aligned word attends most to its gold word, 1 if none does",
         head_alignment_error_rate, kinds=("cross",), needs="alignment",
     ),
     Score(

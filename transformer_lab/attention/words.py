@@ -19,7 +19,7 @@ SPACES = " \t\n▁"
 INNER = ("'", "’", "-")
 """Characters that belong to a word if there is a letter on each side: can't, co-operative."""
 SPECIAL = re.compile(r"</?\w+>|>>\w+<<")
-"""Special tokens such as <pad> and </s>, and the language codes of some checkpoints."""
+"""The pattern of special tokens such as <pad> and </s>, and of some models' language codes."""
 
 Groups = tuple[tuple[int, ...], ...]
 """The positions of each word's subwords, in order."""
@@ -31,8 +31,8 @@ def word_groups(tokens: Sequence[str]) -> Groups:
     If no token begins with a space, each token is already a word. Otherwise, each token that begins
     with a space starts a word, with these exceptions:
 
-    - A special token is a word of its own, and so is a token without letters or digits, such as a
-      full stop; whatever follows it without a space starts a new word.
+    - A special token forms a separate word. So does a token without letters or digits, such as a
+      full stop. The token after either of them starts a new word, even without a space.
     - An apostrophe or a hyphen between two letters does not split a word.
     - A token that is nothing but a space belongs to the same word as the next token.
     """
@@ -101,9 +101,10 @@ def join_tokens(tokens: Sequence[str], groups: Groups) -> tuple[str, ...]:
 def step_groups(record: AttentionRecord) -> tuple[Groups, Groups]:
     """Return the word groups of the decoder's inputs and of its outputs.
 
-    The inputs are `target_tokens`; the first one (bos) is a group of its own. The outputs are
-    `written_tokens`. They are grouped like the inputs one step later, whose tokens show where words
-    begin. The last output (eos, or the last word of a truncated translation) is a group of its own.
+    The inputs are `target_tokens`; the first one (bos) forms a separate group. The outputs are
+    `written_tokens`. Each output is the input of the next step, so outputs are grouped in the same
+    way as inputs. The last output (eos, or the last token of a truncated translation) forms a
+    separate group.
     """
     steps = len(record.target_tokens)
     if not steps:
@@ -114,7 +115,7 @@ def step_groups(record: AttentionRecord) -> tuple[Groups, Groups]:
 
 
 def by_words(record: AttentionRecord) -> AttentionRecord:
-    """Return a record with each word's subwords joined; a record of whole words stays unchanged.
+    """Return a record with each word's subwords joined; one of whole words is returned unchanged.
 
         by_words(load_bergamot("en-pt").attend("The trophy does not fit."))
 

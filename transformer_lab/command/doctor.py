@@ -1,6 +1,6 @@
 """A check of this machine: what is installed, what is missing, and how to get it.
 
-The command `doctor` prints it.
+The command `doctor` prints the results.
 """
 
 import os
@@ -47,7 +47,7 @@ def diagnose() -> dict[str, tuple[str, str]]:
             "" if device.type != "cpu" else "a GPU would be faster, but you do not need one",
         ),
         "precision": (str(dtype).removeprefix("torch."), ""),
-        "threads": (f"{torch.get_num_threads()} of {os.cpu_count()} cores", ""),
+        "threads": (f"{torch.get_num_threads()} on {os.cpu_count()} cores", ""),
     }
     for name, extra in PACKAGES.items():
         try:
@@ -56,12 +56,10 @@ def diagnose() -> dict[str, tuple[str, str]]:
             # This works in an installed clone too: pip adds what the extra needs.
             found[name] = ("missing", f'pip install "transformer-lab{extra}"')
     browser = find_browser()
-    remedy = (
-        "apt-get install chromium, or set CHROMIUM to the path of one. Only browser tests need it"
-    )
+    remedy = "apt-get install chromium, or set CHROMIUM to its path. Only the browser tests need it"
     found["chromium"] = (browser or "missing", "" if browser else remedy)
     apt = shutil.which("apt-get")
     found["apt"] = (apt or "missing", "" if apt else "only --corpus debian:LANGUAGE needs it")
     whole = (PRETRAINED / "model.safetensors").is_file()
-    found["pretrained"] = ("here" if whole else "missing", "" if whole else "make checkpoint")
+    found["pretrained"] = ("found" if whole else "missing", "" if whole else "make checkpoint")
     return found

@@ -84,17 +84,18 @@ STOPS = {
     "interrupted": "interrupted",
 }
 """The text that `train` prints for each reason to stop (see `training.trainer.Stop`)."""
-MODEL = "the folder or file of a translator (default: the one that comes with the package)"
+MODEL = "the translator to use, a folder or file (default: the one that comes with the package)"
 DEVICES = "the device to compute on: auto (default), cpu, cuda or mps"
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Build the argument parser for all commands and their options."""
     top = argparse.ArgumentParser(
-        prog="transformer_lab",
-        description="Train a small translator, translate with it, and look at its heads on a web page.",
-        epilog="COMMAND --help explains a command. If this is your first time, try "
-        'transformer_lab translate "the cat sleeps"',
+        prog="python -m transformer_lab",
+        description="Train a small translator, translate with it, and inspect its attention heads "
+        "on a web page.",
+        epilog="For help on a command, add --help to it. To get started, try: "
+        'python -m transformer_lab translate "the cat sleeps"',
     )
     commands = top.add_subparsers(required=True, metavar="COMMAND")
 
@@ -112,7 +113,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--preset",
         choices=PRESETS,
         default=None,
-        help="the size of the model (default: one that suits the corpus)",
+        help="the model size and training settings (default: those that suit the corpus)",
     )
     train.add_argument(
         "--vocab-size",
@@ -154,27 +155,28 @@ def build_parser() -> argparse.ArgumentParser:
     add_model_options(translate)
 
     score = command("evaluate", run_evaluate, "Score a translator on sentences it has never seen.")
-    add_corpus_options(score, default="the corpus it was trained on")
+    add_corpus_options(score, default="the corpus that the model was trained on")
     score.add_argument("--limit", type=int, default=None, help="use only the first LIMIT sentences")
     add_skip_bad(score)
     add_model_options(score)
 
-    lab = command("lab", run_lab, "Write a page in which the translator itself runs.")
+    lab = command("lab", run_lab, "Write a web page that runs a translator in the browser.")
     lab.add_argument(
         "text",
         nargs="*",
-        help="the sentences to offer on the page, each as a button (default: one from the model's "
-        "corpus; for the model that comes with the package, two famous ones and a guide)",
+        help="the sentences to offer on the page, each as a button (default: a sentence from the "
+        "model's corpus or, for the model that comes with the package, two famous sentences and a "
+        "guide)",
     )
     add_page_options(lab, default="lab.html")
     lab.add_argument("--model", type=Path, default=PRETRAINED, help=MODEL)
     lab.add_argument(
         "--record",
         action="store_true",
-        help="instead of the model, store what every head does with one sentence; this works "
-        "for a model of any size",
+        help="store in the page only what every head does with one sentence, not the model; this "
+        "works for a model of any size",
     )
-    lab.add_argument("--device", help=f"with --record: {DEVICES}")
+    lab.add_argument("--device", help=f"{DEVICES}; only with --record")
     lab.add_argument(
         "--start", default="", help='what the page should show first, such as "head=e2.3&row=10"'
     )
@@ -182,13 +184,13 @@ def build_parser() -> argparse.ArgumentParser:
     lab.add_argument(
         "--no-examples",
         action="store_true",
-        help="leave out the pairs from the model's test set that show what a muted head does",
+        help="leave out the pairs from the model's test set, which show what a muted head does",
     )
     lab.add_argument(
         "--languages",
         nargs=2,
         metavar=("SOURCE", "TARGET"),
-        help="the names of the two languages on the page",
+        help="the names to show for the two languages",
     )
 
     play = command(
@@ -204,14 +206,14 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add_page_options(play, default="play.html")
 
-    export = command("export", run_export, "Write a translator for Transformers or CTranslate2.")
+    export = command("export", run_export, "Export a translator to Transformers or CTranslate2.")
     export.add_argument(
         "--to",
         choices=("transformers", "ctranslate2"),
         required=True,
-        help="the library that should run it",
+        help="the library that will run the exported model",
     )
-    export.add_argument("--out", type=Path, required=True, help="the new folder to write")
+    export.add_argument("--out", type=Path, required=True, help="the folder to create")
     export.add_argument(
         "--quantization",
         default=None,
@@ -263,10 +265,10 @@ def add_corpus_options(sub: argparse.ArgumentParser, default: str) -> None:
     sub.add_argument(
         "--corpus",
         default=None,
-        help="where the pairs come from: world, debian:LANGUAGE, a file of pairs (TSV or .jsonl, "
-        "optionally packed as .gz, .zst or .zip), FILE for two files FILE.en and FILE.fr, a folder "
-        "with such files or a saved dataset, or a dataset on the Hugging Face hub, hf:NAME[/CONFIG] "
-        f"or stream:NAME[/CONFIG] (default: {default})",
+        help="the corpus: world (built in), debian:LANGUAGE, a file of pairs (TSV or .jsonl, "
+        "optionally compressed as .gz, .zst or .zip), FILE for the two files FILE.en and FILE.fr, "
+        "a folder with such files or a saved dataset, or hf:NAME[/CONFIG] or stream:NAME[/CONFIG] "
+        f"for a dataset on the Hugging Face hub (default: {default})",
     )
     sub.add_argument(
         "--source",
@@ -280,7 +282,7 @@ def add_corpus_options(sub: argparse.ArgumentParser, default: str) -> None:
     sub.add_argument(
         "--csv",
         action="store_true",
-        help="read the table as CSV: columns separated by commas, texts optionally in quotes",
+        help="read the table as CSV, with commas between columns and quotes around texts if needed",
     )
 
 
@@ -391,17 +393,17 @@ def add_columns(corpus: str | None, source: str | None, target: str | None) -> s
     """
     name, sides = "choice of --source and --target", (source, target)
     check(name, sides, "both or neither, and two different names", all(sides) and source != target)
-    check(name, sides, "--corpus as well, which says where to find them", corpus is not None)
+    check(name, sides, "--corpus too, to say which corpus has these columns", corpus is not None)
     assert corpus is not None
     plain = not any(sign in f"{source}{target}" for sign in ",/@")
-    check(name, sides, "names without a comma, / or @, or the numbers of these columns", plain)
+    check(name, sides, "names without a comma, / or @, or the numbers of the columns", plain)
     own = corpus == "world" or corpus.startswith("debian:")
     check(name, sides, f"neither, because the columns of {corpus} are fixed", not own)
     return f"{corpus}@{source},{target}"
 
 
 def mark_csv(corpus: str | None) -> str:
-    """Return the corpus name with the prefix "csv:", which is added if it is missing.
+    """Return the corpus name, with the prefix "csv:" added if it is missing.
 
     Raises:
         ValueError: If the corpus is the world (the default), Debian or a dataset on the hub, rather
@@ -424,7 +426,7 @@ def default_folder(known: Corpus, preset: str | None) -> Path:
 def print_scores(
     translator: Translator, splits: Splits[Any], beam_size: int, own_file: bool = False
 ) -> tuple[float, Evaluation]:
-    """Score a translator, print the scores, and return the validation loss and the scores.
+    """Score a translator, print the results, and return the validation loss and the test scores.
 
     With `own_file`, both splits hold all pairs of one file, so the output does not name a split.
     """
@@ -439,7 +441,7 @@ def print_scores(
     )
     if looks_tokenized([pair.target for pair in splits.test]):
         print(
-            "Most of these sentences end in a space and a full stop, as tokenized text does, so "
+            "Most of the references end in a space and a full stop, as tokenized text does, so "
             "this BLEU score cannot be compared with others."
         )
     if evaluation.pronouns is not None:
@@ -454,8 +456,8 @@ def print_scores(
 def run_translate(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Run `translate`: translate the arguments, or standard input line by line.
 
-    For each sentence that the translator refuses, an empty line is printed. A message at the end
-    gives their number and the reason for the first one.
+    An empty line is printed for each sentence that the translator refuses. A message at the end
+    gives the number of refused sentences and the reason for the first refusal.
 
     Raises:
         ValueError: If every sentence is refused, or standard input is empty.
@@ -463,7 +465,10 @@ def run_translate(options: argparse.Namespace) -> list[dict[str, Any]]:
     translator = Translator.load(options.model, device=options.device)
     for text in options.text:
         if os.path.isfile(text):
-            said = f"{text} is the name of a file. To translate its lines: translate < {text}"
+            said = (
+                f"{text} is the name of a file. To translate its lines: "
+                f"python -m transformer_lab translate < {text}"
+            )
             print(escape_for_terminal(said), file=sys.stderr)
     results: list[dict[str, Any]] = []
     asked, refused, first = 0, 0, ""
@@ -529,7 +534,7 @@ def run_evaluate(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def run_lab(options: argparse.Namespace) -> dict[str, Any]:
-    """Run `lab`: write a page for the model or a record; return the page's path and size."""
+    """Run `lab`: write a page for a model or a record, and return the page's path and size."""
     # Imported here because the drawing code loads slowly.
     from transformer_lab.lab.guide import EXAMPLES, famous_guide
     from transformer_lab.lab.open_lab import lab
@@ -552,7 +557,7 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
     else:
         if options.device is not None:
             raise ValueError(
-                "--device can only be used with --record; otherwise the page runs the model"
+                "--device can only be used with --record; otherwise, the browser runs the model"
             )
         translator = Translator.load(options.model, device="cpu")
         if options.text:
@@ -562,7 +567,7 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
         elif example := About.of(translator).example:
             given["sentences"] = [example]
         else:
-            raise ValueError("this model comes without an example; add a sentence to translate")
+            raise ValueError("this model has no example sentence; add a sentence to translate")
         if options.model != PRETRAINED and not options.no_examples:
             given["examples"] = find_test_pairs(translator, EXAMPLES)
         page = lab(translator, **given)
@@ -571,18 +576,18 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
     if not options.json:
         if options.record:
             print(result["translation"])
-        print(f"{path} ({size / 1e6:.1f} MB) is ready: open it in any browser, without a network")
+        print(f"{path} ({size / 1e6:.1f} MB) is ready: open it in any browser, even offline")
         if options.model != PRETRAINED and (count := len(given.get("examples", ()))):
-            held = f"It contains {count} test pairs from the model's corpus"
+            held = f"The page contains {count} test pairs from the model's corpus"
             print(f"{held}, which show what a muted head does. --no-examples leaves them out.")
     return result | {"out": str(path), "bytes": size}
 
 
 def find_test_pairs(translator: Translator, most: int) -> list[tuple[str, str]]:
-    """Return test pairs of a translator's run, for its page to show what a muted head does.
+    """Return test pairs from a translator's run; its page uses them to show what muting does.
 
     The list is empty if the translator does not come from a run. It is also empty if the run's
-    corpus cannot be read or has changed, because the translator may have been trained on any pair.
+    corpus cannot be read or has changed, because then any pair may have been in the training data.
     In that case, a message is printed on standard error.
     """
     about = About.of(translator)
@@ -606,7 +611,7 @@ def knows(translator: Translator, pair: SentencePair) -> bool:
 
 
 def run_playground(options: argparse.Namespace) -> dict[str, Any]:
-    """Run `playground`: write a page that trains a Transformer; return the page's path and size."""
+    """Run `playground`: write a page that trains a Transformer, and return its path and size."""
     from transformer_lab.lab.playground_page import playground
 
     refuse_existing(options)
@@ -614,7 +619,7 @@ def run_playground(options: argparse.Namespace) -> dict[str, Any]:
     path = page.to_html(options.out, overwrite=options.overwrite)
     size = path.stat().st_size
     if not options.json:
-        print(f"{path} ({size / 1e3:.0f} kB) is ready: open it in any browser, without a network")
+        print(f"{path} ({size / 1e3:.0f} kB) is ready: open it in any browser, even offline")
     return {"out": str(path), "bytes": size}
 
 
@@ -666,7 +671,7 @@ def run_corpora(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def run_progress(options: argparse.Namespace) -> dict[str, Any]:
-    """Run `progress`: print what a learner has done and should review, or delete the diary."""
+    """Run `progress`: print what a learner has done and should review, or delete this record."""
     path = diary.find_diary()
     if options.forget:
         gone = path is not None and diary.delete_diary(path)

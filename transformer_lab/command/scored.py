@@ -90,7 +90,7 @@ def open_scored_pairs(
 
 
 def split_copy(corpus: Corpus, about: About, skip_bad: bool) -> Splits[Any] | None:
-    """Return the splits of a corpus if it is a copy of the one a run was trained on, else None."""
+    """Return the splits of a corpus if it is a copy of the model's training corpus, else None."""
     if about.data is None:  # nobody could tell, so there is no need to read it
         return None
     try:
@@ -101,7 +101,7 @@ def split_copy(corpus: Corpus, about: About, skip_bad: bool) -> Splits[Any] | No
 
 
 def count_seen(pairs: Sequence[SentencePair], about: About) -> int | None:
-    """Return how many of these pairs have a source that a run was trained on.
+    """Return how many of these pairs have a source that the model was trained on.
 
     The result is None if the number cannot be determined. A number above 0 is also printed.
     """
@@ -116,19 +116,19 @@ def count_seen(pairs: Sequence[SentencePair], about: About) -> int | None:
     trained = {pair.source for pair in train if pair.source in sources}
     seen = sum(pair.source in trained for pair in pairs)
     if seen:
-        said = f"{seen:,} of these {len(pairs):,} sentences were in the model's training split"
-        print(f"{said}, so they do not show how well it translates new ones", file=sys.stderr)
+        said = f"{seen:,} of the {len(pairs):,} sentences were in the model's training split"
+        print(f"{said}, so they do not show how well it translates new sentences", file=sys.stderr)
     return seen
 
 
 def split_in_silence(corpus: Corpus, seed: int, skip_bad: bool) -> Splits[Any]:
-    """Return the splits of a corpus, without printing what was left out."""
+    """Return the splits of a corpus without printing anything about pairs that were left out."""
     with contextlib.redirect_stderr(io.StringIO()):
         return corpus.splits(seed, skip_bad)
 
 
 def warn_of_other_languages(corpus: Corpus, about: About) -> None:
-    """Print a warning if a corpus has different languages from the model's, or swaps the two."""
+    """Print a warning if a corpus is not in the model's languages, or has them in reverse order."""
     unknown = language_names(None)
     own, asked = language_names(about.corpus), language_names(corpus.name)
     if unknown in (own, asked) or own == asked:

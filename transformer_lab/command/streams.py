@@ -45,9 +45,9 @@ def open_closed_streams() -> None:
 
 
 def replace_nan(value: Any) -> Any:
-    """Return a JSON value with None instead of NaN or infinity in its fields.
+    """Return a JSON value in which None replaces the fields that are NaN or infinite.
 
-    For each such field NAME, a field NAME_reason is added that gives the reason.
+    For each such field NAME, a field NAME_reason is added to explain it.
     """
     if isinstance(value, list):
         return [replace_nan(part) for part in value]

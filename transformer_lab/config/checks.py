@@ -34,8 +34,8 @@ def check_mask(mask: Any, scores: Sequence[int], dtype: str = "torch.bool") -> N
     clear = not 2 < len(shape) < len(scores) or all(n == 1 for n in shape[:-2])
     expected = f"a shape that broadcasts to {scores}"
     if not clear:
-        expected += " in only one way. Does its first dimension count sentences or heads? "
-        expected += "Write mask[:, None] for one mask per sentence, mask[None] for one per head"
+        expected += " in only one way. Does the first dimension count sentences or heads? "
+        expected += "Write mask[:, None] for one mask per sentence, or mask[None] for one per head"
     elif shape and shape[-1] not in (1, scores[-1]):
         expected += f": there are {scores[-1]} keys, but the mask covers {shape[-1]}"
     check("mask.shape", shape, expected, broadcasts and clear)
@@ -43,8 +43,12 @@ def check_mask(mask: Any, scores: Sequence[int], dtype: str = "torch.bool") -> N
 
 def check_boolean(mask: Any, dtype: str = "torch.bool") -> None:
     """Raise a ValueError unless the mask has the given dtype: "torch.bool", or "bool" for NumPy."""
-    found = getattr(mask, "dtype", type(mask))
-    check("mask.dtype", found, f"{dtype}, where True means 'may attend'", str(found) == dtype)
+    expected = f"{dtype}, where True means 'may attend'"
+    if not hasattr(mask, "dtype"):
+        what = "a tensor" if dtype.startswith("torch") else "an array"
+        kind = type(mask).__name__
+        raise ValueError(f"mask is of type {kind}; expected {what} of dtype {expected}")
+    check("mask.dtype", mask.dtype, expected, str(mask.dtype) == dtype)
 
 
 def check_positive_integer(name: str, value: Any) -> int:
@@ -57,6 +61,11 @@ def check_positive_integer(name: str, value: Any) -> int:
     return int(value)
 
 
+def _not_a_string(value: object) -> str:
+    """Return a phrase to append to what was expected, because '0.1' looks like a number."""
+    return ", not a string" if isinstance(value, str) else ""
+
+
 def convert_to_integer(values: object, name: str, least: int, *, optional: bool = False) -> None:
     """Convert the field `name` of a configuration to an int, in place.
 
@@ -66,7 +75,7 @@ def convert_to_integer(values: object, name: str, least: int, *, optional: bool 
     value = getattr(values, name)
     if value is None and optional:
         return
-    expected = "None or " * optional + f"an integer of at least {least}"
+    expected = "None or " * optional + f"an integer of at least {least}{_not_a_string(value)}"
     check(name, value, expected, is_integer(value) and value >= least)
     object.__setattr__(values, name, int(value))  # the configurations are frozen
 
@@ -91,7 +100,7 @@ def convert_to_positive(values: object, name: str, *, optional: bool = False) ->
     value = getattr(values, name)
     if value is None and optional:
         return
-    expected = "a finite number above 0" + " or None" * optional
+    expected = f"a finite number above 0{', or None' * optional}{_not_a_string(value)}"
     check(name, value, expected, is_number(value) and 0 < value < math.inf)
     object.__setattr__(values, name, float(value))
 
@@ -103,7 +112,7 @@ def convert_to_share(values: object, name: str) -> None:
         ValueError: If it is not a number of at least 0 and below 1.
     """
     value = getattr(values, name)
-    expected = "a number of at least 0 and less than 1"
+    expected = f"a number in [0, 1){_not_a_string(value)}"
     check(name, value, expected, is_number(value) and 0 <= value < 1)
     object.__setattr__(values, name, float(value))
 
@@ -141,11 +150,11 @@ def config_from_dict(cls: type, values: dict[str, Any]) -> Any:
     """
     if not isinstance(values, dict):
         kind = type(values).__name__
-        raise ValueError(f"description of {cls.__name__} has type {kind}; expected dict")
+        raise ValueError(f"description of {cls.__name__} has type {kind}; expected a dict")
     known = {f.name for f in fields(cls)}
     unknown = sorted(set(values) - known)
     if unknown:
-        raise ValueError(f"{cls.__name__} has no field {', '.join(unknown)}")
+        raise ValueError(f"{cls.__name__} has no field {', '.join(map(repr, unknown))}")
     try:
         return cls(**values)
     except TypeError as error:

@@ -107,7 +107,8 @@ class TransformerConfig:
         if self.tie_source_target:
             same = self.source_vocab_size == self.target_vocab_size
             expected = (
-                f"target_vocab_size={self.target_vocab_size}, because tie_source_target is True"
+                f"{self.target_vocab_size}, the same as target_vocab_size, because "
+                "tie_source_target is True"
             )
             check("source_vocab_size", self.source_vocab_size, expected, same)
         smallest = min(self.source_vocab_size, self.target_vocab_size)

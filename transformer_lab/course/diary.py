@@ -101,9 +101,9 @@ def is_off() -> bool:
 
 
 def find_diary() -> Path | None:
-    """Return the path of the diary, next to the lessons in this folder or in `notebooks`.
+    """Return the diary's path in the current folder or its subfolder `notebooks`.
 
-    Return None if neither folder contains lessons.
+    The first of the two that contains lessons is used. Return None if neither does.
     """
     for folder in (Path.cwd(), Path.cwd() / "notebooks"):
         if find_lessons(folder):
@@ -112,11 +112,13 @@ def find_diary() -> Path | None:
 
 
 def change_record(path: Path, note: Callable[[Record], None]) -> bool:
-    """Read the record, let `note` change it, and write it back; return whether the file is new.
+    """Let `note` change the record in the file, and return whether the file was created.
+
+    The file is written only if the record has changed.
 
     Raises:
         ValueError: If the file is damaged, is not a diary, or is locked by another process.
-        OSError: If the disk is full or permission is missing.
+        OSError: If the disk is full or permission is denied.
     """
     with hold_lock(path.parent):
         record = read_record(path)
@@ -134,7 +136,7 @@ def delete_diary(path: Path) -> bool:
 
     Raises:
         ValueError: If the file is damaged, is not a diary, or is locked by another process.
-        OSError: If permission is missing.
+        OSError: If permission is denied.
     """
     if not path.exists():
         return False
@@ -201,7 +203,7 @@ def read_record(path: Path) -> Record:
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError, AttributeError):
         is_ours = False
     if not is_ours:
-        left = "it is left as it is. Move it away or delete it to begin anew"
+        left = "it was not changed. To start again, move or delete the file"
         raise ValueError(f"{path} is damaged, or is not a record of this course, so {left}")
     return move_exercises(record)
 
@@ -219,9 +221,9 @@ def move_exercises(record: Record) -> Record:
 
 
 def parse_lesson(lesson: dict[str, Any]) -> LessonRecord:
-    """Parse one lesson's JSON.
+    """Parse one lesson's decoded JSON.
 
-    Errors from JSON that is not part of a diary are not caught here; `read_record` catches them.
+    Malformed JSON can raise errors of several types; `read_record` catches them.
     """
     return LessonRecord(
         {name: date.fromisoformat(day) for name, day in lesson["exercises"].items()},
@@ -232,9 +234,9 @@ def parse_lesson(lesson: dict[str, Any]) -> LessonRecord:
 
 
 def parse_question(stored: dict[str, Any]) -> QuestionRecord:
-    """Parse one question's JSON.
+    """Parse one question's decoded JSON.
 
-    Errors from JSON that is not part of a diary are not caught here; `read_record` catches them.
+    Malformed JSON can raise errors of several types; `read_record` catches them.
     """
     due = None if stored["due"] is None else date.fromisoformat(stored["due"])
     steps = int(stored["steps"])
@@ -271,11 +273,11 @@ def lesson_to_json(done: LessonRecord) -> dict[str, Any]:
 
 
 def encode_record(record: Record) -> bytes:
-    """Encode the record as the bytes of its file: indented JSON in UTF-8."""
+    """Encode the record as the content of the diary file: indented JSON in UTF-8."""
     return (json.dumps(record_to_json(record), ensure_ascii=False, indent=1) + "\n").encode()
 
 
-NOTHING = "Nothing here yet. Pass a check or answer a quiz, and you will find it here."
+NOTHING = "Nothing here yet. Your progress appears once you pass a check or answer a quiz question."
 NOWHERE = (
     "Your progress is not stored here, because neither this folder nor its subfolder notebooks/ "
     "contains lessons."
@@ -341,7 +343,7 @@ def record_answer(place: Place, right: bool, day: date | None = None) -> str:
 
 
 def drop_questions(gone: Iterable[tuple[str, str]]) -> str:
-    """Remove questions that the course no longer asks, given as pairs (lesson, text).
+    """Remove questions from the diary; each question is given as a pair (lesson, text).
 
     Returns:
         The message from `update_diary` for the learner, or "" if there is none.
@@ -355,19 +357,19 @@ def drop_questions(gone: Iterable[tuple[str, str]]) -> str:
 
 
 def update_diary(note: Callable[[Record], None]) -> str:
-    """Change the diary's file; if that fails, return a message instead of raising an error.
+    """Let `note` change the diary; on failure, return a message instead of raising an error.
 
     Returns:
-        A message if the file was created or could not be written (each reason is given only once),
-        and "" otherwise.
+        A message for the learner if the file was created or could not be written, and ""
+        otherwise. Each error is reported only once.
     """
     try:
         path = None if is_off() else find_diary()
         if path is None or not change_record(path, note):
             return ""
-        shows = "`progress.show()` in lesson 00 shows it"
+        shows = "To see it, run `progress.show()` in lesson 00"
         where = f"stored in {FILE} next to the notebooks and never sent anywhere"
-        return f"(Your progress is {where}: {shows}.)"
+        return f"(Your progress is {where}. {shows}.)"
     except (OSError, ValueError) as error:
         complaint = f"(Your progress was not saved: {format_error(error)})"
         if complaint in SAID:
@@ -426,7 +428,7 @@ def format_report(record: Record, day: date) -> str:
         passed = format_share(len(done.exercises), done.exercises_of)
         quiz = format_share(len(done.questions), done.questions_of)
         if done.questions:
-            quiz += f", {sum(one.right for one in done.questions.values())} right the first time"
+            quiz += f", {sum(one.right for one in done.questions.values())} right on the first try"
         lines.append(f"{escape_for_terminal(lesson):>6}   {passed:9}   {quiz}".rstrip())
     asked = due_questions(record, day)
     lines += ["", f"To review today: {len(asked) or 'no'} question{'s' * (len(asked) != 1)}."]

@@ -11,16 +11,16 @@ from pathlib import Path
 KEY = r"\d\d[a-z]?"
 """The regular expression that matches a key."""
 EVIDENCE = "evidence"
-"""The folder next to the lessons whose notebooks show how certain the results are."""
+"""The name of the folder of notebooks that show how certain the lessons' results are."""
 
 
 def lesson_key(path: Path) -> str:
-    """Return the key of a notebook or of a lesson's folder, or "" if it is not a lesson."""
+    """Return the key of a lesson's notebook or folder, or "" if the path is neither."""
     return "" if path.parent.name == EVIDENCE else find_key(path)
 
 
 def find_key(path: Path) -> str:
-    """Return the key in the name of a lesson or of a lesson's evidence, or "" if there is none."""
+    """Return the key in the name of a lesson or an evidence notebook, or "" if it has none."""
     found = re.match(rf"(?:lesson_)?({KEY})(?:_|$)", path.name)
     return found.group(1) if found else ""
 

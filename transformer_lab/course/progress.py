@@ -29,7 +29,7 @@ def show(day: date | None = None) -> None:
 def review(day: date | None = None) -> "Review":
     """Return a quiz of at most 20 questions that are due by `day` (default: today).
 
-    A notebook displays the quiz. In plain Python, call `due = review()`, then `due.ask()`.
+    A notebook displays the returned quiz. In plain Python, call `due = review()`, then `due.ask()`.
     Questions that no lesson asks any more are removed from the diary.
 
     Raises:
@@ -74,9 +74,9 @@ def shuffle_choices(question: Question, random: Random) -> Question:
 
 
 def add_lesson_number(lesson: str, question: Question) -> Question:
-    """Return a copy of a question that names its lesson instead of saying "this page".
+    """Return a copy of the question that says, for example, "lesson 03" instead of "this page".
 
-    The replies are changed in the same way, and each of them ends with the lesson's number.
+    The choices and replies are changed in the same way, and each reply ends with the lesson's key.
     """
 
     def write_lesson(text: str) -> str:

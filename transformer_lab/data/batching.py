@@ -94,10 +94,10 @@ def longest_word(text: str) -> int:
 
 
 def is_too_long(pair: SentencePair, most_tokens: int) -> bool:
-    """Return whether either side must exceed `most_tokens` tokens, or has a word that is too long.
+    """Return whether a side is bound to exceed `most_tokens` tokens, or has an overlong word.
 
-    No tokenizer is needed, because each word has at least one token. A word is too long if it has
-    more than `LONGEST_WORD` characters.
+    Words are counted instead of tokens, because each word becomes at least one token. A word is
+    overlong if it has more than `LONGEST_WORD` characters.
     """
     sides = (pair.source, pair.target)
     return any(len(s.split()) > most_tokens or longest_word(s) > LONGEST_WORD for s in sides)

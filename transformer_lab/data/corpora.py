@@ -1,4 +1,4 @@
-"""Load Debian and Ubuntu package descriptions as a parallel corpus, and cache it for each user.
+"""Load Debian and Ubuntu package descriptions as a parallel corpus, cached per user.
 
 Lessons call `debian`, and `corpus` uses it for "debian:LANGUAGE". The text comes from
 `data.debian`.
@@ -29,7 +29,7 @@ def debian(
     validation: int | None = None,
     test: int | None = None,
 ) -> Splits[Pair]:
-    """Return splits of sentence pairs from package descriptions and their translations.
+    """Return sentence pairs from package descriptions and their translations, in three splits.
 
     The first call fetches the descriptions through apt, as an ordinary user, from this machine's
     mirrors; later calls read the cache. Packages of the same family repeat each other's sentences,
@@ -54,7 +54,7 @@ def debian(
 
 
 def debian_rows(language: str, *, cache_folder: Path | str | None = None) -> list[Row]:
-    """Return all sentence pairs, not yet split, each with its package family.
+    """Return all sentence pairs before splitting, each with its package family.
 
     Raises:
         ValueError: If there are no translations into this language.
@@ -119,7 +119,7 @@ def write_cache_file(path: Path, rows: Iterable[Row]) -> None:
     """
     begins = path.read_bytes()[:100] if path.exists() else b""
     if begins and CACHE_MARK not in begins:
-        raise FileExistsError(errno.EEXIST, "this package did not write it", str(path))
+        raise FileExistsError(errno.EEXIST, "the file is from another program", str(path))
     body = "".join(f"{row.family}\t{row.pair.source}\t{row.pair.target}\n" for row in rows)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, f"{cache_header(body)}\n{body}".encode())

@@ -1,4 +1,4 @@
-"""Find corpora by name, such as "world" or "debian:fr", and open their splits and tokenizers.
+"""Find corpora by name, such as "world" or "debian:fr", read them and train their tokenizers.
 
 Runs, studies and the command line open every corpus through `find_corpus`.
 """
@@ -54,9 +54,9 @@ be memorised.
 """
 
 LARGE = 32_000_000
-"""A file that unpacks to at least this many bytes is stored in the cache instead of in memory.
+"""The minimum unpacked size, in bytes, of a file that is stored in the cache, not in memory.
 
-Reading a whole file into memory takes about 24 times its size.
+Holding a whole file in memory takes about 24 times its size.
 """
 PIECES_OF = 500_000
 """The maximum number of stored pairs that are used to learn a BPE vocabulary.
@@ -80,8 +80,8 @@ class Corpus:
 
     Attributes:
         name: "world", "debian:LANGUAGE", "hf:NAME", "stream:NAME", or the absolute path of a file
-            or folder. The prefix "csv:" means CSV, and the suffix "@SOURCE,TARGET" names the
-            columns or languages.
+            or folder. The prefix "csv:" means that tables are CSV, and the suffix "@SOURCE,TARGET"
+            names the columns or languages.
         read: A function that returns the splits, given a seed and whether to skip bad lines.
         tokenizers: A function that trains the source and target tokenizers, given the pairs and the
             vocabulary size.
@@ -90,9 +90,10 @@ class Corpus:
             preset.
         validation_translations: The number of validation sentences that a run translates at each
             validation.
-        read_test: A function that returns the pairs for scoring a translator trained on a different
-            corpus, given whether to skip bad lines. These are all pairs in a file, or those in a
-            folder's test files. `read_test` is None for a corpus with a test split of its own.
+        read_test: A function that, given whether to skip bad lines, returns the pairs for scoring a
+            translator that was trained on a different corpus. For a file, these are all of its
+            pairs. For a folder, they are the pairs in its test files. For any other corpus,
+            `read_test` is None, and the test split is used.
     """
 
     name: str
@@ -180,12 +181,12 @@ def resolve_corpus_path(name: str, path: Path, columns: tuple[str, str] | None) 
     two = path.name and columns and find_side_files(path, columns)
     if path.name and not two and not path.exists() and (ends := list_side_suffixes(path)):
         expected = (
-            "--source and --target to name two of its files, which end in "
-            f"{', '.join(ends)}; or, in Python, NAME@SOURCE,TARGET"
+            "the full name of a file. To read two parallel files, choose two of the suffixes "
+            f"({', '.join(ends)}) with --source and --target, or with NAME@SOURCE,TARGET in Python"
         )
         check("corpus", name, expected, holds=False)
     there = path.is_file() or path.is_dir() or bool(two)
-    near = "" if there else find_similar_name(path)
+    near = "" if there or path.exists() or path.is_symlink() else find_similar_name(path)
     expected = f"{CORPUS_FORMS}. Did you mean {near}?" if near else CORPUS_FORMS
     check("corpus", name, expected, bool(name) and there)
     return path.resolve()
@@ -344,7 +345,7 @@ def stored_corpus_folder(identity: str) -> Path:
 
 
 def train_word_tokenizers(pairs: Sequence[SentencePair], vocab_size: int) -> Tokenizers:
-    """Train one word tokenizer per language, with all of its words; `vocab_size` is ignored."""
+    """Train a word tokenizer for each language on all of its words; `vocab_size` is ignored."""
     sources, targets = [p.source for p in pairs], [p.target for p in pairs]
     return WordTokenizer.train(sources), WordTokenizer.train(targets)
 

@@ -21,7 +21,7 @@ def parse_columns(name: str) -> tuple[str, tuple[str, str] | None]:
 
 
 def drop_folder(name: str) -> str:
-    """Return a corpus's name without the folder, which should not be shown to other people.
+    """Return a corpus's name without its folder, because the path may be private.
 
     `drop_folder("csv:/home/ada/pairs.csv@en,fr")` is "csv:pairs.csv@en,fr". Names without a folder
     are returned unchanged.

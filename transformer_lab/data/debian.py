@@ -66,12 +66,13 @@ LONGEST_FETCH = 600
 def corpus_unavailable(reason: str) -> CorpusUnavailable:
     """Return a `CorpusUnavailable` error whose one-line message gives this reason."""
     return CorpusUnavailable(
-        f"cannot get package descriptions: {reason}; --corpus world needs neither apt nor a network"
+        f"cannot get package descriptions: {reason}. The corpus `world` needs neither apt nor "
+        "a network"
     )
 
 
 def fetch_description_lists(language: str) -> tuple[list[str], list[str]]:
-    """Fetch the English and the translated lists, as text, from this machine's mirrors.
+    """Fetch the English and translated description lists from this machine's mirrors, as text.
 
     Raises:
         ValueError: If the mirrors have no list in this language.
@@ -104,7 +105,7 @@ def fetch_description_lists(language: str) -> tuple[list[str], list[str]]:
 
 
 def read_lists(folder: Path, language: str, complaints: str) -> tuple[list[str], list[str]]:
-    """Return the English and the translated lists that apt left in a folder, as text.
+    """Return the English and translated lists that apt has written to a folder, as text.
 
     `complaints` is apt's standard error output, which shows whether the lists are complete. The
     exit code does not, because apt also reports a failure if an unrelated mirror fails.
@@ -130,7 +131,7 @@ def read_lists(folder: Path, language: str, complaints: str) -> tuple[list[str],
     broken = re.search(rf"Failed to fetch \S*Translation-{re.escape(language)}\b", complaints)
     if not translated or alone or broken:
         why = re.search(r"(?:Failed|Unable|Could not) .*", complaints)
-        reason = why.group() if why else "its sources list none"
+        reason = why.group() if why else "its sources do not offer them"
         raise corpus_unavailable(f"apt-get could not fetch the lists ({reason})")
     return [texts[name] for name in english], [texts[name] for name in translated]
 
@@ -139,7 +140,7 @@ def read_lists(folder: Path, language: str, complaints: str) -> tuple[list[str],
 
 
 class Description(NamedTuple):
-    """A package's description in a list: its checksum, and the lines below its title."""
+    """A package description from a list: the package, a checksum, and the lines below the title."""
 
     package: str
     digest: str
@@ -172,7 +173,7 @@ def split_paragraphs(lines: Iterable[str]) -> list[list[str]]:
     """Split a description into paragraphs, each a list of blocks.
 
     A block is a stretch of wrapped text, one item of a bulleted list without its bullet, or a
-    single indented line (which would be displayed verbatim).
+    single indented line, which is meant to be displayed verbatim.
     """
     result: list[list[str]] = [[]]
     depth, listed = 0, False
@@ -246,7 +247,7 @@ MOST_UNUSUAL = 1.75
 
 
 def is_prose(pair: Pair) -> bool:
-    """Return whether a pair is translated prose, and not a name, a URL, code or a copy."""
+    """Return whether a pair is translated prose rather than a name, a URL, code or a copy."""
     source, target = ({*re.findall(r"\w+", s.casefold())} for s in (pair.source, pair.target))
     return (
         len(pair.source.split()) >= 3

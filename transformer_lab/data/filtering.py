@@ -1,4 +1,4 @@
-"""Filter real sentence pairs: keep those that are fit for training, and count the rest.
+"""Filter sentence pairs: keep those that are fit for training, and count the rest.
 
 `corpus` and `large` apply this filter to every file and dataset.
 """
@@ -13,14 +13,14 @@ MOST_WORDS, MOST_RATIO = 250, 9
 """The filter's limits: the maximum number of words per side, and the maximum length ratio.
 
 They come from the Moses project's corpus filter. In languages written without spaces, words cannot
-be counted, so a pair is left out only if its character counts exceed the ratio as well.
+be counted, so a pair is rejected only if the ratio of its character counts is too large as well.
 """
 
 
 def rejection_reason(pair: Pair) -> str:
     """Return the reason why the filter rejects a pair, or "" if the pair passes."""
     if is_too_long(pair, MOST_WORDS):
-        return f"with more than {MOST_WORDS} words, or a word of more than {LONGEST_WORD} letters"
+        return f"with more than {MOST_WORDS} words or a word of more than {LONGEST_WORD} letters"
     sides = (pair.source, pair.target)
     counts = [sorted(len(side.split()) for side in sides), sorted(map(len, sides))]
     uneven = all(most > MOST_RATIO * least for least, most in counts)

@@ -48,7 +48,7 @@ class TextFolder:
 
     @property
     def cache_key(self) -> str:
-        """A cache key, which changes if the files change or are read with different settings."""
+        """A cache key that changes if the files change or are read with different settings."""
         files = {
             part: [self.file(p).cache_key for p in paths] for part, paths in self.files.items()
         }
@@ -56,7 +56,7 @@ class TextFolder:
 
     @property
     def form(self) -> str:
-        """A line that says how the first training file is read: its format, source and target."""
+        """A one-line description of the first training file: its format, source and target."""
         return self.file(self.files["train"][0]).form
 
     def file(self, path: Path) -> PairFile:
@@ -66,7 +66,8 @@ class TextFolder:
     def pairs(self, part: str, skip_bad: bool) -> Iterator[Pair | None]:
         """Yield the pairs of a split.
 
-        A bad line raises a ValueError; with `skip_bad`, it yields None instead.
+        With `skip_bad`, None is yielded for each bad line. Otherwise, a bad line raises a
+        ValueError.
         """
         return chain.from_iterable(
             iterate_pairs(path, self.columns, skip_bad=skip_bad, is_csv=self.is_csv)
@@ -98,9 +99,9 @@ def find_text_folder(
         The folder, or None if its data is in a different format, such as Parquet or Arrow.
 
     Raises:
-        ValueError: If there are no training files but `to_train` is set, text files are in a
-            subfolder that is not named after a split, different formats are mixed, or there is one
-            file per language but no languages were given.
+        ValueError: If `to_train` is set but there are no training files; if text files are in a
+            subfolder that is not named after a split; if different formats are mixed; or if there
+            is one file per language but no languages were given.
     """
     folder = Path(name)
     if any((folder / file).is_file() for file in SAVED_DATASET_FILES):
@@ -122,12 +123,17 @@ def find_text_folder(
     if ignored:
         known = "all tables in one folder, or in subfolders called train, validation and test"
         raise ValueError(
-            f"{folder} has {ignored[0]}, in a folder not named after a split; expected {known}"
+            f"{folder}: {ignored[0]} is in a subfolder not named after a split; expected {known}"
         )
     if not files:
         refuse_unnamed_sides(folder)
         return None
-    check("splits", sorted(files), "'train' among them", "train" in files or not to_train)
+    check(
+        f"list of splits in {folder}",
+        sorted(files),
+        "'train' among them",
+        "train" in files or not to_train,
+    )
     return TextFolder(name, files, columns, is_csv)
 
 
@@ -145,11 +151,11 @@ def refuse_unnamed_sides(folder: Path) -> None:
     """Raise a ValueError if a folder has one file per language, but no languages were given."""
     ends = sorted({text_suffix(path.name)[1:] for path in folder.iterdir()} & set(LANGUAGES))
     if len(ends) > 1:
-        expected = (
-            f"expected --source and --target to be two of {', '.join(ends)}; or, in Python, "
-            "FOLDER@SOURCE,TARGET"
+        raise ValueError(
+            f"{folder} has a file for each language. Choose two of the suffixes "
+            f"({', '.join(ends)}) with --source and --target, or with "
+            "FOLDER@SOURCE,TARGET in Python"
         )
-        raise ValueError(f"{folder} has a file for each language; {expected}")
 
 
 def is_text_file(path: Path, columns: tuple[str, str] | None) -> bool:

@@ -41,7 +41,7 @@ class HubDataset:
 
     @property
     def cache_key(self) -> str:
-        """A cache key, which changes if the rows change or different columns are read."""
+        """A cache key that changes if the rows change or different columns are read."""
         read = {
             part: self.versions[part] for part in ("train", *HELD_OUT_SPLITS) if part in self.parts
         }
@@ -49,7 +49,7 @@ class HubDataset:
 
     @property
     def form(self) -> str:
-        """A line that says how the rows are read."""
+        """A one-line description of how the rows are read."""
         source, target = self.columns
         return f"rows of a dataset; source is {source!r}; target is {target!r}"
 
@@ -64,7 +64,7 @@ class HubDataset:
                     yield pair_from_row(row, self.columns, f"{self.name}, {part}, row {number}")
                 except ValueError as error:
                     if not skip_bad:
-                        raise ValueError(f"{error} ({SKIP})") from None
+                        raise ValueError(f"{error}. {SKIP}") from None
                     yield None
 
     def read_held_out(self, skip_bad: bool) -> HeldOutPairs:
@@ -97,15 +97,15 @@ def open_hub_dataset(
     try:
         parts, versions = load_splits_and_versions(name, stream)
     except Exception as error:  # the library and the network raise what they like
-        raise ValueError(f"{name} cannot be opened by the package datasets: {error}") from error
-    check("splits", sorted(parts), "'train' among them", "train" in parts)
+        raise ValueError(f"{name} cannot be opened with the package `datasets`: {error}") from error
+    check(f"list of splits in {name}", sorted(parts), "'train' among them", "train" in parts)
     features = parts["train"].features or {}
     sides = features.get("translation", features)  # named languages, or columns
     there = sorted(getattr(sides, "languages", None) or sides)
     if columns is None:
         raise ValueError(
-            f"{name} has {there}; expected two of them in --source and --target, or after an "
-            "@ in the name"
+            f"{name} has the columns {there}, but none were chosen; expected two of these as "
+            "--source and --target, or NAME@SOURCE,TARGET in Python"
         )
     missing = [column for column in columns if there and column not in there]
     check("columns", columns, f"two of {there}", not missing)
@@ -152,9 +152,9 @@ def load_builder(readings: Sequence[tuple[str, ...]]) -> Any:
 
 
 def possible_names(name: str) -> list[tuple[str, ...]]:
-    """Return the arguments to try for a name on the Hub, most likely first.
+    """Return the possible readings of a name on the Hub, most likely first.
 
-    Each is (name,) or (name, configuration).
+    Each one is (name,) or (name, configuration).
     """
     first, slash, last = name.rpartition("/")
     whole, configured = (name,), (first, last)

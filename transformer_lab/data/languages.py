@@ -43,7 +43,7 @@ LANGUAGES = {
     "vi": "Vietnamese",
     "zh": "Chinese",
 }
-"""The English names of languages by ISO 639-1 code; other codes are used unchanged."""
+"""The English names of languages by ISO 639-1 code; any other code is used as the name."""
 
 SCRIPTS = {
     **{"CJK": "Han", "IDEOGRAPHIC": "Han", "HIRAGANA": "Japanese", "KATAKANA": "Japanese"},

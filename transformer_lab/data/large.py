@@ -35,7 +35,7 @@ HELD_OUT_FILE = "held.json"
 """The name of the file with the validation and test pairs."""
 
 PairReader = Callable[[], Iterator[Pair | None]]
-"""A function that reads the corpus from its beginning; None stands for a bad line."""
+"""A function that yields a corpus's pairs from the beginning, with None for each bad line."""
 HeldOutPairs = Mapping[str, list[Pair | None]]
 """The "validation" and "test" pairs that come with a corpus; None stands for a bad row."""
 HELD_OUT_SPLITS = ("test", "validation")
@@ -147,7 +147,7 @@ def write_splits(folder: Path, name: str, read: PairReader, seed: int, held: Hel
     splits = {
         part: [pair for pair in held.get(part, ()) if pair is not None] for part in HELD_OUT_SPLITS
     }
-    left_out["bad, in validation and test"] = sum(pairs.count(None) for pairs in held.values())
+    left_out["bad in validation and test"] = sum(pairs.count(None) for pairs in held.values())
     known = np.array([hash_key(key_of(p.source), seed) for p in chain(*splits.values())], np.uint64)
     new_places = np.setdiff1d(places[new], known)
     ends = find_held_out_bounds(
@@ -191,7 +191,8 @@ def find_held_out_bounds(name: str, places: np.ndarray, parts: list[str]) -> dic
     count = max(1, min(1000, len(places) // 20))
     if parts and len(places) <= len(parts) * count:
         raise ValueError(
-            f"number of different sources in {name} is {len(places)}; expected more than "
-            f"{len(parts) * count}, because some are held out"
+            f"{name} has only {len(places)} different sources; expected more than "
+            f"{len(parts) * count}, because {len(parts) * count} are held out for "
+            f"{' and '.join(parts)}"
         )
     return {part: int(places[number * count - 1]) for number, part in enumerate(parts, start=1)}

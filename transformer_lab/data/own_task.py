@@ -23,7 +23,7 @@ Task = Callable[[random.Random], tuple[str, str]]
 
 
 def draw_pairs(task: Task, count: int = 20_000, seed: int = 0) -> list[Pair]:
-    """Generate `count` pairs with different sources, or fewer if the task runs out of new ones.
+    """Generate `count` pairs with distinct sources, or fewer if the task runs out of new sources.
 
     Raises:
         ValueError: If the task gives two different targets for the same source. No model could
@@ -34,7 +34,8 @@ def draw_pairs(task: Task, count: int = 20_000, seed: int = 0) -> list[Pair]:
     for _ in range(20 * count):
         source, target = task(draw)
         known = found.setdefault(source, target)
-        check("target", target, f"{known!r}, the earlier target for {source!r}", target == known)
+        expected = f"{known!r}, the target that the same source, {source!r}, had before"
+        check("target", target, expected, target == known)
         if len(found) == count:
             break
     return [Pair(source, target) for source, target in found.items()]
@@ -57,7 +58,7 @@ def write_pairs(path: str | Path, pairs: Sequence[Pair], *, overwrite: bool = Fa
         for side in ("source", "target"):
             text = getattr(pair, side)
             fits = isinstance(text, str) and bool(text.strip()) and not set(text) & set("\t\n\r")
-            expected = f"a non-empty text without tabs or line breaks (in {pair})"
+            expected = f"a non-empty string without tabs or line breaks (in {pair})"
             check(f"{side} of pair {number}", text, expected, fits)
     lines = [f"{pair.source}\t{pair.target}\n".encode() for pair in pairs]
     table = [line.rstrip(b"\n").split(b"\t") for line in lines[:ROWS_LOOKED_AT]]

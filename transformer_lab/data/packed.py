@@ -19,7 +19,7 @@ from typing import IO, Any, cast
 PACKED_SUFFIXES = (".gz", ".zst")
 TABLE_SUFFIXES = (".tsv", ".txt", ".csv", ".jsonl", ".ndjson")
 MAGIC = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst", b"PK\x03\x04": ".zip"}
-"""The first bytes of compressed files, which identify them whatever their names are."""
+"""The first bytes of compressed files, which show the format regardless of the file name."""
 LONGEST_LINE = 10_000_000
 """The maximum number of bytes in a line; a longer line is truncated and counts as bad."""
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -30,30 +30,30 @@ TMX_TO_TSV = (
 )
 OTHER_FORMS = {
     ".tmx": f'is a TMX file. To convert it: {{}} | python -c "{TMX_TO_TSV}" > pairs.tsv',
-    ".po": "is a PO file. To convert it: {} > pairs.po, then pip install translate-toolkit, "
-    "then po2csv pairs.po pairs.csv, "
+    ".po": "is a PO file. To convert it: {} > unpacked.po, then pip install translate-toolkit, "
+    "then po2csv unpacked.po pairs.csv, "
     "then train --corpus pairs.csv --csv --source source --target target",
-    ".xliff": "is an XLIFF file. To convert it: {} > pairs.xlf, then pip install translate-toolkit, "
-    "then xliff2po pairs.xlf pairs.po, "
+    ".xliff": "is an XLIFF file. To convert it: {} > unpacked.xlf, then pip install translate-toolkit, "
+    "then xliff2po unpacked.xlf pairs.po, "
     "then po2csv pairs.po pairs.csv",
     ".xlsx": "is a spreadsheet. Save it as CSV, then train with --csv",
-    ".parquet": "is a Parquet file. Put it into a folder, and name the folder instead",
+    ".parquet": "is a Parquet file. Put it into a folder, and pass that folder instead",
 }
 """For each unsupported suffix, a phrase that names the format and says how to convert it."""
 UNKNOWN_XML = (
     "is XML, but neither TMX nor XLIFF; expected one pair per line, with a tab between its texts"
 )
 BINARY_FORMS = {
-    b"BZh91AY&SY": "bzip2",
-    b"\xfd7zXZ": "xz",
-    b"7z\xbc\xaf": "7-Zip",
-    b"Rar!\x1a": "RAR",
-    b"%PDF-": "PDF",
+    b"BZh91AY&SY": "a bzip2 file",
+    b"\xfd7zXZ": "an xz file",
+    b"7z\xbc\xaf": "a 7-Zip archive",
+    b"Rar!\x1a": "a RAR archive",
+    b"%PDF-": "a PDF file",
     b"SQLite format 3\0": "an SQLite database",
-    b"ARROW1\0": "Arrow",
+    b"ARROW1\0": "an Arrow file",
     b"\x80\x04\x95": "a pickle",
 }
-"""The first bytes of binary files, which identify them whatever their names are."""
+"""The first bytes of binary files, which show the format regardless of the file name."""
 SUFFIX_ALIASES = {".pot": ".po", ".xlf": ".xliff", ".ods": ".xlsx", ".xls": ".xlsx"}
 
 
@@ -159,7 +159,9 @@ def open_unpacked(part: TextFile) -> Iterator[IO[bytes]]:
             with part.path.open("rb") as file:
                 yield file
     except damaged as error:
-        raise ValueError(f"{part} is damaged: {error}; expected a whole {packing} file") from None
+        raise ValueError(
+            f"{part} cannot be unpacked: {error}; expected a complete {packing} file"
+        ) from None
 
 
 def import_zstd(path: Path) -> Any:
@@ -256,7 +258,8 @@ def refuse_non_utf8(part: TextFile, line: bytes) -> None:
         raise ValueError(f"{part} is a tar archive. To unpack it: {how} | tar -x")
     if binary or b"\0\0\0\0" in begins:
         raise ValueError(
-            f"{part} is {binary or 'binary'}; expected text in UTF-8, plain or in a .gz, .zst or .zip"
+            f"{part} is {binary or 'a binary file'}; expected UTF-8 text, uncompressed or in a "
+            ".gz, .zst or .zip file"
         )
     has_half = any(pair in begins for pair in (b"\t\0", b"\0\t"))
     if line.startswith(UTF_16) or has_half or 4 * begins.count(0) > len(begins):
@@ -280,9 +283,9 @@ def refuse_non_utf8(part: TextFile, line: bytes) -> None:
 
 
 def refuse_xml_and_po(part: TextFile) -> None:
-    """Raise a ValueError if a file begins like XML or PO, whatever its suffix is.
+    """Raise a ValueError if a file begins like XML or PO, regardless of its suffix.
 
-    If the format is known, the message says how to convert the file.
+    For TMX, XLIFF and PO, the message says how to convert the file.
     """
     with open_unpacked(part) as file:
         begins = file.read(4_000).lower()

@@ -76,7 +76,10 @@ class SentencePieceTokenizer:
         return self.processor.encode(text, out_type=str)
 
     def encode(self, text: str) -> list[int]:
-        """Return the token ids of a string, in which "<pad>" is five characters, not padding."""
+        """Return the token ids of a string.
+
+        A "<pad>" in the string is encoded as five ordinary characters, not as padding.
+        """
         return [self.ids.get(piece, self.ids["<unk>"]) for piece in self.tokenize(text)]
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -134,7 +137,7 @@ def load_processor(model: bytes, extra: str = "marian") -> Any:
         processor = sentencepiece.SentencePieceProcessor(model_proto=model)
         pieces = processor.get_piece_size()
     except RuntimeError as error:  # what the library raises for bytes that are not a model
-        raise ValueError(f"model is not a SentencePiece model: {error}") from error
+        raise ValueError(f"the data is not a SentencePiece model: {error}") from error
     check("number of pieces in the model", pieces, "at least 1", pieces > 0)
     return processor
 

@@ -22,8 +22,8 @@ def split_pairs(
 
     A repeated pair counts once. Sources that differ only in their numbers have the same key, so
     they stay together. There is one exception: in a corpus of sources such as "483" or "14 Feb
-    2021", more than half of the distinct sources would be lost in this way. Such a task is about
-    the digits, so sources with different numbers count as different (see `digits_matter`).
+    2021", ignoring the numbers would more than halve the count of distinct sources. Such a task is
+    about the digits, so sources with different numbers count as different (see `digits_matter`).
 
     Args:
         pairs: The sentence pairs.
@@ -41,13 +41,13 @@ def split_pairs(
 
 
 def digits_matter(pairs: Iterable[SentencePair]) -> bool:
-    """Return whether treating all numbers as equal would lose over half of the distinct sources."""
+    """Return whether ignoring the numbers would more than halve the count of distinct sources."""
     keys = {number_key(pair.source) for pair in pairs}
     return most_differ_in_digits(len({without_digits(key) for key in keys}), len(keys))
 
 
 def explain_new_split(splits: Splits[Any]) -> str:
-    """Return a note for the error that a corpus differs from the one a model was trained on.
+    """Return a note for the message about a corpus that differs from the one used for training.
 
     The note says that earlier versions of this package split the corpus differently. If
     `digits_matter` is False, the split is still the same, so the note is "".
@@ -56,13 +56,13 @@ def explain_new_split(splits: Splits[Any]) -> str:
     if not digits_matter(pairs):
         return ""
     return (
-        ". Its lines differ mostly in digits, and this version splits such a corpus differently "
-        "from earlier versions"
+        ". Its lines differ mostly in digits, and this version of the package splits such a corpus "
+        "differently from earlier versions"
     )
 
 
 def most_differ_in_digits(alike: int, different: int) -> bool:
-    """Return whether treating all numbers as equal would lose over half of the distinct sources.
+    """Return whether ignoring the numbers would more than halve the count of distinct sources.
 
     `alike` is the number of distinct values of `source_key`, and `different` is the number of
     distinct values of `number_key`.
@@ -80,7 +80,7 @@ def split_words(sentence: str) -> list[str]:
 
 
 def source_key(sentence: str) -> str:
-    """Return a sentence's key, which ignores case, spaces, punctuation, Unicode form and digits.
+    """Return a comparison key that ignores case, spaces, punctuation, Unicode form and digits.
 
     Every number becomes 0, so "page 7" and "page 12" have the same key.
     """
@@ -93,7 +93,7 @@ def without_digits(key: str) -> str:
 
 
 def number_key(sentence: str) -> str:
-    """Return a sentence's key, which is like its `source_key` but keeps the numbers."""
+    """Return a comparison key like that of `source_key`, but with the numbers kept."""
     sentence = to_nfc(remove_invisible(sentence))
     return " ".join(split_words(sentence)) or sentence
 
@@ -143,18 +143,18 @@ def split_groups(
         first = next(
             (pair.source for keys in groups.values() for own in keys.values() for pair in own), ""
         )
-        seen = f". Is the first of them, {first[:60]!r}, a sentence?" if first else ""
+        seen = f". Is the first source, {first[:60]!r}, a sentence?" if first else ""
         raise ValueError(
             f"{len(holders)} different source sentences in {len(groups)} groups are too few to hold "
             f"out {wanted['validation']} for validation and {wanted['test']} for testing; expected "
-            f"at least {least} of each"
+            f"at least {least} sentences and {least} groups"
             f"{seen}"
         )
     return Splits(list(train), held["validation"], held["test"])
 
 
 NEAR = 0.7
-"""Two sentences are near copies if more than this share of their words occurs in both."""
+"""Two sentences are near copies if more than this fraction of all their words occurs in both."""
 
 
 def remove_near_copies(splits: Splits[Pair]) -> Splits[Pair]:

@@ -74,7 +74,9 @@ class StoredFolder:
             IndexError: If the index is out of range.
         """
         if not isinstance(place, int | np.integer):
-            raise TypeError(f"place is {place!r}; expected an integer")
+            raise TypeError(f"index is {place!r}; expected an integer")
+        if not -len(self) <= place < len(self):
+            raise IndexError(f"index {place} is out of range for length {len(self)}")
         return range(len(self))[place]
 
 
@@ -104,7 +106,10 @@ class StoredPairs(StoredFolder, Sequence[Pair]):
 
 @dataclass(frozen=True, slots=True)
 class ExampleLengths:
-    """The index of a stored example and its lengths, which are all that `buckets` needs."""
+    """The index and lengths of a stored example, without its token ids.
+
+    `buckets` needs only the lengths.
+    """
 
     place: int
     source: range
@@ -144,11 +149,11 @@ class StoredExamples(StoredFolder, Sequence[Example]):
                     file.seek(int(self.starts[place]) * size)
                     raw = file.read((source + target) * size)
                     if len(raw) < (source + target) * size:
-                        raise ValueError(f"{path} has become shorter since it was opened.")
+                        raise ValueError(f"{path} has become shorter since it was opened")
                     ids = np.frombuffer(raw, self.dtype).tolist()
                     examples.append(Example(ids[:source], ids[source:]))
         except FileNotFoundError:
-            gone = "is gone. Was the cache cleared during this run? Run it again with --resume"
+            gone = "is gone. Was the cache cleared during this run? Continue the run with --resume"
             raise ValueError(f"{path} {gone}") from None
         return examples
 
@@ -272,7 +277,7 @@ def open_or_build(folder: Path, open_whole: Callable[[Path], T], make: Callable[
             return open_whole(folder)  # another process may have made it by now
         except ValueError as error:
             if (folder / ABOUT).exists():
-                print(f"{error} It is being prepared again.", file=sys.stderr)
+                print(f"{error}. The folder is being prepared again.", file=sys.stderr)
         delete_contents(folder)
         make(folder)
         return open_whole(folder)
@@ -324,7 +329,8 @@ def seal_folder(folder: Path, **about: Any) -> None:
 def verify_folder(folder: Path) -> dict[str, Any]:
     """Compare every file in a folder with its SHA-256, and return the fields of `about.json`.
 
-    All stored data is opened through this function. Two gigabytes take one to two seconds.
+    All stored data is opened through this function. Checking two gigabytes takes one to two
+    seconds.
 
     Raises:
         ValueError: If the folder is unfinished, or a file has changed.
@@ -334,9 +340,9 @@ def verify_folder(folder: Path) -> dict[str, Any]:
         try:
             is_as_made = file_sha256(folder / name) == expected
         except OSError as error:
-            raise ValueError(f"{folder / name} cannot be read: {error.strerror}.") from None
+            raise ValueError(f"{folder / name} cannot be read: {error.strerror}") from None
         if not is_as_made:
-            raise ValueError(f"{folder / name} has changed since it was stored.")
+            raise ValueError(f"{folder / name} has changed since it was stored")
     return about
 
 
@@ -350,16 +356,16 @@ def read_about(folder: Path) -> dict[str, Any]:
         about: dict[str, Any] = json.loads((folder / ABOUT).read_bytes())
         is_ours = about.pop("seal") == about_checksum(folder, about)
     except FileNotFoundError:
-        raise ValueError(f"{folder} has no {ABOUT}, so it was never completed.") from None
+        raise ValueError(f"{folder} has no {ABOUT}, so it was never completed") from None
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         is_ours = False
     if not is_ours:
-        raise ValueError(f"{folder / ABOUT} is damaged, or was written by another program.")
+        raise ValueError(f"{folder / ABOUT} is damaged, or was written by another program")
     return about
 
 
 def about_checksum(folder: Path, about: dict[str, Any]) -> str:
-    """Return the SHA-256 of these fields and of the folder's name, in hexadecimal.
+    """Return one SHA-256 of these fields and the folder's name together, in hexadecimal.
 
     Because the name is included, an `about.json` copied into another folder is not valid there.
     """
@@ -373,7 +379,7 @@ def file_sha256(path: Path) -> str:
 
 
 def write_array(path: Path, values: "array[int]") -> None:
-    """Write an array's numbers to a file in the binary form that they have in memory."""
+    """Write an array to a binary file, byte for byte as it is in memory."""
     with path.open("wb") as file:
         values.tofile(file)
 

@@ -74,7 +74,7 @@ HEADERS = {
     *(name.lower() for name in LANGUAGES.values()),
     *(*LANGUAGES, *CODES, *OWN_NAMES),
 }
-"""Words that usually make up column names, in lower case."""
+"""Words that are common in column names, in lower case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ def take_first_rows(rows: Iterator[Row]) -> list[Row]:
 def detect_layout(
     rows: Sequence[Row], columns: tuple[str, str] | None, part: TextFile, is_csv: bool = False
 ) -> Layout:
-    """Detect which columns are source and target, from the first rows of a table.
+    """Detect the source and target columns of a table from its first rows.
 
     `columns` are names from the header, or numbers counted from 1; the default is the first two
     columns. If the first line looks like column names, it is treated as a header.
@@ -194,8 +194,9 @@ def detect_layout(
         source, target = (int(column) - 1 for column in columns)
         if not 0 <= min(source, target) < max(source, target) < most:
             raise ValueError(
-                f"{part} has {most} columns; expected {columns[0]} and {columns[1]} to be two of "
-                f"them, counted from 1{csv_hint(first, is_csv)}"
+                f"columns {columns[0]} and {columns[1]} of {part} cannot be used; expected two "
+                f"different numbers from 1 to {most}, the number of columns"
+                f"{csv_hint(first, is_csv)}"
             )
         return Layout(source, target, header, max(width, source + 1, target + 1))
     found = Layout(0, 1, header, width)
@@ -205,8 +206,9 @@ def detect_layout(
         refuse_id_columns(table, header, part)
     if found.header and len(first) < width:
         raise ValueError(
-            f"{part}: its first line names {len(first)} columns, but the lines below have {width}; "
-            f"expected a name for each one, or numbers, as in {name_columns(width - 1, width)}"
+            f"{part}: the first line names {len(first)} columns, but the lines below have {width}; "
+            "expected a name for each column. You can also choose columns by number: "
+            f"{name_columns(width - 1, width)}"
         )
     return found
 
@@ -223,7 +225,7 @@ def count_columns(cells: Cells) -> int:
 
 
 def are_column_numbers(columns: tuple[str, str], first: Sequence[str]) -> bool:
-    """Return whether `columns` are column numbers, and not all-digit names from the first line."""
+    """Return whether `columns` are column numbers rather than all-digit names in the first line."""
     are_numbers = all(column.isascii() and column.isdigit() for column in columns)
     return are_numbers and not set(columns) <= set(first)
 
@@ -247,8 +249,8 @@ def find_named_columns(
             often = "more than one" if found else "no"
             reads = ", ".join(repr(name)[:40] for name in first[:9]) or "nothing"
             raise ValueError(
-                f"{part} has {often} column {column!r}: its first line reads {reads}; expected the "
-                f"names of two of its columns, or their numbers, as in {name_columns(1, 2)}"
+                f"{part} has {often} column {column!r} (its first line reads {reads}); expected "
+                f"the names or the numbers of two columns, as in {name_columns(1, 2)}"
                 f"{csv_hint(first, is_csv)}"
             )
         places += found
@@ -276,8 +278,8 @@ def csv_hint(first: Sequence[str], is_csv: bool) -> str:
 def has_header(table: Sequence[Cells], first: Sequence[str]) -> bool:
     """Return whether the first line of a table is a header.
 
-    It counts as a header if at least two of its cells are usual column names, if it numbers the
-    columns, or if one of its cells is not a number although nearly all cells below are numbers.
+    It counts as a header if at least two of its cells are common column names, if it numbers the
+    columns, or if one of its cells is not a number although nearly all cells below it are.
     """
     cells = [cell.lower() for cell in first]
     if len(set(cells)) == len(cells) and sum(map(is_column_name, cells)) >= 2:
@@ -355,7 +357,10 @@ def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: Tex
         return  # a column with a few words may be the one to translate
     said = f"column {wrong + 1} is {kinds[wrong]}"
     if len(others) < 2:
-        rising = ". The numbers only increase; if you want to translate them, shuffle the lines"
+        rising = (
+            ". The numbers always increase, as line numbers do. If they are the text to translate, "
+            "shuffle the lines"
+        )
         hint = rising if len(kinds) == 2 else ""
         raise ValueError(f"{part}: {said}; expected a sentence and its translation{hint}")
     names = [header[p] if len(header) == width else str(p + 1) for p in others]

@@ -1,4 +1,4 @@
-"""Check and normalise text from outside, and make it safe to print.
+"""Check and normalise external text, and make it safe to print.
 
 Everything that reads text uses this module: corpora, tokenizers, translators and the command line.
 """
@@ -35,13 +35,15 @@ def check_text(name: str, text: object) -> str:
             from bytes that are not UTF-8). The message begins with `name`.
     """
     if not isinstance(text, str):
-        raise ValueError(f"{name} is {text!r:.60}, of type {type(text).__name__}; expected text")
+        raise ValueError(
+            f"{name} is {text!r:.60}, of type {type(text).__name__}; expected a string"
+        )
     if "\0" in text:
         raise ValueError(f"{name} contains a NUL byte; expected text")
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"{name} is not UTF-8: {text[:60]!a}; expected text") from None
+        raise ValueError(f"{name} is {text[:60]!a}; expected text in UTF-8") from None
     return to_nfc(text)
 
 

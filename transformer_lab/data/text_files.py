@@ -1,7 +1,7 @@
 """Read sentence pairs from tables, JSON lines or two parallel files, compressed or not.
 
 `corpus` and `folders` read files through this module. `PairFile` first finds the file or files for
-a path, and then reads them. Each of these two steps has its own section of this module.
+a path, and then reads them. This module has one section for each of these two steps.
 """
 
 import json
@@ -44,7 +44,7 @@ COLUMNS = ("source", "target")
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 FEW_FAULTS = 10
 """The number of bad lines that are tolerated even in a file with hardly any good ones."""
-SKIP = "to leave bad lines out: skip_bad=True, or --skip-bad on the command line"
+SKIP = "To leave out bad lines, use --skip-bad, or skip_bad=True in Python"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +80,12 @@ def read_pairs(
         if isinstance(pair, Pair):
             pairs.append(pair)
         elif not skip_bad:
-            raise ValueError(f"{pair} ({SKIP})")
+            raise ValueError(f"{pair}. {SKIP}")
         else:
             faults.append(pair)
     if not pairs:
-        why = f"; the first: {faults[0]}" if faults else ""
-        raise ValueError(
-            f"{path} has no readable pairs ({len(faults)} bad lines{why}); expected at least one"
-        )
+        why = f". The first bad line (of {len(faults):,}): {faults[0]}" if faults else ""
+        raise ValueError(f"{path} has no readable pairs; expected at least one{why}")
     first = faults[0] if faults else ""
     refuse_mostly_bad(str(path), len(faults), len(pairs) + len(faults), first)
     return ReadResult(pairs, len(faults), count_kinds(faults))
@@ -96,7 +94,7 @@ def read_pairs(
 def refuse_mostly_bad(name: str, bad: int, lines: int, first: str = "") -> None:
     """Raise a ValueError if more than half the lines, and more than `FEW_FAULTS`, are bad."""
     if bad > max(lines - bad, FEW_FAULTS):
-        seen = f". The first: {first}" if first else ""
+        seen = f". The first bad line: {first}" if first else ""
         raise ValueError(f"{name}: {bad:,} of {lines:,} lines are bad; expected at most half{seen}")
 
 
@@ -141,7 +139,7 @@ def iterate_pairs(
         if isinstance(pair, Pair):
             yield pair
         elif not skip_bad:
-            raise ValueError(f"{pair} ({SKIP})")
+            raise ValueError(f"{pair}. {SKIP}")
         else:
             yield None
 
@@ -168,7 +166,7 @@ class PairFile:
 
     @property
     def form(self) -> str:
-        """A line that says how the file is read: its format, and where source and target are."""
+        """A one-line description of the file: its format, source and target."""
         if len(self.parts) == 2:
             one, other = (part.member or part.path.name for part in self.parts)
             return f"two files, line by line; source is {one}; target is {other}"
@@ -232,10 +230,13 @@ def find_files(path: Path, columns: tuple[str, str] | None) -> tuple[TextFile, .
     for name in names:
         refuse_other_forms(TextFile(path, name))
     ends = sorted(filter(None, {Path(strip_packing_suffix(name)).suffix[1:] for name in names}))
+    choice = (
+        f". Choose two of the suffixes ({', '.join(ends)}) with --source and --target on the "
+        "command line, or with columns=(...) in Python"
+    )
     raise ValueError(
-        f"{path} contains {', '.join(sorted(names)[:9]) or 'no file'}; expected one table or two "
-        f"text files. Choose two of the suffixes ({', '.join(ends) or 'there are none'}) with "
-        "--source and --target on the command line, or with columns=(...) in Python"
+        f"{path} contains {', '.join(sorted(names)[:9]) or 'no file'}; expected one table, or two "
+        f"text files whose names differ only in the suffix{choice if len(ends) > 1 else ''}"
     )
 
 
@@ -281,7 +282,7 @@ def find_side_file(stem: Path, column: str) -> Path | None:
 
 
 def list_side_suffixes(path: Path) -> list[str]:
-    """Return the suffixes of files named after this path, such as en for corpus.en."""
+    """Return the suffixes of the files with this stem, such as "en" for corpus.en."""
     names = {strip_packing_suffix(file.name) for file in path.parent.glob(f"{escape(path.name)}.*")}
     return sorted(name.removeprefix(f"{path.name}.") for name in names)
 
@@ -357,9 +358,9 @@ def refuse_one_side(path: Path) -> None:
     ends = [end for end in list_side_suffixes(path.with_name(plain.stem)) if end in LANGUAGES]
     if plain.suffix[1:] in ends and len(ends) > 1:
         raise ValueError(
-            f"{path} has no tabs; expected pairs. If it is one side of a corpus, name both "
-            f"sides (two of {', '.join(ends)}) with --source and --target on the command line, or with "
-            "columns=(...) in Python"
+            f"{path} has no tabs; expected pairs. If it is one side of a corpus, choose "
+            f"two of its sides ({', '.join(ends)}) with --source and --target on the command line, "
+            "or with columns=(...) in Python"
         )
 
 
@@ -396,15 +397,15 @@ def pair_from_cells(
             f"{place}: the line has {len(cells)} columns; expected at least "
             f"{1 + max(layout.source, layout.target)}"
         )
-    expected = "expected a sentence, a tab and its translation"
-    return f"{place}: the line has no tab; {expected}"
+    expected = "a sentence and its translation, with a tab between them (in CSV, a comma)"
+    return f"{place}: the line has only one column; expected {expected}"
 
 
 def decode_side(raw: bytes, place: str) -> str:
     """Decode one side of a pair from UTF-8, and clean it with `clean_side`.
 
     Raises:
-        ValueError: If it is not UTF-8, is empty, or has no visible character.
+        ValueError: If the side is not UTF-8, is empty, or has no visible character.
     """
     try:
         text = raw.decode()
@@ -427,7 +428,7 @@ def clean_side(text: str, place: str) -> str:
     """Return one side of a pair as one line in NFC, without surrounding spaces.
 
     Raises:
-        ValueError: If it is empty, or has no visible character.
+        ValueError: If the side is empty, or has no visible character.
     """
     if not text.strip():
         raise ValueError(f"{place}: one side is empty; expected a sentence")
@@ -463,13 +464,17 @@ def pair_from_json(line: bytes, columns: tuple[str, str], place: str) -> Pair:
 
 
 def pair_from_row(row: Any, columns: tuple[str, str], place: str) -> Pair:
-    """Return the pair from a row with named columns, each side on one line with single spaces.
+    """Return the pair from a row with named columns, collapsing whitespace to single spaces.
 
     Raises:
-        ValueError: If the row lacks a text; the message begins with `place`.
+        ValueError: If either text is missing or empty; the message begins with `place`.
     """
     sides = row.get("translation", row) if isinstance(row, dict) else row
-    there = sorted(map(str, sides)) if isinstance(sides, dict) else type(sides).__name__
+    there = (
+        f"the fields {sorted(map(str, sides))}"
+        if isinstance(sides, dict)
+        else f"a value of type {type(sides).__name__}"
+    )
     if isinstance(sides, dict) and not set(columns) <= set(sides):
         found = {normalise_column_name(str(name)): text for name, text in sides.items()}  # in NFC
         sides = {
@@ -485,9 +490,12 @@ def pair_from_row(row: Any, columns: tuple[str, str], place: str) -> Pair:
                 if columns == COLUMNS
                 else ""
             )
+            fault = f"found {there}, but no text in field {column!r}"
+            if text is not None:
+                fault = f"field {column!r} has a value of type {type(text).__name__}"
             raise ValueError(
-                f"{place}: found {there}, but no text in field {column!r}; "
-                f"expected {columns}{names}"
+                f"{place}: {fault}; "
+                f"expected text in the fields {columns[0]!r} and {columns[1]!r}{names}"
             )
         texts.append(" ".join(clean_side(text, place).split()))
     return Pair(*texts)

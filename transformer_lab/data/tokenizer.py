@@ -70,14 +70,19 @@ class WordTokenizer:
         self.words = [*SPECIAL_TOKENS, *words]
         self.joined = frozenset(joined)
         for word in (*self.words, *self.joined):
-            check("word", word, "a text", isinstance(word, str))
+            check("word", word, "a string", isinstance(word, str))
         self.ids = {word: i for i, word in enumerate(self.words)}
         if len(self.ids) != len(self.words):
-            raise ValueError("words contains a word twice, or the name of a special token")
+            twice = next(word for i, word in enumerate(self.words) if self.ids[word] != i)
+            if twice in SPECIAL_TOKENS:
+                raise ValueError(
+                    f"words contains the special token {twice!r}, which is added automatically"
+                )
+            raise ValueError(f"words contains {twice!r} more than once; expected different words")
 
     @classmethod
     def train(cls, texts: Iterable[str]) -> "WordTokenizer":
-        """Build a tokenizer from all words in these texts, the most frequent words first."""
+        """Build a tokenizer whose vocabulary is all words in these texts, most frequent first."""
         count: Counter[str] = Counter()
         spaced = set()
         for text in texts:
@@ -223,7 +228,7 @@ def normalise(text: str) -> str:
 
 
 def is_elided(word: str) -> bool:
-    """Return whether a word is an elided form, such as l' or qu', with no space after it."""
+    """Return whether a word is an elided form, such as l' or qu', which takes no space after it."""
     return word.endswith("'")
 
 
@@ -243,33 +248,39 @@ def tokenizer_from_json(text: str) -> Tokenizer:
             added = state.get("added")
             return SentencePieceTokenizer.from_state(state["model"], state["vocabulary"], added)
     except (json.JSONDecodeError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(f"not a tokenizer's description: {error!r}") from error
+        raise ValueError(f"the tokenizer's description cannot be read: {error!r}") from error
     raise ValueError(f"kind is {state['kind']!r}; expected 'word', 'bpe' or 'sentencepiece'")
 
 
 def bpe_from_json(text: str) -> tokenizers.Tokenizer:
     """Build a tokenizer of the `tokenizers` library from that library's own JSON.
 
+    Padding and truncation are refused, because they would change the lengths of texts. Regular
+    expressions are refused, because matching one may take more steps than the library allows. The
+    library would then panic while encoding.
+
     Raises:
-        ValueError: If the JSON is not a valid tokenizer, asks for padding or truncation (which
-            would change the lengths of texts), or contains a regular expression. Matching one may
-            take more steps than the library allows, and the library would then panic while
-            encoding.
+        ValueError: If the JSON is not a valid tokenizer, or contains anything that is refused.
     """
     state = json.loads(text)
     for field in ("padding", "truncation"):
-        check(field, state.get(field), "null, to keep the lengths of texts", not state.get(field))
+        check(
+            field,
+            state.get(field),
+            f"null, because {field} changes the number of tokens",
+            not state.get(field),
+        )
     found = sorted(find_regular_expressions(state))
-    expected = "none, because matching one may take very long; BPETokenizer.train uses none"
-    check("a regular expression in a tokenizer", found[:1], expected, not found)
+    expected = "an empty list, because matching may take very long. BPETokenizer.train uses none"
+    check("list of regular expressions in the tokenizer", found[:1], expected, not found)
     try:
         return tokenizers.Tokenizer.from_str(text)
     except Exception as error:  # the library raises nothing more precise
-        raise ValueError(f"not a tokenizer's description: {error}") from error
+        raise ValueError(f"the tokenizer's description cannot be read: {error}") from error
 
 
 def find_regular_expressions(state: object) -> Iterator[str]:
-    """Yield the first 60 characters of each regular expression in JSON from `tokenizers`."""
+    """Yield the first 60 characters of each regular expression in a tokenizer's parsed JSON."""
     if isinstance(state, dict):
         if isinstance(state.get("Regex"), str):
             yield state["Regex"][:60]

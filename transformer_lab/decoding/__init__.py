@@ -1,6 +1,6 @@
 """Greedy decoding, beam search, sampling, minimum Bayes risk and speculative decoding.
 
-All but the last use a KV cache.
+All of these methods except speculative decoding use a KV cache.
 """
 
 from transformer_lab.decoding.beam import beam_search, length_penalty

@@ -91,15 +91,15 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """Return up to `beam_size` translations of each row of `source`, sorted by score, best first.
 
-    A hypothesis that ends keeps its place in the beam, so the beam narrows; a beam of size 1 is
-    greedy decoding. With `narrow=False`, the next best hypothesis takes that place, so the beam
-    keeps its width, as in Hugging Face's `generate`.
+    A hypothesis that ends keeps its place in the beam, so the beam narrows. In this mode, a beam of
+    size 1 is greedy decoding. With `narrow=False`, the next best hypothesis takes that place, so
+    the beam keeps its width, as in Hugging Face's `generate`.
 
     A sentence leaves the batch when its beam is empty, or when no partial hypothesis can still
-    become one of the `n_best` best. Its list begins with these `n_best` hypotheses, followed by any
-    others that have ended by then. By default, `max_length` is the length of each source + 50
-    (§6.1); a hypothesis that is unfinished at that length is cut off. `alpha` is the exponent of
-    `length_penalty`.
+    become one of the `n_best` best. The list for that sentence begins with the `n_best` best
+    hypotheses, followed by any others that have ended by then. By default, `max_length` is the
+    length of each source + 50 (§6.1); a hypothesis that is unfinished at that length is cut off.
+    `alpha` is the exponent of `length_penalty`.
 
     Raises:
         ValueError: If the beam does not fit into memory, `n_best` exceeds `beam_size`, or `alpha`
@@ -119,9 +119,9 @@ def beam_search(
     limits = length_limits(model, source_mask, max_length)
     most = total_memory() // (len(source) * bytes_per_hypothesis(config))
     fits = beam_size <= most
-    check("beam_size", beam_size, f"at most {most:,.0f}, as many as fit into memory", fits)
+    check("beam_size", beam_size, f"at most {most:,.0f}, which is all that fits into memory", fits)
     fits = alpha * math.log((5 + max(limits)) / 6) < math.log(sys.float_info.max)
-    expected = f"a smaller one, because the penalty for {max(limits)} words would be infinite"
+    expected = f"a smaller one: the length penalty for {max(limits)} words would be infinite"
     check("alpha", alpha, expected, fits)
     found: list[list[Hypothesis]] = [[] for _ in source]
     bar = [-math.inf] * len(source)  # the score of the n-th best finished hypothesis
@@ -197,8 +197,8 @@ def next_beam(
     """Return the partial hypotheses that `goes_on` marks, ready for the next step.
 
     A sentence that has fewer hypotheses than the others is padded with hypotheses of value −∞. If
-    there are still `width` hypotheses, each replaces the one that it extends if possible, so few
-    rows of the cache have to move.
+    there are still `width` hypotheses, each one takes the position of the hypothesis that it
+    extends, where possible, so few rows of the cache have to move.
     """
     widest = int(goes_on.sum(dim=1).max())
     order = goes_on.byte().argsort(dim=1, descending=True, stable=True)[:, :widest]

@@ -12,7 +12,7 @@ from transformer_lab.model.masks import length_mask
 
 @torch.inference_mode()
 def log_probabilities(model: Transformer, examples: Sequence[Example]) -> list[float]:
-    """Return each target's log-probability given its source, in nats, eos included.
+    """Return each target's log-probability given its source, in nats, including eos.
 
     Masks are computed from lengths, because an imported model may start its decoder with the
     padding token. The caller must put the model in evaluation mode, as for all decoding.

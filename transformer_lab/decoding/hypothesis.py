@@ -1,4 +1,4 @@
-"""Hypotheses, which all decoding methods return, and the limit on their length."""
+"""The hypothesis that every decoding method returns, and the limit on its length."""
 
 from dataclasses import dataclass
 
@@ -29,8 +29,8 @@ def length_limits(
 ) -> list[int]:
     """Return the maximum number of words to write for each sentence.
 
-    It is `max_length`, or by default the source's length + 50 (§6.1), but never more than the
-    model's table of positions allows.
+    The maximum is `max_length`, or by default the source's length + 50 (§6.1), but never more than
+    the model's table of positions allows.
     """
     if max_length is not None:
         limits = [check_positive_integer("max_length", max_length)] * len(source_mask)

@@ -77,10 +77,10 @@ def sample(
     """Sample a translation of each row of `source`, word by word; finished ones leave the batch.
 
     Logits are divided by `temperature` (below 1 is safer, above 1 is bolder). Then only the `top_k`
-    best words are kept, and of these only the smallest set that reaches `top_p`. The
-    log-probability of a hypothesis is the model's own, from before these three steps. `generator`
-    must be on the source's device; the same seed gives the same words. By default, `max_length` is
-    the length of each source + 50 (§6.1).
+    best words are kept, and of these, only the smallest set whose total probability reaches
+    `top_p`. The log-probability of a hypothesis is the model's own, as it was before these three
+    steps. `generator` must be on the source's device; the same seed gives the same words. By
+    default, `max_length` is the length of each source + 50 (§6.1).
     """
 
     def draw(logits: Tensor, _: Tensor) -> Tensor:

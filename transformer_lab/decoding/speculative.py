@@ -1,7 +1,7 @@
 """Speculative greedy decoding: a small draft model guesses ahead, and a large model checks.
 
-This is the method of Leviathan et al. 2023 and Chen et al. 2023 for greedy decoding, where checking
-means asking whether the large model would have written the same word. One pass checks all guesses
+This is the method of Leviathan et al. 2023 and Chen et al. 2023, applied to greedy decoding. A
+guess is accepted if the large model would have written the same word. One pass checks all guesses
 of a round. The result is always the large model's own greedy translation; a good draft merely
 reduces the number of passes.
 """
@@ -54,10 +54,10 @@ def speculative_greedy(
     """
     ahead = check_positive_integer("ahead", ahead)
     source_mask = mask_of_source(source, source_mask, model.config.pad_id)
-    config.check("source.shape", tuple(source.shape), "(1, source), one sentence", len(source) == 1)
+    config.check("source.shape", tuple(source.shape), "(1, length)", len(source) == 1)
     for name in ("source_vocab_size", "target_vocab_size", "bos_id", "eos_id"):
         both = [getattr(m.config, name) for m in (model, draft)]
-        config.check(name, both, "the same for model and draft", both[0] == both[1])
+        config.check(f"{name} of model and draft", both, "two equal values", both[0] == both[1])
     bos, eos = model.config.bos_id, model.config.eos_id
     limit = min(length_limits(m, source_mask, max_length)[0] for m in (model, draft))
     memory, draft_memory = model.encode(source, source_mask), draft.encode(source, source_mask)

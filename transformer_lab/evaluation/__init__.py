@@ -1,4 +1,4 @@
-"""Scores for translations and their pronouns, and attention rollout through several layers.
+"""Scores for translations and their pronouns, word alignment, and attention rollout.
 
-Runs, studies and lessons use them; scores of single heads are in `attention.scores`.
+Runs, studies and lessons use this package; scores for single heads are in `attention.scores`.
 """

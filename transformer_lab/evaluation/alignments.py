@@ -1,9 +1,9 @@
-"""Word alignment without gold links, by two statistical models that have to agree.
+"""Align words without gold links, using two statistical models that must agree.
 
 Each model is an IBM Model 1 (Brown et al. 1993) with a fixed preference for the diagonal (Dyer et
-al. 2013). One aligns in the direction from source to target, the other from target to source, and a
-link counts if both find it. The models are trained by expectation maximisation on the texts to be
-aligned. The lab uses these links to name a translator's heads if there are no gold links.
+al. 2013). One model aligns source to target, the other target to source, and a link is kept if both
+find it. The models are trained by expectation maximisation on the texts to be aligned. If there are
+no gold links, the lab uses these links to name a translator's heads.
 """
 
 import re
@@ -15,7 +15,7 @@ Words = Sequence[str]
 Link = tuple[int, int]
 ROUNDS = 6
 DIAGONAL = 4.0
-"""How strongly a word prefers a partner at the same relative position; with 0, this is Model 1."""
+"""How strongly a word prefers a partner at the same relative position; 0 gives Model 1."""
 NULL_PROBABILITY = 0.08
 """The prior probability that a target word translates no source word."""
 
@@ -40,7 +40,7 @@ def align_words(pairs: Sequence[tuple[Words, Words]], alike: float = 1.0) -> lis
 
 
 def align_one_way(pairs: Sequence[tuple[Words, Words]], alike: float = 1.0) -> list[list[Link]]:
-    """Return a link from each target word to its likeliest source word, for each pair.
+    """Link each target word to its likeliest source word, if any, in each pair of word lists.
 
     A link is (source position, target position); see `align_words` for `alike`.
     """
@@ -76,10 +76,10 @@ def align_one_way(pairs: Sequence[tuple[Words, Words]], alike: float = 1.0) -> l
 def likeliest_links(
     source_ids: Sequence[np.ndarray], target_ids: Sequence[np.ndarray], share: np.ndarray
 ) -> list[list[Link]]:
-    """Return a link from each target word to its likeliest source word, unless that is "no word".
+    """Link each target word to its likeliest source word, unless "no word" is likelier.
 
-    `share` holds the probabilities (target word, 1 + source words) of all pairs, flattened into one
-    array; column 0 stands for "no word".
+    `share` holds a matrix of probabilities (target words, 1 + source words) for each pair, all
+    flattened into one array. Column 0 of each matrix stands for "no word".
     """
     links: list[list[Link]] = []
     start = 0

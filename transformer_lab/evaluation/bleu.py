@@ -19,13 +19,14 @@ TOKENIZATIONS = {
 }
 """sacreBLEU's tokenization for scripts that put no spaces between words.
 
-All other scripts use "13a", which would treat a whole sentence in one of these scripts as one word.
+For all other scripts, "13a" is used. It would treat a whole sentence in one of the scripts listed
+here as a single word.
 """
 UNSPACED = 0.15
-"""The minimum share of letters in unspaced scripts for one of their tokenizations to be chosen.
+"""One of `TOKENIZATIONS` is used if at least this fraction of the letters is in its scripts.
 
-It is low because technical Chinese may contain more Latin letters than Chinese characters: a name
-has many letters, but a Chinese word often has only two characters.
+The threshold is low because technical Chinese may contain more Latin letters than Chinese
+characters: a name has many letters, but a Chinese word often has only two characters.
 """
 
 
@@ -46,7 +47,7 @@ def score(hypotheses: Sequence[str], references: Sequence[str]) -> Scores:
 
     Raises:
         ValueError: If the number of references differs from the number of hypotheses, or there are
-            none.
+            no references.
     """
     check_parallel(hypotheses, references)
     # `force` silences a warning about tokenized text, which `looks_tokenized` detects.
@@ -85,7 +86,7 @@ def sentence_chrf(hypothesis: str, reference: str) -> float:
 
 
 def exact_match(hypotheses: Sequence[str], references: Sequence[str]) -> float:
-    """Return the share of translations, from 0 to 1, that match their reference exactly."""
+    """Return the fraction of translations that match their reference exactly."""
     check_parallel(hypotheses, references)
     pairs = zip(map(to_nfc, hypotheses), map(to_nfc, references), strict=True)
     return sum(h == r for h, r in pairs) / len(references)
@@ -94,7 +95,7 @@ def exact_match(hypotheses: Sequence[str], references: Sequence[str]) -> float:
 def exact_match_by_group(
     groups: Sequence[str], hypotheses: Sequence[str], references: Sequence[str]
 ) -> dict[str, float]:
-    """Return the share of exact matches in each group of translations, from 0 to 1.
+    """Return the fraction of exact matches in each group of translations.
 
     `groups` names the group of each translation, for example its grammatical construction.
     """

@@ -9,7 +9,7 @@ from transformer_lab.data.world.grammar import WorldPair
 
 
 def pronoun_accuracy(hypotheses: Sequence[Sequence[str]], pairs: Sequence[WorldPair]) -> float:
-    """Return the share of pronouns translated correctly, from 0 to 1; NaN if no pair has a pronoun.
+    """Return the fraction of pronouns translated correctly, or NaN if no pair has a pronoun.
 
     A pronoun at a different position than in the reference counts as wrong.
 

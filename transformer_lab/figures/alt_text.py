@@ -47,7 +47,7 @@ def describe_map(
     """Describe a map of weights: the strongest key of each query, the framed row, and the mask."""
     text = f"Map of weights, {len(queries)} rows by {len(keys)} columns. "
     order = sorted(range(len(queries)), key=lambda n: -weights[n].max())[:MOST_ROWS]
-    some = "" if len(order) == len(queries) else f" of the {MOST_ROWS} surest rows"
+    some = "" if len(order) == len(queries) else f" of the {MOST_ROWS} sharpest rows"
     strongest = [describe_strongest(weights[n], queries[n], keys) for n in sorted(order)]
     text += f"Largest weight{some}: {', '.join(strongest)}."
     if row is not None:
@@ -55,7 +55,7 @@ def describe_map(
         largest = join_with_and([f"{keys[key]} {weights[row, key]:.2f}" for key in best])
         text += f" In the framed row, {queries[row]}: {largest}."
     if mask is not None and not mask.all():
-        text += f" {int((~mask).sum())} grey cells may not be seen."
+        text += f" The mask hides {int((~mask).sum())} cells (grey)."
     return text
 
 
@@ -216,4 +216,4 @@ def describe_runs(runs: Mapping[str, Sequence[float]], x_label: str) -> str:
         count = f"{len(values)} run{'s' * (len(values) > 1)}"
         between = f", {low} to {high}" if low != high else ""
         said.append(f"{name} {format_number(float(np.mean(values)))}{between} ({count})")
-    return f"{x_label}, mean and reach of the runs. {'; '.join(said)}."
+    return f"{x_label}, mean and range of the runs. {'; '.join(said)}."

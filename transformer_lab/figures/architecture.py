@@ -80,7 +80,7 @@ def architecture(
                 draw_box(axes, column, row, text, labels.get(name, ""), part, box_style(name, lit))
             draw_arrows(axes, column, boxes)
         draw_memory(axes)
-        for column, text in ((LEFT, "source words"), (RIGHT, "target words, one place behind")):
+        for column, text in ((LEFT, "source words"), (RIGHT, "target words, shifted right")):
             axes.text(column + WIDTH / 2, 0.12, text, ha="center", va="center", color=QUIET)
         centre, top = RIGHT + WIDTH / 2, box_bottom(len(DECODER))
         draw_arrow(axes, (centre, top - STEP + HEIGHT), (centre, top))

@@ -59,12 +59,14 @@ def bertviz_arguments(record: AttentionRecord, kind: Kind | None) -> dict[str, A
     """
     kinds: list[Kind] = [kind] if kind else ["encoder", "decoder", "cross"]
     layers = {k: getattr(record, k) for k in kinds if len(getattr(record, k))}
-    check("kind", kind, "a kind of attention that the record contains", bool(layers))
+    if not layers:
+        wanted = f"{kind} layers" if kind else "layers"
+        raise ValueError(f"record has no {wanted}; expected at least one layer to draw")
     shapes = {k: [len(layer) for layer in layers[k]] for k in layers}
     depths = {len(heads) for heads in shapes.values()}
     equal = len(depths) == 1 and len({count for heads in shapes.values() for count in heads}) == 1
-    expected = "the same number in all layers, and equally many layers of each kind, because "
-    expected += "BertViz cannot draw anything else; use kind= to draw only one kind"
+    expected = "the same number in all layers, and the same number of layers for each kind of "
+    expected += "attention, as BertViz requires. Use kind= to draw only one kind"
     check("number of heads in each layer", shapes, expected, equal)
     target = record.written_tokens if kind == "cross" else record.target_tokens
     given: dict[str, Any] = {

@@ -1,7 +1,7 @@
 """Draw boxes around words, arrows whose thickness shows a weight, and covers over hidden words.
 
-The module `sentence` decides where they go. Positions and sizes are in inches, but the thickness of
-arrows is in points.
+The module `sentence` decides where each of these goes. Positions and sizes are in inches, but the
+thickness of arrows is in points.
 """
 
 import numpy as np

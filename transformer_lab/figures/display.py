@@ -42,7 +42,7 @@ def picture(figure: Figure, alt: str, *, coarse: bool = False) -> dict[str, str]
 
     For `coarse`, see `quantize_colours`.
     """
-    check("alt", alt, "a text that describes the picture", bool(alt.strip()))
+    check("alt", alt, "a description of the picture", bool(alt.strip()))
     tag = image_tag(
         draw_image(figure, coarse=coarse),
         alt,

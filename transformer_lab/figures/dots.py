@@ -37,9 +37,10 @@ def run_dots(
     """
     for name, values in runs.items():
         finite = int(np.isfinite(np.asarray(values, dtype=float)).sum())
-        expected = f"{len(values)}, all of them" if len(values) else "at least 1"
+        expected = f"{len(values)}, as many as there are runs" if len(values) else "at least 1"
         check(f"number of finite runs in {name!r}", finite, expected, finite == len(values) > 0)
-    check("base", base, f"'' or one of {list(runs)}", not base or base in runs)
+    expected = f"'' or {' or '.join(map(repr, runs))}"
+    check("base", base, expected if runs else "''", not base or base in runs)
     with course_style():
         figure = Figure(figsize=(7.2, LINE * len(runs) + 1.2), layout="constrained")
         axes = figure.add_subplot()

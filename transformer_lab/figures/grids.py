@@ -48,7 +48,7 @@ def number_grids(
     """Draw small matrices side by side, with every number written in its cell.
 
     All matrices of signed numbers share one colour scale. Matrices that do not fit side by side on
-    a page continue below.
+    a page continue in a new row below.
 
     Args:
         grids: The matrices by name; each name is written above its matrix.
@@ -120,8 +120,11 @@ def check_grids(
             check(f"number of labels for the {what} of {name!r}", given, f"{size}", given == size)
         row = marked.get(name, 0)
         check(f"row marked in {name!r}", row, f"0 to {len(grid) - 1}", 0 <= row < len(grid))
-    fits = not signs or len(signs) == len(grids) - 1
-    check("signs", signs, f"'' or {len(grids) - 1} signs, one between neighbouring matrices", fits)
+    gaps = max(len(grids) - 1, 0)
+    expected = f"'' or one character for each gap between matrices, {gaps} in all"
+    if not gaps:
+        expected = "'', because there are fewer than two matrices"
+    check("signs", signs, expected, len(signs) in (0, gaps))
 
 
 def split_into_lines(widths: Sequence[float]) -> list[list[int]]:
@@ -202,7 +205,7 @@ def label_width(labels: Sequence[str]) -> float:
 def draw_grid(axes: Axes, grid: np.ndarray, scale: Scale, digits: int, largest: float) -> None:
     """Draw the cells of one matrix, coloured by their numbers, with the numbers written inside.
 
-    Numbers of either sign are coloured on a scale that extends beyond ±`largest`.
+    On the "signed" scale, the colours run from −1.5 to 1.5 times `largest`.
     """
     values = grid.astype(float)
     largest = 1.5 * max(largest, 1e-12)  # the map's ends are too dark to read on

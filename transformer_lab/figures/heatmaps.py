@@ -67,10 +67,12 @@ def attention_heatmap(
     rows, columns = weights.shape
     check("row", row, f"None or 0 to {rows - 1}", row is None or 0 <= row < rows)
     inside = cell is None or (0 <= cell[0] < rows and 0 <= cell[1] < columns)
-    check("cell", cell, f"None or (query, key) below ({rows}, {columns})", inside)
+    expected = f"query from 0 to {rows - 1} and key from 0 to {columns - 1}"
+    check("cell", cell, f"None, or (query, key) with {expected}", inside)
     for key, query in alignment:
         fits = 0 <= key < columns and 0 <= query < rows
-        check("alignment link", (key, query), f"(key, query) below ({columns}, {rows})", fits)
+        expected = f"key from 0 to {columns - 1} and query from 0 to {rows - 1}"
+        check("alignment link", (key, query), f"(key, query) with {expected}", fits)
     check_mask(mask, weights)
 
     with course_style():
@@ -198,7 +200,8 @@ def weight_bars(
     check_weights_and_tokens(rows, labels, keys, names=("rows", "labels", "keys"))
     parts = parts or ["query"] * len(rows)
     fits = len(parts) == len(rows) and set(parts) <= set(COLOURS)
-    check("parts", parts, f"{len(rows)} of {list(COLOURS)}, one for each row", fits)
+    expected = f"{len(rows)} names, one for each row, all from {list(COLOURS)}"
+    check("parts", parts, expected, fits)
     with course_style():
         wide = min(max(len(keys) * 0.48 + 1.1, 4.6), PAGE)
         size = (wide, max(len(rows) * 1.25, 1.7) + 1.1)
@@ -236,7 +239,7 @@ def check_weights_and_tokens(
         check(f"len({names[axis + 1]})", len(tokens), expected, len(tokens) == weights.shape[axis])
     holds = bool(np.all((weights >= 0) & (weights <= 1 + 1e-3)))  # False for NaN too
     low, high = float(weights.min()), float(weights.max())
-    check(f"range of {names[0]}", (low, high), "weights from 0 to 1", holds)
+    check(f"(minimum, maximum) of {names[0]}", (low, high), "both from 0 to 1", holds)
 
 
 def check_mask(mask: np.ndarray | None, weights: np.ndarray) -> None:
@@ -245,12 +248,12 @@ def check_mask(mask: np.ndarray | None, weights: np.ndarray) -> None:
         check_boolean(mask, "bool")
         check("shape of mask", mask.shape, f"{weights.shape}", mask.shape == weights.shape)
         hidden = float(weights[~mask].max(initial=0))
-        check("largest weight under the mask", hidden, "0", hidden == 0)
+        check("largest weight on a masked key", hidden, "0", hidden == 0)
 
 
 def masked_note(mask: np.ndarray | None) -> list[str]:
     """Return the notes to write below a map: an explanation of grey cells, if there are any."""
-    return [] if mask is None or mask.all() else ["grey: may not be looked at"]
+    return [] if mask is None or mask.all() else ["grey: hidden by the mask"]
 
 
 def draw_weights(axes: Axes, weights: np.ndarray, mask: np.ndarray | None) -> AxesImage:

@@ -34,9 +34,9 @@ def signed_map(
     Args:
         values: The matrix; row 0 is at the top.
         title: The figure's title.
-        x_label: The label of the x axis: what the columns are.
-        y_label: The label of the y axis: what the rows are.
-        value_label: The label of the colour bar: what the numbers are.
+        x_label: The label of the x axis, which says what the columns are.
+        y_label: The label of the y axis, which says what the rows are.
+        value_label: The label of the colour bar, which says what the numbers are.
         edges: The values on the axes at the left, right, bottom and top of the map; by default, the
             axes show row and column indices.
         limits: The range of the colours, so that pictures can be compared. If the lower limit is
@@ -45,9 +45,10 @@ def signed_map(
     Raises:
         ValueError: If `values` is not a matrix of finite numbers, or a number is outside `limits`.
     """
-    check("shape of values", values.shape, "(rows, columns)", values.ndim == 2 and values.size > 0)
+    fits = values.ndim == 2 and values.size > 0
+    check("shape of values", values.shape, "(rows, columns), each at least 1", fits)
     if not np.isfinite(values).all():
-        raise ValueError("values holds NaN or infinity; expected finite numbers")
+        raise ValueError("values contain NaN or infinity; expected finite numbers")
     low, largest = limits or (float(values.min()), float(abs(values).max()) or 1.0)
     inside = limits is None or (low <= values.min() and values.max() <= largest)
     expected = f"a range that includes {values.min():.3g} and {values.max():.3g}"
@@ -106,7 +107,8 @@ def stage_panels(
     for name, values in stages.items():
         fits = values.ndim == 2 and len(values) == len(tokens)
         check(f"shape of {name!r}", values.shape, f"({len(tokens)}, features)", fits)
-    check("weights", list(weights), f"one or more of {list(stages)}", set(weights) <= set(stages))
+    expected = f"only names from {list(stages)}"
+    check("weights", list(weights), expected, set(weights) <= set(stages))
     down = -(-len(stages) // across)
     signed = [abs(values).ravel() for name, values in stages.items() if name not in weights]
     limit = limit or (float(np.quantile(np.concatenate(signed), 0.98)) if signed else 0) or 1.0
@@ -153,7 +155,8 @@ def clock_hands(
     """Draw each pair (sin, cos) of a position as a clock hand that turns clockwise.
 
     Args:
-        angles: The angle on each clock in radians, for up to 4 hands by name, such as a position.
+        angles: For each hand, by name, its angle on each clock in radians. There may be up to 4
+            hands, for example one for each position.
         names: The name of each clock.
         title: The figure's title.
 

@@ -37,8 +37,8 @@ def curves(
     """Draw lines over the same x values, with each line's name at its right end.
 
     Args:
-        x: The x values, (points).
-        lines: The lines by name, (points) each; NaN leaves a gap.
+        x: The x values, with shape (points).
+        lines: The y values of each line by name, with shape (points); NaN leaves a gap.
         title: The figure's title.
         x_label: The label of the x axis, with the unit.
         y_label: The label of the y axis.
@@ -46,9 +46,9 @@ def curves(
         dashed: The names of lines that are theory rather than measurement.
         colours: For some lines, a name from `COLOURS` if the line stands for a part that has its
             own colour, or an index into `LINES` if the same line occurs in another picture.
-        spread: For some lines, the lower and upper edges of a band, (2, points).
-        each: For some lines, thin lines of the same colour, (runs, points), such as the runs behind
-            a mean.
+        spread: For some lines, the lower and upper edges of a band, with shape (2, points).
+        each: For some lines, thin lines of the same colour, with shape (runs, points): for example,
+            the runs behind a mean.
         y_limits: The range of the y axis; by default, it covers everything.
 
     Raises:
@@ -65,9 +65,9 @@ def curves(
     for name, runs in (each or {}).items():
         points = sorted({len(run) for run in runs})
         if points != [len(x)]:
-            found = " and ".join(map(str, points)) or "none"
+            found = f"runs of lengths {points}" if points else "no runs"
             raise ValueError(
-                f"lengths of the runs in {name!r}: {found}; expected {len(x)}, the length of x"
+                f"each[{name!r}] has {found}; expected runs of length {len(x)}, the length of x"
             )
     with course_style():
         figure = Figure(figsize=(7.2, 3.6), layout="constrained")

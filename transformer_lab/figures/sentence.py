@@ -147,12 +147,12 @@ def check_panel(panel: Panel) -> None:
     for number, row in enumerate(panel.rows):
         count = len(row.words)
         from_the_left = math.isfinite(row.start) and row.start >= 0
-        check(f"start of row {number}", row.start, "a finite number, at least 0", from_the_left)
+        check(f"start of row {number}", row.start, "a finite number of at least 0", from_the_left)
         check(f"number of words in row {number}", count, "at least 1", count > 0)
         check(
             f"number of parts in row {number}",
             len(row.parts()),
-            f"{count}",
+            f"{count}, one for each word",
             len(row.parts()) == count,
         )
         for part in (*row.parts(), row.notes_part):
@@ -167,7 +167,8 @@ def check_panel(panel: Panel) -> None:
         check(f"covered in row {number}", row.covered, f"positions from 0 to {count - 1}", inside)
     for arrows in panel.arrows:
         last = len(panel.rows) - 2
-        check("lower", arrows.lower, f"0 to {last}", 0 <= arrows.lower <= last)
+        expected = "the index of a row with another row above it"
+        check("lower", arrows.lower, expected, 0 <= arrows.lower <= last)
         below, above = panel.rows[arrows.lower : arrows.lower + 2]
         weights = np.asarray(arrows.weights, dtype=float)
         shape = len(above.words), len(below.words)
@@ -177,8 +178,11 @@ def check_panel(panel: Panel) -> None:
         check("part of arrows", arrows.part, f"one of {colours}", arrows.part in colours)
         if not isinstance(arrows.labels, bool):
             sizes = [len(line) for line in arrows.labels]
-            expected = f"{shape[1]} in each of {shape[0]} lines"
-            check("number of labels in each line", sizes, expected, sizes == [shape[1]] * shape[0])
+            asked = [shape[1]] * shape[0]
+            if sizes != asked:
+                raise ValueError(
+                    f"labels has lists of lengths {sizes}; expected {asked}, a label for each weight"
+                )
         hidden = [below.words[lower] for _, lower, _, _ in arrows.drawn() if lower in below.covered]
         if hidden:
             raise ValueError(f"covered words cannot have an arrow, but these do: {hidden}")
@@ -249,7 +253,7 @@ class Plan:
         return wide
 
     def box_widths(self, row: Words) -> list[float]:
-        """Return the width of each word's box, with room for its note as well."""
+        """Return the width of each word's box, including room for its note."""
         notes = row.notes or [""] * len(row.words)
         return [
             max(self.text_width(word, WORD), self.text_width(note, SMALL)) + 2 * PAD

@@ -89,6 +89,6 @@ def course_style() -> Iterator[None]:
 
 
 def weight_colours() -> str:
-    """Return the 256 colours for weights in base64: a byte each for red, green and blue."""
+    """Return the 256 colours for weights in base64, with one byte each for red, green and blue."""
     colours = matplotlib.colormaps[WEIGHTS](np.linspace(0, 1, 256), bytes=True)[:, :3]
     return base64.b64encode(colours.tobytes()).decode()

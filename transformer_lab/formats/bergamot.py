@@ -9,8 +9,8 @@ are converted back to floats, whereas Bergamot's own engine multiplies integers,
 rounds the inputs of each product.
 
 There is no begin-of-sentence token: the decoder's first input is a vector of zeros. Here, an extra
-id after those of the vocabulary serves as one. Its embedding is zero, and the model never writes
-it.
+id after the vocabulary's ids takes its place. The embedding of this id is zero, and the model never
+writes it.
 """
 
 import importlib.util
@@ -54,7 +54,7 @@ EXPECTED = {
     "output-omit-bias": "false",
     "lemma-dim-emb": "0",
 }
-"""The settings that a model file must have; our model gives the same results only with these."""
+"""The settings that a model file must have for our model to give the same results."""
 
 
 def load_bergamot(pair_or_folder: str | Path, device: str = "auto") -> Translator:
@@ -119,12 +119,11 @@ def find_one(folder: Path, pattern: str) -> Path:
         ValueError: If no path matches, or more than one does.
     """
     found = sorted(folder.glob(pattern))
-    check(
-        f"list of {pattern} files in {folder}",
-        [path.name for path in found],
-        "exactly one file",
-        len(found) == 1,
-    )
+    if len(found) != 1:
+        names = f" ({', '.join(path.name for path in found)})" if found else ""
+        raise ValueError(
+            f"{folder} has {len(found)} matches for {pattern}{names}; expected exactly one"
+        )
     return found[0]
 
 
@@ -142,7 +141,7 @@ def read_vocabulary(path: Path) -> SentencePieceTokenizer:
         raise ValueError(f"{path}: {error}") from error
     if "<pad>" in pieces:
         raise ValueError(
-            f"{path} already has a piece <pad>; expected none, because ours is added at the end"
+            f"{path} already has a piece <pad>; expected none, because one is added at the end"
         )
     return SentencePieceTokenizer(model, {name: i for i, name in enumerate([*pieces, "<pad>"])})
 
@@ -209,15 +208,16 @@ def read_integer(says: dict[str, str], name: str) -> int:
         ValueError: If the setting is missing or is not an integer; the message names it.
     """
     value = says.get(name)
-    expected = "a whole number, as in every model file"
-    check(name, value, expected, value is not None and bool(re.fullmatch("[0-9]{1,12}", value)))
+    is_integer = value is not None and bool(re.fullmatch("[0-9]{1,12}", value))
+    check(name, value, "an integer", is_integer)
     return int(str(value))
 
 
 class WeightCopier:
     """A helper that copies a file's weights into our layers.
 
-    It reorders the features of the residual stream, because the file stores them in another order.
+    It reorders the features of the residual stream, because the file stores them in a different
+    order.
     """
 
     def __init__(self, weights: MarianFile, config: TransformerConfig):

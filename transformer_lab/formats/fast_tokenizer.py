@@ -1,4 +1,4 @@
-"""Convert our tokenizers to the `tokenizers` library, whose files Transformers and others read.
+"""Convert our tokenizers to the `tokenizers` format, which Transformers and other libraries read.
 
 The exports use it. The rules of our tokenizers (a space before the text, eos after it, lower case,
 elided words) become part of the file, so it can be used without our code.
@@ -19,7 +19,7 @@ SOURCE, TARGET = "tokenizer.json", "target.tokenizer.json"
 
 
 def build_fast_tokenizer(tokenizer: WordTokenizer | BPETokenizer) -> tokenizers.Tokenizer:
-    """Build a `tokenizers.Tokenizer` with the same ids; it adds <eos> and drops it when decoding.
+    """Build a `tokenizers.Tokenizer` with the same ids; encoding adds <eos>, and decoding drops it.
 
     A saved tokenizer's file does not store `encode_special_tokens`. Unless you set it again after
     loading the file, a word such as "<pad>" in the input becomes the special token.

@@ -51,7 +51,7 @@ from transformer_lab.storage.files import NAME, expand_path
 from transformer_lab.storage.folder import FORMAT
 from transformer_lab.storage.tensors import (
     check_not_git_lfs_pointer,
-    has_usable_numbers,
+    describe_unusable_numbers,
     weights_of,
 )
 from transformer_lab.translator import Translator
@@ -60,7 +60,7 @@ FILES = ("config.json", "source.spm", "target.spm", "vocab.json")
 OUR_TOKENIZERS = ("source_tokenizer.json", "target_tokenizer.json")
 """The tokenizer files that `to_transformers` writes for a translator without SentencePiece."""
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
-"""The weight file that is read, and the pickle of older checkpoints, which is rejected."""
+"""The name of the weight file, and that of the pickle in older checkpoints, which is rejected."""
 INDEX = "model.safetensors.index.json"
 """The index of a checkpoint with several weight files; it names the file of each weight."""
 FLOATS = ("F64", "F32", "F16", "BF16")
@@ -70,8 +70,8 @@ UNUSED = "<unused {}>"
 MOST_POSITIONS = 65_536
 MOST_LABELS = 10_000
 CONVERSION = (
-    "which can run arbitrary code when it is loaded; expected model.safetensors. If you trust it, "
-    "convert it once: python -c "
+    "which can run arbitrary code when it is loaded; expected model.safetensors. If you trust the "
+    "pickle, convert it once: python -c "
     """"from transformers import MarianMTModel as M; M.from_pretrained('{0}').save_pretrained('{0}')\""""
 )
 ACTIVATIONS: dict[str, Activation] = {
@@ -162,7 +162,9 @@ def load_marian_config(name: str) -> Any:
         )
     check("model_type", kind, "'marian'", kind == "marian")
     few = is_integer(labels) and 0 <= labels <= MOST_LABELS
-    expected = f"a whole number up to {MOST_LABELS:,}, because Transformers creates a name for each"
+    expected = (
+        f"an integer from 0 to {MOST_LABELS:,}, because Transformers creates a name for each label"
+    )
     check("num_labels", labels, expected, few)
     with raise_one_error("config.json", name):
         return transformers.MarianConfig.from_dict(said)
@@ -206,14 +208,20 @@ def load_marian_tokenizers(name: str, config: TransformerConfig) -> tuple[Tokeni
         both = [spm.serialized_model_proto() for spm in (found.spm_source, found.spm_target)]
         later = list(found.added_tokens_decoder.items())
     separate = found.separate_vocabs
-    check("separate_vocabs", separate, "False, as both languages share one list", not separate)
+    check(
+        "separate_vocabs",
+        separate,
+        "False, because both languages must share one vocabulary",
+        not separate,
+    )
     added = {t.content: bool(t.special) for _, t in later if t.content not in SPECIAL}
     if odd := [t.content for _, t in later if t.content in added and has_space_rules(t)]:
         raise ValueError(
-            f"added tokens {odd} strip the spaces around them; expected tokens that keep them"
+            f"added tokens {odd} have rules for the spaces around them; expected tokens without "
+            "such rules"
         )
     kind = type(found.encoder).__name__
-    check("type of vocab.json", kind, "dict", isinstance(found.encoder, dict))
+    check("type of the JSON value in vocab.json", kind, "dict", isinstance(found.encoder, dict))
     vocabulary = {**found.encoder, **{t.content: i for i, t in later if t.content in added}}
     sizes = (config.source_vocab_size, config.target_vocab_size)
     source, target = (
@@ -226,8 +234,8 @@ def load_marian_tokenizers(name: str, config: TransformerConfig) -> tuple[Tokeni
 def check_numbers(model: Transformer) -> None:
     """Raise a ValueError for the first weight that contains NaN or infinity."""
     for weight, tensor in weights_of(model).items():
-        if not has_usable_numbers(weight, tensor):
-            raise ValueError(f"{weight} holds NaN or infinity; expected finite numbers")
+        if message := describe_unusable_numbers(weight, tensor):
+            raise ValueError(message)
 
 
 def has_space_rules(token: Any) -> bool:
@@ -267,10 +275,10 @@ def raise_one_error(what: str, name: str) -> Iterator[None]:
             reason = str(error).strip().splitlines()[0]
             expected = "a folder, or the name of a safetensors model on a hub that you can reach"
             raise ValueError(
-                f"name_or_folder is {name!r}; expected {expected}: {reason}"
+                f"name_or_folder is {name!r}; expected {expected}. Transformers says: {reason}"
             ) from error
         if "ignore_mismatched_sizes" in str(error):
-            expected = "those that its config.json describes"
+            expected = "the shapes that its config.json describes"
             text = f"weights of {name!r} have the wrong shapes; expected {expected}"
             raise ValueError(text) from error
         reason = shorten(" ".join(str(error).split()), 300, placeholder=" …")
@@ -304,7 +312,7 @@ def check_files(folder: Path) -> None:
         if (folder / WEIGHTS[1]).is_file():
             raise ValueError(f"{folder / WEIGHTS[1]} is a pickle, {CONVERSION.format(folder)}")
         lacking.append(WEIGHTS[0])
-    check("folder", str(folder), f"a folder with {', '.join(lacking)}", not lacking)
+    check("folder", str(folder), f"a folder that contains {', '.join(lacking)}", not lacking)
     for file in (*(folder / name for name in needed), *weight_files(folder)):
         check_not_git_lfs_pointer(file)
 
@@ -326,7 +334,7 @@ def weight_files(folder: Path) -> list[Path]:
         raise ValueError(f"{index} is damaged: {error!r}") from error
     for name in names:
         there = NAME.fullmatch(name) is not None and (folder / name).is_file()
-        check(f"file name in {index}", name, "a file in the same folder", there)
+        check(f"file name in {index}", name, "the name of a file in the same folder", there)
     return [folder / name for name in names]
 
 
@@ -352,13 +360,14 @@ def check_config(found: Any) -> None:
         check(name, getattr(found, name, value), repr(value), getattr(found, name, value) == value)
     for name in ("attention_heads", "ffn_dim"):
         both = {side: getattr(found, f"{side}_{name}") for side in ("encoder", "decoder")}
-        check(name, both, "the same for encoder and decoder", both["encoder"] == both["decoder"])
+        is_same = both["encoder"] == both["decoder"]
+        check(name, both, "the same value for encoder and decoder", is_same)
     kind, kinds = found.activation_function, tuple(ACTIVATIONS)
     check("activation_function", kind, f"one of {kinds}", kind in kinds)
     for name in ("pad_token_id", "eos_token_id", "decoder_start_token_id"):
         check(name, getattr(found, name), "a single id", isinstance(getattr(found, name), int))
     longest = found.max_position_embeddings
-    expected = f"at most {MOST_POSITIONS:,}, because its positions are stored in a table"
+    expected = f"at most {MOST_POSITIONS:,}, because the positions are stored in a table"
     check("max_position_embeddings", longest, expected, longest <= MOST_POSITIONS)
 
 
@@ -399,13 +408,13 @@ def config_from_marian(c: Any, unk_id: int | None = None) -> TransformerConfig:
 def from_marian(theirs: Any, unk_id: int) -> Transformer:
     """Build our model with a Marian model's weights, in evaluation mode.
 
-    All logits except the padding token's equal those of the Marian model.
+    All logits equal those of the Marian model, with one exception: if the padding token starts the
+    decoder, our model never writes that token.
 
     Feature j of our residual stream is feature `interleave(d_model)[j]` of theirs. Weights that
     read the stream have their columns reordered, and weights that write to it have their rows
     reordered. Inside a head or the feed-forward network, the order stays the same. LayerNorm treats
-    all features alike, so the new order does not change its result. If the padding token starts the
-    decoder, our model never writes it; otherwise, even its logit equals theirs.
+    all features alike, so the new order does not change its result.
     """
     config = config_from_marian(theirs.config, unk_id)
     with SkipInit():

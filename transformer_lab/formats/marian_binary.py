@@ -43,7 +43,7 @@ class Item:
 
 
 class MarianFile:
-    """The weights by name and the settings of a model file in Marian's binary format.
+    """A model file in Marian's binary format: its weights by name, and its settings.
 
     Raises:
         ValueError: If the file is not in this format, has a different version, or is damaged; the
@@ -71,7 +71,7 @@ class MarianFile:
         weights = {name for name, item in self.items.items() if item.kind in BYTES}
         if left := sorted(n for n in weights - self.read if not n.endswith(ROUNDING)):
             raise ValueError(
-                f"the model does not use {left[:3]}; expected only weights that it uses"
+                f"the model does not use the weights {left[:3]}; expected only weights that it uses"
             )
 
     def settings(self) -> dict[str, str]:
@@ -111,7 +111,7 @@ class MarianFile:
             found = found[0]
         check(f"shape of {name}", found.shape, f"{shape}", found.shape == shape)
         if not np.isfinite(found).all():
-            raise ValueError(f"{name} holds NaN or infinity; expected finite numbers")
+            raise ValueError(f"{name} contains NaN or infinity; expected finite numbers")
         return found
 
 
@@ -144,7 +144,8 @@ def read_items(data: bytes) -> dict[str, Item]:
         items[name] = Item(kind, shape, slice_bytes(data, place, length))
         check_size(name, items[name])
         place += length
-    check("number of different names", len(items), f"{count}", len(items) == count)
+    expected = f"{count}, a different name for each item"
+    check("number of different names", len(items), expected, len(items) == count)
     return items
 
 
@@ -155,7 +156,7 @@ def check_size(name: str, item: Item) -> None:
     fits = len(item.shape) > 0 and min(item.shape) > 0
     check(f"shape of {name}", item.shape, "one or more dimensions, each at least 1", fits)
     needed = BYTES[item.kind] * math.prod(item.shape) + 4 * (item.kind == INTEGERS)
-    expected = f"{needed:,} for its shape {item.shape}"
+    expected = f"at least {needed:,} for its shape {item.shape}"
     check(f"number of bytes in {name}", len(item.data), expected, len(item.data) >= needed)
 
 

@@ -27,7 +27,7 @@ class Match(NamedTuple):
 
 
 def match_model(ours: Transformer, theirs: Any) -> Iterator[Match]:
-    """Yield all pairs of modules with weights.
+    """Yield each pair of corresponding modules that have weights.
 
     `theirs` is a MarianMT or Pegasus model with a tied output.
     """

@@ -21,8 +21,8 @@ class Shortlist:
     """The likely translations of each source word, from a file of the Bergamot project.
 
     After the header, the file holds an offset of 8 bytes for each source word, and one more offset
-    for the end. Then come the ids of the target words, with 4 bytes each. The `frequent` target
-    words with the lowest ids are allowed in every sentence.
+    for the end. Then come the ids of the target words, 4 bytes each. The `frequent` target words
+    with the lowest ids are allowed in every sentence.
 
     Raises:
         ValueError: If the file is missing or damaged, or is not a shortlist.
@@ -30,11 +30,12 @@ class Shortlist:
 
     def __init__(self, path: str | Path):
         file = expand_path(path)
-        check("path", str(path), "a shortlist file", file.is_file())
+        check("path", str(path), "an existing file", file.is_file())
         data = file.read_bytes()
-        check("path", str(path), "a shortlist file", len(data) >= HEAD.size)
+        least = f"at least {HEAD.size}, the size of a shortlist's header"
+        check(f"number of bytes in {path}", len(data), least, len(data) >= HEAD.size)
         magic, _, self.frequent, _, offsets, words = HEAD.unpack_from(data)
-        check(f"start of {path}", hex(magic), hex(MAGIC), magic == MAGIC)
+        check(f"magic number of {path}", hex(magic), hex(MAGIC), magic == MAGIC)
         size = HEAD.size + 8 * offsets + 4 * words
         check(
             f"number of bytes in {path}",

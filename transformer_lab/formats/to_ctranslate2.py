@@ -39,13 +39,13 @@ target.decode_batch([[target.token_to_id(word) for word in one.hypotheses[0]] fo
 """
 """The code that translates sentences with the exported model and its tokenizers.
 
-Without `max_batch_size` and `batch_type`, `translate_batch` would put all of them in one batch.
+Without `max_batch_size` and `batch_type`, `translate_batch` would put all sentences in one batch.
 """
 SENTENCE_PIECE_USAGE = """\
 import ctranslate2
 
 engine = ctranslate2.Translator("{folder}")
-# It takes each text as a list: tokenizer.tokenize(text) + ["</s>"], with the model's MarianTokenizer.
+# Pass each text as tokens: tokenizer.tokenize(text) + ["</s>"], with the model's MarianTokenizer.
 """
 
 
@@ -94,8 +94,8 @@ def to_ctranslate2(
 def ctranslate2_example(translator: Translator, folder: str | Path) -> str:
     """Return Python code that translates with an exported model, without this package or PyTorch.
 
-    For a translator with SentencePiece, the code only loads the engine, because there is no file
-    for `tokenizers`.
+    For a translator with SentencePiece, the code only loads the engine and does not tokenize,
+    because the `tokenizers` library has no file to load.
     """
     return fill_usage(USAGE, SENTENCE_PIECE_USAGE, translator, folder)
 

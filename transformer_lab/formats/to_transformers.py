@@ -162,13 +162,13 @@ def build_transformers_config(c: TransformerConfig) -> Any:
     """
     from transformers import MarianConfig, PegasusConfig
 
-    name = "MarianMT" if c.norm == "post" else "Pegasus, which puts the norm first"
+    name = "MarianMT" if c.norm == "post" else "Pegasus, the format for norm='pre'"
     for field, value in EXPECTED.items():
         check(field, getattr(c, field), f"{value!r}, as in {name}", getattr(c, field) == value)
     width = c.d_model / c.num_heads
     for field, size in (("d_k", c.key_size), ("d_v", c.value_size)):
         check(field, size, f"d_model / num_heads = {width:g}, as in {name}", size == width)
-    expected = f"at most {MOST_POSITIONS:,}, because its positions are stored in a table"
+    expected = f"at most {MOST_POSITIONS:,}, because the positions are stored in a table"
     check("max_length", c.max_length, expected, c.max_length <= MOST_POSITIONS)
     said = {
         "vocab_size": c.source_vocab_size,
@@ -194,7 +194,7 @@ def build_transformers_config(c: TransformerConfig) -> Any:
     }
     if c.norm == "pre":
         one = c.tie_source_target
-        check("tie_source_target", one, f"True for a shared vocabulary, as in {name}", one)
+        check("tie_source_target", one, f"True (one shared vocabulary), as in {name}", one)
         return PegasusConfig(**said)
     return MarianConfig(
         **said,
@@ -217,7 +217,7 @@ def tokenizer_files(translator: Translator) -> dict[str, bytes]:
     if isinstance(source, SentencePieceTokenizer) and isinstance(target, SentencePieceTokenizer):
         if source.ids != target.ids:
             raise ValueError(
-                "the tokenizers have different pieces; expected both to share one list of pieces"
+                "the tokenizers have different pieces or ids; expected one list of pieces for both"
             )
         pieces = json.dumps(source.ids).encode()
         files = {"source.spm": source.model, "target.spm": target.model, "vocab.json": pieces}

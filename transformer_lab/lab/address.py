@@ -21,7 +21,7 @@ FIELDS = {
     "tested",
 }
 HEADS = {"head", "mute", "point", "also", "a-mute", "a-point", "tested"}
-"""The fields that hold a comma-separated list of heads, each optionally with ":" and a change."""
+"""The fields that hold a comma-separated list, with items such as HEAD or HEAD:CHANGE."""
 
 
 def read_address(
@@ -42,13 +42,17 @@ def read_address(
     read = dict(parse_qsl(address, keep_blank_values=True))
     if strange := sorted(read.keys() - set(fields)):
         raise ValueError(
-            f"{name} contains the fields {strange}; expected only {', '.join(sorted(fields))}"
+            f"{name} has the unknown {'field' if len(strange) == 1 else 'fields'} "
+            f"{', '.join(map(repr, strange))}; expected any of {', '.join(map(repr, sorted(fields)))}"
         )
     codes = {code.partition(":")[0] for field in HEADS for code in split(read.get(field, ""))}
     if missing := sorted(code for code in codes if not has_head(heads, code)):
         last = ", ".join(max(of_kind).code for of_kind in group_by_kind(heads))
-        expected = f"heads that the model has; the last of each kind are {last}"
-        raise ValueError(f"{name} contains the heads {missing}; expected {expected}")
+        heads_named = "the head" if len(missing) == 1 else "the heads"
+        raise ValueError(
+            f"{name} names {heads_named} {', '.join(missing)}, which the model does not have; the "
+            f"last of each kind is {last}"
+        )
     return read
 
 

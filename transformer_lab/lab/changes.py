@@ -1,4 +1,4 @@
-"""The changes that a reader of the lab makes: muting heads, and telling rows where to look.
+"""The changes that a reader of the lab can make: mute heads, and make rows look at chosen words.
 
 In JavaScript, `page/lab/changes.js` has the same fields, and `applyShares` in
 `page/engine/hooks.js` follows the same rule as `apply_shares`.
@@ -31,7 +31,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Changes:
-    """The changes made to a model."""
+    """The changes made to a model: the heads that are muted, and the points."""
 
     mute: tuple[Head, ...] = ()
     points: tuple[Point, ...] = ()
@@ -62,9 +62,9 @@ class Changes:
     def patch(self, record: AttentionRecord) -> dict[Head, PatchFunction]:
         """Return, for each head that has a point, a function that changes its weights.
 
-        The function takes the weights that the head computes in the changed model, and sets the
-        shares in the chosen rows. All other rows stay as they are. Later layers therefore react to
-        the changes in earlier ones.
+        The function takes the weights that the head computes in the changed model, so later layers
+        react to the changes in earlier ones. It sets the shares in the chosen rows, and leaves all
+        other rows unchanged.
 
         Args:
             record: The record of the unchanged model, which says which heads and words exist. In
@@ -104,9 +104,9 @@ def patch_rows(
 def apply_shares(own: np.ndarray, shares: Mapping[int, float], seen: int) -> np.ndarray:
     """Return a row of weights with the given shares for some keys.
 
-    The row may see only the first `seen` words. Those without a share divide the remaining weight
-    in the same proportions as before, or evenly if they had no weight. If the shares sum to more
-    than 1, or if no other word is left, they are scaled to sum to 1.
+    The row may see only the first `seen` words. The words without a share divide the remaining
+    weight in the same proportions as before, or evenly if they had no weight. If the shares sum to
+    more than 1, or if no other word is left, they are scaled to sum to 1.
     """
     total = sum(shares.values())
     others = seen - len(shares)
@@ -127,7 +127,8 @@ def apply_shares(own: np.ndarray, shares: Mapping[int, float], seen: int) -> np.
 def check_place(head: Head, query: int, key: int, shape: Sequence[int]) -> None:
     """Raise a ValueError if a cell lies outside a map of this shape or is hidden by the mask.
 
-    The number of rows limits only encoder queries, because a changed decoder may write more words.
+    Only encoder queries are checked against the number of rows, because a changed decoder may write
+    more words.
     """
     rows, columns = shape
     if head.kind == "decoder":
@@ -135,14 +136,14 @@ def check_place(head: Head, query: int, key: int, shape: Sequence[int]) -> None:
         check(
             "point",
             (query, key),
-            "a key from 0 to query, because the decoder cannot see later words",
+            "(query, key) with 0 ≤ key ≤ query, because the decoder cannot see later words",
             allowed,
         )
     elif head.kind == "cross":
         expected = f"a query of at least 0, and a key from 0 to {columns - 1}"
         check("point", (query, key), expected, query >= 0 and 0 <= key < columns)
     else:
-        expected = f"(query, key) below ({rows}, {columns})"
+        expected = f"query from 0 to {rows - 1}, key from 0 to {columns - 1}"
         check("point", (query, key), expected, 0 <= query < rows and 0 <= key < columns)
 
 
@@ -167,7 +168,7 @@ def read_address_point(text: str) -> Point:
     """Parse a point from an address, such as "e2.3:10:4:0.50"; a missing share means 1."""
     found = POINT.fullmatch(text)
     expected = 'head:query:key:share, such as "e2.3:10:4:0.50", with a share from 0 to 1'
-    check("point of start", text, expected, found is not None)
+    check("point in start", text, expected, found is not None)
     assert found is not None
     code, query, key, share = found.groups(default="1")
     return Point(Head.from_code(code), int(query), int(key), float(share))

@@ -28,7 +28,7 @@ class LabPage:
         """Create a page from its data.
 
         Args:
-            title: The page's title: its first sentence.
+            title: The page's title, which is its first sentence.
             host: "lab" if the model runs in the page, "record" if the page shows records.
             data: The data that the host's script reads.
             record: The record that the still picture shows.
@@ -48,7 +48,7 @@ class LabPage:
     def picture(self) -> dict[str, str]:
         """Return a still picture of all heads of one kind, for places where scripts cannot run.
 
-        The result contains the picture as HTML and its alt text, by MIME type.
+        The result maps MIME types to the picture as HTML and to its alt text.
         """
         runs = "The lab, whose model runs where scripts are allowed. A still picture: " * (
             self.host == "lab"
@@ -78,9 +78,9 @@ class LabPage:
 def fragment(host: str, still: str, data: str) -> str:
     """Return the HTML of a lab: a still picture, and a script that replaces it.
 
-    The script reads `data`. Data saved by an older version get the current script. If the model
-    runs in the page, the script also contains the table of head scores, because the engine computes
-    the scores there.
+    The script reads `data`. Data saved by an older version are shown by the current script. If the
+    model runs in the page, the script also contains the table of head scores, because the engine
+    computes the scores there.
     """
     looks = style(*STYLES)
     if host == "record":

@@ -21,13 +21,13 @@ POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
 """The positional encodings that `page/engine/positions.js` and `attention.js` can compute."""
 OTHERWISE = (
     "For other models, use lab(translator, sentence, kernel=True), which runs the model in Python, "
-    "or lab --record on the command line, which stores one sentence"
+    "or lab --record on the command line, which stores only what the heads do with one sentence"
 )
 
 
 @runtime_checkable
 class Runnable(Protocol):
-    """What the lab needs from a translator."""
+    """The interface that the lab needs from a translator; `Translator` implements it."""
 
     @property
     def model(self) -> torch.nn.Module:
@@ -54,7 +54,7 @@ class Runnable(Protocol):
     ) -> AttentionRecord:
         """Return the record of all heads for one sentence.
 
-        The lab uses it for the still picture and the heads' names.
+        The lab uses the record to draw the picture that stands in for the page, and to name heads.
         """
 
     def save(self, folder: str | Path, *, dtype: torch.dtype) -> None:
@@ -69,7 +69,7 @@ def model_data(translator: Runnable) -> dict[str, Any]:
             positions or recurrence.
     """
     count = sum(parameter.numel() for parameter in translator.model.parameters())
-    expected = f"at most {MOST_PARAMETERS:,} in a page. {OTHERWISE}"
+    expected = f"at most {MOST_PARAMETERS:,} for a page. {OTHERWISE}"
     check("number of parameters", count, expected, count <= MOST_PARAMETERS)
     with tempfile.TemporaryDirectory() as folder:
         translator.save(folder, dtype=torch.float16)
@@ -84,10 +84,10 @@ def model_data(translator: Runnable) -> dict[str, Any]:
         weights = (Path(folder) / "model.safetensors").read_bytes()
     read["config"].pop("sha256", None)  # of files that the page does not have
     model = read["config"]["model"]
-    expected = f"one of {POSITIONS} in a page. {OTHERWISE}"
+    expected = f"one of {POSITIONS} for a page. {OTHERWISE}"
     check("positions", model["positions"], expected, model["positions"] in POSITIONS)
     recurrent = model["recurrent_decoder"]
-    expected = f"False (a decoder with self-attention) in a page. {OTHERWISE}"
+    expected = f"False (a decoder with self-attention) for a page. {OTHERWISE}"
     check("recurrent_decoder", recurrent, expected, not recurrent)
     source, target = read.pop("source"), read.pop("target")
     for side, state in (("source", source), ("target", target)):
@@ -113,14 +113,14 @@ def check_tokenizer(side: str, state: dict[str, Any]) -> None:
     """Raise a ValueError if the page's script does not support this tokenizer."""
     kind = state.get("kind")
     name = f"kind of {side} tokenizer"
-    check(name, kind, f"'word' or 'bpe' in a page. {OTHERWISE}", kind in ("word", "bpe"))
+    check(name, kind, f"'word' or 'bpe' for a page. {OTHERWISE}", kind in ("word", "bpe"))
     if kind == "bpe":
         ours = json.loads(BPETokenizer.train((), 260).to_json())
         known, found = map(tokenizer_settings, (ours["tokenizer"], state["tokenizer"]))
         if other := sorted(differing_fields(known, found)):
             raise ValueError(
                 f"the {side} tokenizer has unsupported settings for {other}; expected those of "
-                f"BPETokenizer.train in a page. {OTHERWISE}"
+                f"BPETokenizer.train for a page. {OTHERWISE}"
             )
 
 

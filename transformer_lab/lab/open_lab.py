@@ -68,8 +68,8 @@ def lab(
       precision. A vocabulary of 8,000 byte pairs adds 0.11 MB. With it, the page for a model with
       4.7 million parameters takes 11.4 MB. On one core of an AMD EPYC, this model takes 4 ms for
       each token it writes.
-    - **A record** can come from any model, and you can look at everything in it. It needs no
-      kernel.
+    - **A record** can come from any model. You can look at everything in it without a kernel, but
+      you cannot change it.
     - **This Python process** answers for a translator of any size and kind (`kernel=True`), for as
       long as the process runs.
 
@@ -84,16 +84,18 @@ def lab(
             encoder's second layer, and mutes a head of cross-attention. A record cannot be changed.
             If no head is given, the page opens the sharpest head of the last kind, that is, the one
             with the lowest entropy. If some of these heads have names, it opens the sharpest of
-            those. If no row is given, a record and a kernel show the strongest lines of all rows.
+            those. If no row is given, a page that shows a record or needs a kernel draws the
+            strongest lines of all rows.
         snapshots: Earlier records, for example from different stages of training. A slider goes
             through them and ends at the record, or at Python's answer.
         languages: The names of the source and target languages; by default, those of the
             translator's corpus, if it names them.
         names: The names of the heads, for example from `name_heads`, which needs more than one
-            sentence to tell what a head does. By default, a record and a kernel show the heads'
-            codes, while a page names its heads by what they do in the first 20 `examples`, or in
-            `sentences` if there are no examples. A head is called "translates word for word" if it
-            follows the gold links, or the links that a statistical aligner finds in the examples.
+            sentence to tell what a head does. By default, a page that shows a record or needs a
+            kernel uses the heads' codes. A page that runs the translator names the heads by what
+            they do in the first 20 `examples`, or in `sentences` if there are no examples. A head
+            is called "translates word for word" if it follows the gold links, or the links that a
+            statistical aligner finds in the examples.
         prompts: Things for the reader to try, one after another; `famous_guide()` has some for the
             translator that comes with the package.
         examples: Sentences with reference translations, for testing what muting a head does, and
@@ -143,14 +145,15 @@ def lab(
             )
     if is_record:
         expected = (
-            "None with a record, which contains its own sentence; call lab(translator, sentences)"
+            "None, because a record contains its own sentence. To choose the sentences, call "
+            "lab(translator, sentences)"
         )
         check("sentences", sentences, expected, sentences is None)
         return record_page(
             opened, start=start, snapshots=snapshots, languages=languages, names=names
         )
     if kernel:
-        check("sentences", sentences, "one sentence", isinstance(sentences, str))
+        check("sentences", sentences, "one sentence, as a string", isinstance(sentences, str))
         return LabWidget(
             opened,
             str(sentences),

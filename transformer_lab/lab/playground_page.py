@@ -65,7 +65,8 @@ class PlaygroundPage:
 def fragment(still: str, data: str) -> str:
     """Return the HTML of a playground: a still picture or text, and the script that replaces it.
 
-    `data` holds the initial settings. Data saved by an older version get the current script.
+    `data` holds the initial settings. Data saved by an older version are shown by the current
+    script.
     """
     return saved.fragment(
         "playground",

@@ -25,14 +25,14 @@ KEPT_KEYS = 32
 
 
 def record_data(record: AttentionRecord, *, packed: bool = True) -> dict[str, Any]:
-    """Return a record as a dict for JSON; with `packed=False`, weights stay bytes, not base64."""
+    """Return a record as a dict for JSON; with `packed=False`, weights are bytes, not base64."""
     maps = {kind: list(getattr(record, kind)) for kind in drawn_kinds(record)}
     left_out = None
     if sum(w.size for kind in maps for w in maps[kind]) > MOST_VALUES:
         maps, lost = strongest_of_each_row(maps)
         left_out = (
             f"In each row, only the {KEPT_KEYS} strongest of {count_keys(maps)} weights are shown. "
-            f"The others add up to {lost:.3f} of a row on average."
+            f"The weights left out add up to {lost:.3f} per row on average."
         )
     weights, lower_bytes = encode([w for kind in maps for w in maps[kind]])
     return words_data(record) | {
@@ -47,7 +47,8 @@ def record_data(record: AttentionRecord, *, packed: bool = True) -> dict[str, An
 def words_data(record: AttentionRecord) -> dict[str, Any]:
     """Return everything in a record except its weights and their scores, ready for JSON.
 
-    If the record has subwords, the result includes the scores of the maps joined into words.
+    If the record has subwords, the result also includes the head scores of the record by whole
+    words.
     """
     words = by_words(record)
     return {
@@ -81,9 +82,10 @@ def drawn_kinds(record: AttentionRecord) -> list[Kind]:
         ValueError: If the record has none, or if one of them has no tokens.
     """
     kinds = [kind for kind in KINDS if len(getattr(record, kind))]
-    expected = "at least one layer with a token on each side"
-    check("number of layers in the record", len(kinds), expected, bool(kinds))
+    check("number of layers in the record", len(kinds), "at least one", bool(kinds))
     if empty := [kind for kind in kinds if 0 in getattr(record, kind)[0].shape]:
+        expected = "at least one query and one key in each map"
+        expected = "at least one token on each side"
         raise ValueError(f"record has empty maps for {empty}; expected {expected}")
     return kinds
 

@@ -22,7 +22,7 @@ MOST_FRAMES = 16
 MOST_BYTES = 210_000
 """The maximum number of bytes for one slider's stored pictures.
 
-If they need more, they are stored at half the resolution; if that is not enough, fewer are stored.
+Pictures that need more are stored at half the resolution. If that is not enough, fewer are stored.
 """
 
 Draw = Callable[[Any], Figure | tuple[Figure, str]]
@@ -33,7 +33,8 @@ def show_live(draw: Draw, control: Any) -> None:
     """Show `draw(control.value)`, and draw it again whenever the ipywidgets control changes.
 
     Without a kernel, the page shows the first picture instead of the control. If the environment
-    variable `TRANSFORMER_LAB_FRAMES` was set, the page shows a slider through stored pictures.
+    variable `TRANSFORMER_LAB_FRAMES` is set during the run, the page gets a slider that goes
+    through stored pictures.
     """
     import ipywidgets
 
@@ -64,9 +65,10 @@ def draw_frames(draw: Draw, control: Any) -> dict[str, Any]:
     """Draw a picture for each of a control's values, up to `MOST_FRAMES` of them.
 
     Returns:
-        A dict with "label", the control's description; "pictures", the results of
-        `encode_picture`; and "start", the index of the picture for the control's current value,
-        which is always included.
+        "label": the control's description.
+        "pictures": the results of `encode_picture`, in order.
+        "start": the index of the picture for the control's current value, which is always
+            included.
     """
     values, names = list_values(control)
     own = values.index(control.value)

@@ -17,7 +17,10 @@ LINE = 0.086  # inches: if cells are lower than this, their labels would overlap
 LABEL: dict[str, Any] = {"fontsize": FONT, "parse_math": False}
 """The text options for a token, which may contain a dollar sign."""
 MOST_CELLS = 60
-"""Maps with more tokens are pooled; with 100, the picture would be larger than the data."""
+"""The maximum number of rows and columns to draw; larger maps are pooled.
+
+With 100, the picture would take more bytes than the data.
+"""
 
 
 def overview(record: AttentionRecord, kind: Kind) -> Figure:
@@ -36,7 +39,7 @@ def overview(record: AttentionRecord, kind: Kind) -> Figure:
         cell = cell_side(len(queries), len(keys), across, beside)
     wide, tall = cell * len(keys), cell * len(queries)
     below = longest(keys) * LETTER * FONT / 9 + GAP if labelled else MARGIN
-    title = f"{kind.capitalize()} attention: layer.head, rows are queries, columns keys"
+    title = f"{kind.capitalize()} attention: layer.head, rows are queries, columns are keys"
     title += "" if labelled else ", in the order of the text"
     size = (
         max(beside + across * (wide + GAP) + MARGIN, len(title) * LETTER + MARGIN),

@@ -22,7 +22,7 @@ from transformer_lab.lab.translator_page import names_by_code
 
 @runtime_checkable
 class Attends(Protocol):
-    """What `LabWidget` needs from a translator. `Translator` has it."""
+    """The interface that `LabWidget` needs; `Translator` implements it."""
 
     def attend(
         self,
@@ -108,7 +108,7 @@ class LabWidget(anywidget.AnyWidget):
         place_of(self.record, start, PLACES | {"mute", "point"})
         for head_of_point, query, *_ in changes.points:
             rows = max(len(each.weights(head_of_point)) for each in (plain, self.record))
-            check("row of a point of start", query, f"a whole number below {rows}", query < rows)
+            check("row of a point in start", query, f"an integer below {rows}", query < rows)
         row, key = (int(fields[name]) if name in fields else None for name in ("row", "key"))
         pinned = [] if row is None and key is None else [row or 0, key]
         super().__init__(data=data, **head._asdict(), pinned=pinned)
@@ -266,7 +266,7 @@ class LabWidget(anywidget.AnyWidget):
         return (live[0] if live else {}) | still, {}
 
     def still(self) -> dict[str, str]:
-        """Return the picture of the current view: HTML and alt text, by MIME type.
+        """Return the picture of the current view, as HTML and as alt text, by MIME type.
 
         The HTML has a name, so that the live widget can hide the picture.
         """
@@ -283,7 +283,10 @@ class LabWidget(anywidget.AnyWidget):
 def check_pinned(pinned: Sequence[int | None], shape: tuple[int, ...]) -> None:
     """Raise a ValueError unless `pinned` is empty or lies inside a map of this shape."""
     rows, columns = shape
-    expected = f"[] or [query, key] below ({rows}, {columns}), where key None means a whole row"
+    expected = (
+        f"[], or [query, key] with a query from 0 to {rows - 1}, and a key from 0 to "
+        f"{columns - 1}, or None for the whole row"
+    )
     check("pinned", pinned, expected, len(pinned) in (0, 2))
     query, key = pinned or (0, None)
     in_row = query is not None and 0 <= query < rows

@@ -38,7 +38,7 @@ class DecoderCache:
         """Return a cache with these batch rows, in this order; a row may appear more than once.
 
         `sentences` lists the memories to keep, in the order of the rows that read them. By default
-        it equals `rows`, so each row has a memory of its own.
+        it equals `rows`, so each row has a separate memory.
         """
         memories = rows if sentences is None else sentences
         layers = (
@@ -60,10 +60,11 @@ class DecoderCache:
     def copy_rows_(
         self, rows: Int[Tensor, " copied"], places: Int[Tensor, " copied"]
     ) -> "DecoderCache":
-        """Copy the words of `rows` into the rows `places`, in place, and return this cache.
+        """Copy the words of batch rows `rows` over those of `places`, and return this cache.
 
-        When most rows stay where they are, this copies much less than `select`. But it also changes
-        every cache that shares the buffers, including earlier caches that this one extends.
+        The cache is changed in place. When most rows stay where they are, this copies much less
+        than `select`. But it also changes every cache that shares the buffers, including earlier
+        caches that this one extends.
         """
         for layer in self.layers:
             layer.words.copy_rows_(rows, places)
@@ -81,11 +82,11 @@ def prefill(
     It holds the keys and values of each layer's cross-attention.
 
     Raises:
-        ValueError: If the decoder has no layers, because the cache could not tell how many words it
-            contains.
+        ValueError: If the decoder has no layers, because a cache without layers cannot tell how
+            many words it contains.
     """
     count = len(model.decoder.layers)
-    check("num_decoder_layers", count, "at least 1, to write word by word", count >= 1)
+    check("num_decoder_layers", count, "at least 1 for decoding word by word", count >= 1)
     memory = model.encode(source, source_mask)
     layers = []
     for layer in model.decoder.layers:

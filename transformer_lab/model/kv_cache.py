@@ -60,7 +60,7 @@ class CachedTensor:
         return CachedTensor(buffer, length)
 
     def select(self, rows: Int[Tensor, " rows"]) -> "CachedTensor":
-        """Return a cached tensor with these batch rows, in this order, and a buffer of its own."""
+        """Return a cached tensor with these batch rows, in this order, in a new buffer."""
         _, heads, capacity, width = self.buffer.tensor.shape
         chosen = self.buffer.tensor.new_empty(len(rows), heads, capacity, width)
         # The same as tensor[rows], but much faster on a CPU.
@@ -77,7 +77,7 @@ class KVCache:
     """The keys and values of one attention layer, at all positions processed so far.
 
     A forward pass that gets the cache appends its new positions to it, in place. Call `fork` first
-    if you want to keep the cache as it is.
+    if you still need the old cache.
     """
 
     key: CachedTensor | None = None
@@ -93,7 +93,7 @@ class KVCache:
         key: Float[Tensor, "batch heads new d_k"],
         value: Float[Tensor, "batch heads new d_v"],
     ) -> tuple[Tensor, Tensor]:
-        """Append keys and values of new positions in place; return those of all positions."""
+        """Append the keys and values of new positions in place; return those of all positions."""
         if self.key is not None and self.value is not None and key.size(2) == 0:
             return self.key.tensor, self.value.tensor  # a memory is only read: nothing is new
         self.key, self.value = extend(self.key, key), extend(self.value, value)

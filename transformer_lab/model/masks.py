@@ -59,8 +59,12 @@ def mask_of_source(
 def check_ids(name: str, ids: Any) -> None:
     """Raise a ValueError unless `ids` is an int64 or int32 tensor of shape (batch, length)."""
     fits = isinstance(ids, Tensor) and ids.ndim == 2 and ids.dtype in (torch.int64, torch.int32)
-    found = f"{ids.dtype} {tuple(ids.shape)}" if isinstance(ids, Tensor) else type(ids).__name__
-    check(name, found, "an integer tensor (batch, length) with the ids of each sentence", fits)
+    if not fits:
+        found = f"a {type(ids).__name__}"
+        if isinstance(ids, Tensor):
+            found = f"a {ids.dtype} tensor of shape {tuple(ids.shape)}"
+        expected = "an int64 or int32 tensor of shape (batch, length) with the ids of each sentence"
+        raise ValueError(f"{name} is {found}; expected {expected}")
 
 
 def check_source_mask(mask: Tensor | None, source: Int[Tensor, "batch source"]) -> None:
@@ -68,7 +72,7 @@ def check_source_mask(mask: Tensor | None, source: Int[Tensor, "batch source"]) 
 
     The allowed shapes are (batch, 1, 1, source) and (1, 1, 1, source). A mask of shape (batch,
     source) is refused, because attention would treat it as (query, key) whenever the sizes happen
-    to agree. `source` is checked as well, by `check_ids`.
+    to agree. `source` is checked by `check_ids`.
     """
     check_ids("source", source)
     if mask is None:

@@ -83,7 +83,7 @@ class LearnedPositions(nn.Module):
 
     @property
     def longest(self) -> int:
-        """The number of rows in the table, and so the maximum sentence length."""
+        """The number of rows in the table, which is the maximum sentence length."""
         return self.table.num_embeddings
 
     def forward(

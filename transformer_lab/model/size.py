@@ -84,9 +84,9 @@ def check_memory(
     count, memory, name = num_parameters(kind, config), total_memory(), "number of parameters"
     check(name, count, f"at most {MOST_PARAMETERS:,}", count <= MOST_PARAMETERS)
     if most_parameters:  # if the file is empty, its reader says so
-        expected = f"at most {most_parameters:,}, as many as the saved file can hold"
+        expected = f"at most {most_parameters:,}, which is all that the saved file can hold"
         check(name, count, expected, count <= most_parameters)
-    expected = f"at most {memory // 4:,.0f}, as many as fit into memory"
+    expected = f"at most {memory // 4:,.0f}, which is all that fits into memory"
     check(name, count, expected, 4 * count <= memory)
     needed = 4 * count + bytes_of_tables(config)
     name = "number of bytes in the weights and position tables"

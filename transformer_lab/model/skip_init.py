@@ -14,7 +14,7 @@ DRAWS = {"uniform_", "normal_", "xavier_uniform_", "kaiming_uniform_"}
 
 
 class SkipInit(TorchFunctionMode):
-    """A context manager inside which this thread leaves new weights uninitialised."""
+    """A context manager that leaves new weights uninitialised, but only in the current thread."""
 
     def __torch_function__(
         self,

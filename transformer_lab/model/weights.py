@@ -10,13 +10,17 @@ from typing import Any
 
 import torch
 
-from transformer_lab.config import TransformerConfig, check
+from transformer_lab.config import TransformerConfig
 from transformer_lab.model import Transformer
 from transformer_lab.model.build import build_model
 from transformer_lab.model.skip_init import SkipInit
 from transformer_lab.storage.files import write_atomically
 from transformer_lab.storage.folder import FORMAT
-from transformer_lab.storage.tensors import has_usable_numbers, tensors_as_bytes, weights_of
+from transformer_lab.storage.tensors import (
+    describe_unusable_numbers,
+    tensors_as_bytes,
+    weights_of,
+)
 
 
 def check_plain(model: Transformer) -> None:
@@ -27,10 +31,18 @@ def check_plain(model: Transformer) -> None:
     """
     own, described = shapes_of(model), described_shapes(model.config)
     for name in sorted(own.keys() | described.keys()):
-        has, said = own.get(name, "nothing"), described.get(name, "nothing")
-        cause = "Was the model quantised, compiled or wrapped? Save it before doing so"
-        expected = f"{said}, as its configuration describes. {cause}"
-        check(f"weight {name} of the model", has, expected, has == said)
+        has, said = own.get(name), described.get(name)
+        if has == said:
+            continue
+        if has is None:
+            fault = f"the model lacks the weight {name}, which its configuration describes"
+        elif said is None:
+            fault = f"the model has the weight {name}, which its configuration does not describe"
+        else:
+            expected = f"{said}, as its configuration describes"
+            fault = f"shape of the model's weight {name} is {has}; expected {expected}"
+        cause = "Was the model quantised, compiled or wrapped? If so, save it before that step"
+        raise ValueError(f"{fault}. {cause}")
 
 
 def shapes_of(model: Transformer) -> dict[str, tuple[int, ...]]:
@@ -62,9 +74,8 @@ def weights_as_bytes(
     check_plain(model)
     tensors = {name: tensor.to(dtype) for name, tensor in weights_of(model).items()}
     for name, tensor in tensors.items():
-        if not has_usable_numbers(name, tensor):
-            expected = f"finite numbers in {str(dtype).removeprefix('torch.')}"
-            raise ValueError(f"{name} holds NaN or infinity; expected {expected}")
+        if message := describe_unusable_numbers(name, tensor):
+            raise ValueError(message)
     return tensors_as_bytes(tensors, {"format": FORMAT, **(description or {})})
 
 

@@ -1,6 +1,6 @@
 """Build what a run needs: an untrained translator for a corpus, and its trainer.
 
-Runs, studies and lesson 09 use it.
+Runs, studies and lesson 09 use this module.
 """
 
 import sys
@@ -57,7 +57,7 @@ def build_translator(
     if not isinstance(fitting, StoredPairs):
         fitting = [pair for pair in fitting if not is_too_long(pair, longest)]
         if not fitting:
-            expected = f"one with at most {longest} tokens and no word over {LONGEST_WORD} letters"
+            expected = f"one of up to {longest} tokens, with no word over {LONGEST_WORD} letters"
             raise ValueError(f"all training pairs are too long; expected at least {expected}")
     tokenizers = known.tokenizers(fitting, preset.vocab_size)
     config = preset.model(*(t.vocab_size for t in tokenizers), **changes)
@@ -93,8 +93,8 @@ def make_trainer(
             measure exact match.
 
     Raises:
-        ValueError: If the model's special ids are not the package's own. The model's tokenizers may
-            use the package's ids for words, and one of these words would be treated as padding.
+        ValueError: If the model's special ids differ from the package's. In such a model, a word
+            may have the package's padding id, and training would treat that word as padding.
     """
     config = translator.model.config
     special, own = (config.pad_id, config.bos_id, config.eos_id), (PAD_ID, BOS_ID, EOS_ID)

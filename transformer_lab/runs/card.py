@@ -67,13 +67,13 @@ Translator.load("FOLDER").translate("…")
 ```"""
 LIMITS = """## Limits
 
-It has seen nothing but its training pairs. On other kinds of text it does worse than its scores say, and
-it repeats the mistakes and prejudices of those pairs. The test sentences come from the same source as
-the training pairs, and nobody has checked the translations one by one."""
+The model has seen nothing but its training pairs. On other kinds of text it does worse than its
+scores say, and it repeats the mistakes and prejudices of those pairs. The test sentences come from
+the same source as the training pairs, and nobody has checked the translations one by one."""
 
 
 def export_card(folder: Path, use: str) -> str | None:
-    """Return a saved model's card, adapted for export to another library; None if it has no card.
+    """Return a saved model's card, adapted for export to another library, or None if it has none.
 
     Args:
         folder: The folder of the saved model.

@@ -24,7 +24,7 @@ from transformer_lab.translator import Translator
 def validation_loss(translator: Translator, pairs: Sequence[SentencePair]) -> float:
     """Return a translator's mean cross-entropy on these pairs, in nats per token.
 
-    It is NaN if there are no pairs.
+    The result is NaN if there are no pairs.
     """
     examples = encode_fitting(translator, pairs, translator.model.config.max_length)
     groups = buckets(examples, TrainingConfig().batch_tokens)
@@ -36,10 +36,11 @@ def validation_loss(translator: Translator, pairs: Sequence[SentencePair]) -> fl
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A translator's scores on held-out pairs: shares from 0 to 1, BLEU and chrF from 0 to 100.
+    """A translator's scores on held-out pairs.
 
-    `pronouns` is the accuracy on pronouns, or None if the corpus does not say what they refer to.
-    `by_construction` is the exact match for each construction of the bilingual world.
+    BLEU and chrF range from 0 to 100, and all other scores from 0 to 1. `pronouns` is the accuracy
+    on pronouns, or None if the corpus does not say what its pronouns refer to. `by_construction` is
+    the exact match for each construction of the bilingual world.
     """
 
     sentences: int
@@ -66,7 +67,8 @@ def evaluate(
     readable = [i for i in range(len(pairs)) if i not in refused]
     if refused:
         print(
-            f"{len(refused)} test sentences cannot be read, so they count as wrong", file=sys.stderr
+            f"{len(refused)} sentences cannot be read by the translator, so they count as wrong",
+            file=sys.stderr,
         )
     hypotheses = translator.translate([pairs[i].source for i in readable], beam_size=beam_size)
     for i, hypothesis in zip(readable, hypotheses, strict=True):

@@ -1,6 +1,6 @@
 """A training run in a folder: starting it, resuming it, and describing it in config.json.
 
-The command line, studies and benchmarks use it.
+The command line, studies and benchmarks use this module.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ class About:
 
     A translator that does not come from a run has fewer fields, or none. `training` leaves out
     `max_minutes`, because that limit is set anew each time the run is resumed. `data` is the
-    fingerprint of the training pairs, and `example` is a sentence that a page can show first.
+    fingerprint of the training pairs, and `example` is an example sentence for a page to show.
     `steps`, `tokens` and `stop` come from the latest call to `Run.train`.
     """
 
@@ -72,8 +72,8 @@ class About:
         ):
             value = said.get(name)
             fits = value is None or isinstance(value, kind)
-            check(f"{name} in about", value, f"a {kind.__name__}", fits)
-        check("seed in about", said.get("seed", 0), "an integer", is_integer(said.get("seed", 0)))
+            check(f"about[{name!r}]", value, f"a {kind.__name__}", fits)
+        check("about['seed']", said.get("seed", 0), "an integer", is_integer(said.get("seed", 0)))
         if said.get("training") is not None:
             said["training"] = TrainingConfig.from_dict(said["training"])
         return cls(**said)
@@ -121,7 +121,8 @@ class Run:
         try:
             if self.released not in (None, hash_file(self.folder / "config.json")):
                 raise ValueError(
-                    f"{self.folder} has changed since this run stopped using it; resume from the folder"
+                    f"{self.folder} has changed since this run stopped using it; load the run "
+                    "again with resume_run"
                 )
             stop = self.trainer.train()
             done = self.trainer.progress
@@ -145,8 +146,8 @@ class Run:
 def folder_lock(folder: Path) -> Iterator[FolderLock]:
     """Yield a folder's lock without acquiring it, and release it if the block raises an error.
 
-    If the block acquires the lock and succeeds, the lock stays held. If the block fails, the folder
-    is also removed, provided that the block created it.
+    If the block acquires the lock and succeeds, the lock stays held. If the block raises an error,
+    a folder that it has created is removed, too, unless the folder contains files.
     """
     lock, made = FolderLock(folder), not folder.exists()
     try:
@@ -201,14 +202,14 @@ def begin_run(
         folder: The folder for the translator and the state; it must be empty or not exist yet.
         corpus: "world", "debian:LANGUAGE", "hf:NAME", a file of pairs, the common part of two
             files' names, or a folder. A suffix "@SOURCE,TARGET" names the columns or languages, and
-            a prefix "csv:" is for tables with commas and quotes.
+            a prefix "csv:" marks tables with commas and quotes.
         preset: A key of `runs.presets.PRESETS`; by default, the one that suits the corpus.
         seed: The seed for the splits, the weights and the batches.
         skip_bad: Whether to skip invalid lines in a file.
         vocab_size: The number of tokens in a subword vocabulary; with 260, each byte is a token.
         max_steps: This and the next three arguments are as in `TrainingConfig`; by default, they
             come from the preset.
-        max_minutes: The longest that one call of `train` may take, in minutes.
+        max_minutes: The time limit for one call of `train`, in minutes.
         device: The device to train on.
         precision: The precision of the matrix products.
         on_step: A function that is called after each step.
@@ -260,7 +261,10 @@ def begin_run(
 
 
 def pick_example(splits: Splits[Any]) -> str | None:
-    """Return the first validation source of 6 to 12 words, else the first one, else None."""
+    """Return a validation source to show as an example, or None if there are none.
+
+    It is the first source of 6 to 12 words or, if there is no such source, the first one.
+    """
     sources = [pair.source for pair in splits.validation]
     handy = [source for source in sources if 6 <= len(source.split()) <= 12]
     return next(iter(handy or sources), None)
@@ -281,7 +285,7 @@ def resume_run(
 ) -> Run:
     """Load a run from its folder, as it was when it stopped; to continue it, call `run.train()`.
 
-    Until then, `run.translator` has the latest weights. `Translator.load(folder)` loads their
+    Before that call, `run.translator` has the latest weights. `Translator.load(folder)` loads their
     average instead, which translates better.
 
     Arguments that are None keep the run's own values, except `max_minutes`, where None means no
@@ -289,7 +293,8 @@ def resume_run(
     training pairs must be the same. See `begin_run` for the arguments.
 
     Raises:
-        ValueError: If the folder does not hold a run, or an argument differs from the run's value.
+        ValueError: If the folder does not hold a run, or an argument conflicts with the run's
+            settings.
         CheckpointError: If the run's files are missing or damaged.
     """
     folder = expand_path(folder)
@@ -327,7 +332,7 @@ def resume_run(
             )
             if training.decay == "linear":
                 end = about.training.max_steps
-                expected = f"{end}, where this run's learning rate reaches 0"
+                expected = f"{end}, because the learning rate falls to 0 over that many steps"
                 check("max_steps", training.max_steps, expected, training.max_steps == end)
             known = find_corpus(about.corpus if corpus is None else corpus)
             with distributed.print_on_rank_zero():

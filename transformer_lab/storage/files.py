@@ -114,7 +114,7 @@ def recover_folder(folder: Path) -> None:
 def read_consistently(folder: Path, read: Callable[[], T]) -> T:
     """Call `read` and return its result; retry if it fails while another process is writing.
 
-    After one second, the last error is raised.
+    If it still fails after one second, the last error is raised.
     """
     end = time.monotonic() + 1
     while True:

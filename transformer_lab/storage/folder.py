@@ -1,4 +1,4 @@
-"""A translator's folder: its file names, its config.json, and the checksums in it.
+"""A translator's folder: its file names, its config.json, and the checksums in that file.
 
 `Translator` reads and writes it, and runs check whether a folder holds a translator.
 """
@@ -33,8 +33,8 @@ def read_description(folder: Path) -> dict[str, Any]:
         if isinstance(found, dict) and "model_type" in found and "format" not in found:
             raise CheckpointError(
                 f"{folder} holds a Transformers model; expected one that this package saved. "
-                f"To convert a MarianMT model, use load_marian({str(folder)!r}).save(…), "
-                "from transformer_lab.formats.marian"
+                "To convert a MarianMT model, import load_marian from "
+                f"transformer_lab.formats.marian and call load_marian({str(folder)!r}).save(…)"
             )
         description = check_description(found)
         own = description.get("sha256", {}).get("config.json")  # older folders have no checksum
@@ -54,22 +54,22 @@ def check_description(description: Any) -> dict[str, Any]:
         ValueError: If it is anything else.
     """
     kind = type(description).__name__
-    check("type of its JSON", kind, "dict", isinstance(description, dict))
+    check("type of the JSON value", kind, "dict", isinstance(description, dict))
     check("format", description.get("format"), repr(FORMAT), description.get("format") == FORMAT)
     for name in ("about", "sha256"):
         value = description.get(name, {})
-        check(f"type of {name}", type(value).__name__, "dict", isinstance(value, dict))
+        check(f"type of {name!r}", type(value).__name__, "dict", isinstance(value, dict))
     return cast(dict[str, Any], description)
 
 
 def add_own_checksum(description: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy of a description with its own checksum added under "sha256"."""
+    """Return a copy of a description with the checksum of its content added as "sha256"."""
     plain = json.loads(json.dumps(description, allow_nan=False))
     return {**plain, "sha256": {**plain["sha256"], "config.json": compute_own_checksum(plain)}}
 
 
 def compute_own_checksum(description: dict[str, Any]) -> str:
-    """Return the SHA-256 of a description, leaving out its own checksum."""
+    """Return the SHA-256 of a description, leaving out the checksum stored in it."""
     sums = {name: said for name, said in description["sha256"].items() if name != "config.json"}
     return hash_bytes(json.dumps({**description, "sha256": sums}, sort_keys=True).encode())
 
@@ -87,8 +87,8 @@ def holds_translator(folder: Path) -> bool:
                 read_description(folder)
             except CheckpointError as error:
                 raise ValueError(
-                    f"{folder} holds a {name} that this package did not write; expected a folder "
-                    "without one"
+                    f"{folder} contains {name}, but no translator that can be loaded; expected a "
+                    "valid translator, or no file of that name"
                 ) from error
             return True
     return False

@@ -48,4 +48,6 @@ def check_replaceable(path: Path, overwrite: bool) -> None:
         read_single_file(path)
     except CheckpointError as error:
         expected = "another name, or the file of a translator"
-        raise ValueError(f"{path} was not written by this package; expected {expected}") from error
+        raise ValueError(
+            f"{path} holds no translator that can be loaded; expected {expected}"
+        ) from error

@@ -1,7 +1,7 @@
 """Weights and training states on disk: safetensors with a JSON header, never a pickle.
 
-Translators, trainers and studies save and load with it. Each file contains a checksum of its
-content, so a flipped bit is noticed when the file is read.
+Translators, trainers and studies use it. Each file contains a checksum of its content, so a flipped
+bit is noticed when the file is read.
 """
 
 import hashlib
@@ -61,7 +61,7 @@ def load_tensors(path: Path, sha256: str | None = None) -> tuple[dict[str, Tenso
         with safetensors.safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
             if "meta" not in metadata:
-                raise ValueError(f"its metadata has {sorted(metadata)}; expected 'meta'")
+                raise ValueError(f"its metadata has the keys {sorted(metadata)}; expected 'meta'")
             meta: dict[str, Any] = json.loads(metadata["meta"])
             if not isinstance(meta, dict):
                 raise ValueError(f"its description is {meta!r:.60}; expected a dict")
@@ -124,7 +124,7 @@ def check_tensors(
     """Raise a CheckpointError unless these are the expected tensors, with usable numbers.
 
     The message names the first tensor that is missing or unexpected, has the wrong shape or dtype,
-    or contains NaN or infinity (see `has_usable_numbers`).
+    or contains NaN or infinity (see `describe_unusable_numbers`).
 
     Args:
         found: The tensors, by name.
@@ -133,22 +133,26 @@ def check_tensors(
         dtypes: The allowed dtypes.
     """
     for name in sorted(expected.keys() | found.keys()):
-        have = tuple(found[name].shape) if name in found else "nothing"
-        want = tuple(expected[name]) if name in expected else "nothing"
+        have = tuple(found[name].shape) if name in found else None
+        want = tuple(expected[name]) if name in expected else None
         if have != want:
-            raise CheckpointError(
-                f"{path} was made for another configuration: {name} has {have}; expected {want}"
-            )
+            if have is None:
+                fault = f"{name} is missing; expected a tensor of shape {want}"
+            elif want is None:
+                fault = f"it contains {name}; expected no tensor of that name"
+            else:
+                fault = f"the shape of {name} is {have}; expected {want}"
+            raise CheckpointError(f"{path} was made for a different configuration: {fault}")
         tensor = found[name]
         if tensor.dtype not in dtypes:
             kind, *kinds = (str(d).removeprefix("torch.") for d in (tensor.dtype, *dtypes))
             raise CheckpointError(f"{path}: {name} holds {kind}; expected {' or '.join(kinds)}")
-        if not has_usable_numbers(name, tensor):
-            raise CheckpointError(f"{path}: {name} holds NaN or infinity; expected finite numbers")
+        if message := describe_unusable_numbers(name, tensor):
+            raise CheckpointError(f"{path}: {message}")
 
 
-def has_usable_numbers(name: str, tensor: Tensor) -> bool:
-    """Return whether all numbers of a weight are finite.
+def describe_unusable_numbers(name: str, tensor: Tensor) -> str | None:
+    """Return an error message if a weight contains NaN or infinity, and None otherwise.
 
     The output bias may contain −∞ for words that are never written, as long as some of its numbers
     are finite.
@@ -156,7 +160,10 @@ def has_usable_numbers(name: str, tensor: Tensor) -> bool:
     usable = tensor.isfinite()
     if name.endswith("output.bias") and usable.any():
         usable |= tensor == -torch.inf
-    return bool(usable.all())
+    if usable.all():
+        return None
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    return f"{name} contains NaN or infinity; expected finite numbers in {dtype}"
 
 
 def load_weights(model: nn.Module, weights: Mapping[str, Tensor], path: Path) -> None:

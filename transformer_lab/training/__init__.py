@@ -1,4 +1,4 @@
 """Training: the loss, the learning rate, one step, the loop, and a run's state on disk.
 
-Runs and studies use it for training. Loading a model and translating do not need it.
+Runs and studies use this package. It is not needed to load a model or to translate.
 """

@@ -4,7 +4,7 @@
 
     torchrun --nproc-per-node 2 -m transformer_lab train
 
-Every process builds the same batches from the same seed, and computes its own share of the
+Every process builds the same batches from the same seed, and trains on its own share of the
 sentences in each batch. The gradients are averaged, so all processes take the same step. Only the
 process of rank 0 validates, saves and prints.
 """
@@ -62,9 +62,9 @@ def process_group(device: str = "auto") -> Iterator[None]:
     if kind == "cuda":
         local, gpus = int(os.environ["LOCAL_RANK"]), torch.cuda.device_count()
         check(
-            "number of processes on this machine",
+            "number of this process on its machine",
             local + 1,
-            f"at most {gpus}, one per GPU",
+            f"at most {gpus}, because each process needs a GPU",
             local < gpus,
         )
         torch.cuda.set_device(local)
@@ -79,11 +79,11 @@ def process_group(device: str = "auto") -> Iterator[None]:
 
 @contextmanager
 def rank_zero_first() -> Iterator[None]:
-    """Run the block in rank 0 first, and then in the other processes.
+    """Run the block on rank 0 first, and then in the other processes.
 
     The other processes can therefore use files that rank 0 has written. If rank 0 fails, it raises
-    its error, and the others exit without a message. If another process fails, for example because
-    its machine lacks a file, the remaining processes raise a ValueError that quotes its error.
+    the error, and the others exit without a message. If another process fails, for example because
+    a file is missing on its machine, the remaining ones raise a ValueError that quotes the error.
     """
     if rank() > 0 and not broadcast(None):
         raise SystemExit(1)
@@ -119,7 +119,7 @@ def print_on_rank_zero(
 
 
 def build_sharded_optimizer(groups: list[dict[str, Any]], **settings: Any) -> Optimizer:
-    """Return an AdamW whose state is sharded: each process stores it for some of the parameters.
+    """Return an AdamW whose state is sharded: each process keeps the state of some parameters.
 
     After each step, every process sends the parameters that it has updated to the others (PyTorch's
     `ZeroRedundancyOptimizer`; Rajbhandari et al. 2020, stage 1). The arguments are the same as for
@@ -150,7 +150,7 @@ def local_batch(
 
     The factor is (real tokens in the share) · world_size / (real tokens in the batch). With this
     factor, the mean of the losses over the processes is the mean over all tokens in the batch. A
-    plain mean of the means would give more weight to the tokens of a process that has few of them.
+    plain mean of the means would give too much weight to the tokens of a process with few tokens.
     """
     if world_size == 1:
         return batch, 1.0

@@ -44,7 +44,7 @@ class DistributedTrainer(Trainer):
         return super().run(interrupted)
 
     def seed(self) -> None:
-        """Seed the random number generator, which dropout uses, from the rank and the step.
+        """Seed the random number generator that dropout uses, from the rank and the step.
 
         The saved state holds the random state of rank 0 only. The other processes are seeded at
         every step, so a resumed run repeats their random numbers.

@@ -2,7 +2,8 @@
 
 The trainer uses it. Every module has a flag that turns dropout on. With only one set of modules, a
 thread that translates would switch dropout off for the thread that trains, and the training thread
-would switch it on for the other. With two sets of modules, each thread has its own flag.
+would switch it back on for the translating thread. With two sets of modules, each thread has its
+own flag.
 """
 
 from typing import TypeVar, cast

@@ -21,8 +21,8 @@ def label_smoothed_loss(
 ) -> Float[Tensor, ""]:
     """Return the mean label-smoothed cross-entropy over the real tokens, in nats (§5.4).
 
-    The target puts 1 − ε on the right word and spreads ε over the whole vocabulary, the right word
-    included. With log p = log softmax(logits), the loss is
+    The smoothed target puts 1 − ε on the right word and spreads ε evenly over the whole vocabulary,
+    including the right word. With log p = log softmax(logits), the loss is
 
         loss = −(1 − ε) log p[y] − ε mean(log p)
 
@@ -53,10 +53,10 @@ def projected_loss(
 ) -> Float[Tensor, ""]:
     """Return `label_smoothed_loss(output(features), …)` without storing all logits at once.
 
-    The logits are by far the largest tensor in a training step: with 2,048 tokens and 8,000 words
-    they hold 16 million numbers. This function computes them, and their gradient, for a few tokens
-    at a time, while they are still in the processor's cache. If `output` is not a plain
-    `nn.Linear`, all logits are computed at once.
+    The logits take by far the most memory in a training step: with 2,048 tokens and 8,000 words
+    they hold 16 million numbers. This function computes the logits and their gradient for a few
+    tokens at a time, few enough to stay in a CPU's cache. If `output` is not a plain `nn.Linear`,
+    all logits are computed at once.
     """
     if not is_plain_linear(output):
         return label_smoothed_loss(output(features), target, smoothing, pad_id)
@@ -66,7 +66,7 @@ def projected_loss(
 
 
 def is_plain_linear(output: nn.Module) -> bool:
-    """Return whether a module is an `nn.Linear` without hooks, adapters or its own `forward`."""
+    """Return whether a module is an `nn.Linear` without hooks, adapters or a custom `forward`."""
     hooks = [*output._forward_hooks, *output._forward_pre_hooks]
     return isinstance(output, nn.Linear) and type(output).forward is nn.Linear.forward and not hooks
 
@@ -79,8 +79,8 @@ class _ProjectedLoss(torch.autograd.Function):
     """The output layer and the loss as one operation, with the gradient derived by hand.
 
     With respect to a token's logits, the gradient of its loss is softmax(logits) − smoothed target.
-    It is known as soon as the logits are, so the forward pass computes the gradients too, and the
-    backward pass only scales them.
+    This gradient is known as soon as the logits are, so the forward pass computes all gradients,
+    and the backward pass only scales them.
     """
 
     @staticmethod

@@ -23,8 +23,8 @@ def inverse_sqrt_rate(step: int, peak: float, warmup_steps: int) -> float:
 def linear_rate(step: int, peak: float, warmup_steps: int, max_steps: int) -> float:
     """Return a learning rate with linear warm-up to `peak`, then linear decay.
 
-    It would reach 0 at step `max_steps` + 1, whereas the paper's rate never reaches 0. A short run
-    ends better if its last steps are small.
+    The rate would reach 0 at step `max_steps` + 1, whereas the paper's rate never reaches 0. A
+    short run ends with a better model if its last steps are small.
     """
     left = max(max_steps + 1 - step, 0)
     return peak * min(step / warmup_steps, left / max(max_steps + 1 - warmup_steps, 1))

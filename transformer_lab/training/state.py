@@ -134,7 +134,7 @@ class State:
 
 
 def is_progress(values: Any) -> bool:
-    """Return whether these are the fields of `Progress`, each with a valid value."""
+    """Return whether `values` has exactly the fields of `Progress`, each with a valid value."""
     if not isinstance(values, Mapping) or {f.name for f in fields(Progress)} != values.keys():
         return False
     counts = ("step", "epoch", "index", "tokens", "worse")
@@ -149,5 +149,5 @@ def is_progress(values: Any) -> bool:
 
 
 def is_history_entry(value: Any) -> bool:
-    """Return whether this is an entry of `Progress.history`: a dict of numbers with a "step"."""
+    """Return whether `value` is an entry of `Progress.history`: a dict of numbers with a "step"."""
     return isinstance(value, dict) and "step" in value and all(map(is_number, value.values()))

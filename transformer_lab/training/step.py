@@ -1,4 +1,4 @@
-"""One training step: a loss, its gradient, and a small step against it (§5.3).
+"""One training step: the loss, its gradient, and one step of the optimizer (§5.3).
 
 The trainer, lesson 09 and the studies use it.
 """
@@ -91,7 +91,7 @@ def training_step(
     If the gradient's norm is above `clip_norm`, the gradient is scaled down to that norm.
 
     Args:
-        loss_of: A function that returns the loss of a batch, a scalar with a gradient.
+        loss_of: A function that returns the loss of a batch as a scalar tensor with a gradient.
         optimizer: The optimizer, which changes its parameters in place.
         batch: A batch that `loss_of` accepts.
         rate: The learning rate of this step.

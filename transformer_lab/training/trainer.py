@@ -93,8 +93,8 @@ class Trainer:
         config: The configuration of the training run.
         measure: A function that returns further metrics at each validation, such as exact match.
         monitor: The metric for early stopping: training ends after `config.patience` validations
-            without improvement. If its name ends in "loss", smaller is better; otherwise larger is
-            better.
+            without improvement. If the metric's name ends in "loss", smaller is better; otherwise
+            larger is better.
         on_step: A function that is called after each step.
         state_path: The file for saving and resuming the state; with None, nothing is saved.
         show_progress: Whether to show a progress bar.
@@ -315,7 +315,7 @@ class Trainer:
     def validate(self) -> dict[str, float]:
         """Add the validation loss and the metrics of `measure` to the history, and return them.
 
-        While the metrics are computed, the model has its EMA weights.
+        While the metrics are computed, the model uses its EMA weights.
         """
         with self.ema_weights():
             metrics = {"validation_loss": self.validation_loss()} if self.validation else {}
@@ -392,7 +392,7 @@ class Trainer:
 def token_loss(model: Transformer, batches: Sequence[Batch], dtype: torch.dtype) -> float:
     """Return the mean cross-entropy of the target tokens in nats, without smoothing or padding.
 
-    It is NaN if there are no tokens. The model is switched to evaluation mode.
+    The result is NaN if there are no tokens. The model is switched to evaluation mode.
     """
     model.eval()
     device, pad_id = device_of(model), model.config.pad_id

@@ -264,7 +264,7 @@ TABLE = [
     ("multi_head_class", RootOfDModel, "the scores by √d_model"),
     ("multi_head_class", ValuesCompared, "keys and values are swapped"),
     ("multi_head_class", ProductsInNumPy, "no gradient passes through NumPy. Use @"),
-    ("multi_head_class", SoftmaxInNumPy, "dim for axis and keepdim for keepdims"),
+    ("multi_head_class", SoftmaxInNumPy, "dim instead of axis, and keepdim instead of keepdims"),
     (
         "multi_head_class",
         OtherNames,
@@ -273,6 +273,6 @@ TABLE = [
     ("multiplications", h_times, "this is h times too large"),
     ("multiplications", three_projections, "one projection is missing"),
     ("multiplications", scores_only, "as much again"),
-    ("multiplications", heads_counted_twice, "All heads together"),
+    ("multiplications", heads_counted_twice, "For all heads together"),
     ("multiplications", one_position_projected, "each of the n positions"),
 ]

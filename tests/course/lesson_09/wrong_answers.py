@@ -297,7 +297,7 @@ TABLE = [
     ("training_step", clips_group_by_group_with_one_norm, "the same factor"),
     ("training_step", first_weight_of_each_group, "entry [1] of the losses"),
     ("training_step", only_the_loss, "should return two values: the loss and the norm"),
-    ("training_step", by_hand, "entry ["),
+    ("training_step", by_hand, "and only when the first axis of the batches has length 1"),
     ("unigram_loss", in_bits, "your loss is in bits, but"),
     ("unigram_loss", negative, "a loss is never negative"),
     ("unigram_loss", not_a_number, "is NaN in PyTorch"),

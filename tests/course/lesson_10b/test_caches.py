@@ -103,4 +103,4 @@ def test_an_answer_that_is_right_for_no_past_alone_is_told_so():
         return out + keys.abs().sum(), longer, more
 
     assert "the output is right, but" in check.cached_step.verdict(keeps_one).text
-    assert "those in which keys is empty" in check.cached_step.verdict(only_right_if_empty).text
+    assert "and only when keys is empty" in check.cached_step.verdict(only_right_if_empty).text

@@ -233,7 +233,7 @@ TABLE = [
     (
         "read_words",
         letters_not_turned,
-        "the letter d stands for an axis of length 4 and for one of length 5",
+        "the letter d stands for two different lengths, 4 and 5",
     ),
     ("read_words", no_bias, "bias is missing"),
     ("read_words", over_steps, "over the steps"),

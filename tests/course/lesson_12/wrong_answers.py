@@ -164,7 +164,7 @@ def the_row_alone(weights, query, key):
 
 
 TABLE = [
-    ("preference", other_minus_referent, "the wrong way round"),
+    ("preference", other_minus_referent, "the sign is wrong: a head"),
     ("preference", down_the_column, "swapped rows and columns"),
     ("preference", without_the_heads, "weights has three axes, and the heads come first"),
     ("preference", row_before_noun, "weights has three axes and the heads come first"),

@@ -230,7 +230,7 @@ TABLE = [
     ("first_sublayer", embeddings_whole, "no dropout to the sum of embedding and positions"),
     ("first_sublayer", sublayer_whole, "output without dropout"),
     ("first_sublayer", before_the_positions, "before adding the positions"),
-    ("first_sublayer", on_the_sum, "dropout to the sum with x"),
+    ("first_sublayer", on_the_sum, "dropout after adding x"),
     ("first_sublayer", on_the_input, "to the sub-layer's input"),
     ("first_sublayer", at_the_end, "after the norm"),
     ("first_sublayer", old_residual, "as it was before the first dropout"),

@@ -136,7 +136,7 @@ TABLE = [
     ("messages", alike, "count equally"),
     ("messages", not_normalised, "did not normalise the weights"),
     ("messages", too_large_for_exp, "the exponential of a large score"),
-    ("messages", largest_of_its_row, "largest of *their* scores"),
+    ("messages", largest_of_its_row, "largest score of the node's *senders*"),
     ("messages", largest_of_the_table, "NaN"),
     ("messages", roles_swapped, "you swapped query and key"),
     ("messages", with_loops, "to itself"),

@@ -243,7 +243,7 @@ TABLE = [
     ("join", wrong_way_round, "swapped the two steps"),
     ("join", first_row, "word's first piece"),
     ("join", first_column, "first piece receives"),
-    ("join", strongest, "strongest piece"),
+    ("join", strongest, "only the piece with the largest weight"),
     ("join", axes_swapped, "swapped the axes"),
     ("ssru_step", gate_reversed, "wrong way round"),
     ("ssru_step", nothing_held_back, "is added in full"),

@@ -15,7 +15,7 @@ import numpy as np
 from torch import nn
 
 from transformer_lab.course.judge.closeness import is_close, is_numeric
-from transformer_lab.course.judge.formatting import describe_kind
+from transformer_lab.course.judge.formatting import describe_kind, start_sentence
 from transformer_lab.course.judge.probes import (
     NUMBER_PROBES,
     PLACE_PROBES,
@@ -23,6 +23,7 @@ from transformer_lab.course.judge.probes import (
     run_probes,
 )
 from transformer_lab.course.judge.returned_arrays import as_array
+from transformer_lab.figures.alt_text import join_with_and
 
 MAX_CALLS = 200
 """The maximum number of recorded calls; more of them suggest an endless loop."""
@@ -174,34 +175,40 @@ def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | No
         earlier = sum(other.name == call.name for other in want[:n])
         many = sum(other.name == call.name for other in want)
         mine = [other for other in got if other.name == call.name]
-        which = f"`{call.name}`" if many == 1 else f"`{call.name}`, in call {earlier + 1},"
+        start = "" if many == 1 else f"in call {earlier + 1}, "
         if len(mine) <= earlier:
             times = f"{len(mine)} times" if len(mine) != 1 else "once"
-            said = f"`{call.name}` is called {times}, but {many} calls are needed"
+            said = f"`{call.name}` is called {times}, but should be called {many} times"
             return f"`{call.name}` is never called" if not mine else said
         one = mine[earlier]
-        how = describe_difference(one.given, call.given)
+        how = describe_difference(one.given, call.given, f"`{call.name}`")
         if how is None and not _gives_something_else(one, call):
             right = [*dict.fromkeys([*right, call.name])]
             continue
         if one.layer != call.layer and one.layer and call.layer:
-            return f"{which} is a {one.layer}, but should be a {call.layer}"
+            said = f"{start}`{call.name}` is a {one.layer}, but should be a {call.layer}"
+            return start_sentence(said)
         if how is None:
-            return (
-                f"what {which} gets is right, but what it returns is not. Look inside it, and at how it "
-                "is built"
+            return start_sentence(
+                f"{start}`{call.name}` gets the right arguments but returns a wrong result. Look "
+                "inside it, and at how it is built"
             )
         needless = find_needless_calls(got, want)
         if needless:
             return needless
-        said = f"what {which} gets is not right{how}"
+        said = start_sentence(f"{start}{how}")
         if not right:
             return said
-        return f"{said}. The calls before it get the right arguments ({', '.join(right[-4:])})"
+        return (
+            f"{said}. The earlier calls are right ({', '.join(f'`{name}`' for name in right[-4:])})"
+        )
     if any(sum(o.name == c.name for o in got) > sum(o.name == c.name for o in want) for c in got):
         return None
-    each = ", ".join(f"`{name}`" for name in right)
-    return f"what {each} get{'s' * (len(right) == 1)} is right. Look at what comes after"
+    each = join_with_and([f"`{name}`" for name in right])
+    get, its, results = (
+        ("gets", "its", "result") if len(right) == 1 else ("get", "their", "results")
+    )
+    return f"{each} {get} the right arguments, so look at what you do with {its} {results}"
 
 
 def _gives_something_else(one: Call, call: Call) -> bool:
@@ -221,42 +228,40 @@ def find_needless_calls(got: Sequence[Call], want: Sequence[Call]) -> str | None
         if len(mine) != len(theirs) + 1:
             continue
         shapes = [[None if x is None else x.shape for x in given] for given in (*mine, *theirs)]
-        is_other = any(all(describe_difference(a, b) is not None for b in theirs) for a in mine)
+        is_other = any(all(describe_difference(a, b, name) for b in theirs) for a in mine)
         if is_other and all(shape == shapes[0] for shape in shapes):
             times = "twice" if len(mine) == 2 else f"{len(mine)} times"
-            enough = "once is" if len(theirs) == 1 else f"{len(theirs)} calls are"
+            enough = "one call is" if len(theirs) == 1 else f"{len(theirs)} calls are"
             return f"`{name}` is called {times}, but {enough} enough"
     return None
 
 
 def describe_difference(
-    got: Sequence[np.ndarray | None], want: Sequence[np.ndarray | None]
+    got: Sequence[np.ndarray | None], want: Sequence[np.ndarray | None], function: str
 ) -> str | None:
-    """Describe how a call's arguments differ from the expected ones.
+    """Say how a call's arguments differ from the expected ones, or return None if they are equal.
 
-    Returns:
-        A phrase to append to a sentence, such as ": 3 arguments instead of 2". It may be "" if no
-        probe can name the difference, and is None if the arguments are equal.
+    The text begins with a small letter and has no full stop. `function` is the name of the called
+    function.
     """
     got, want = _leave_out_defaults(got), _leave_out_defaults(want)
     if len(got) != len(want):
-        return f": {len(got)} arguments instead of {len(want)}"
+        return f"{function} gets {len(got)} argument{'s' * (len(got) != 1)}, but should get {len(want)}"
     for n, (a, b) in enumerate(zip(got, want, strict=True)):
-        where = f" argument {n + 1}:" if len(want) > 1 else ""
+        number = f"argument {n + 1}" if len(want) > 1 else "the argument"
+        argument = f"{number} of {function}"
         if (a is None) != (b is None):
-            return f":{where} {describe_kind(a)} instead of {describe_kind(b)}"
+            return f"{argument} is {describe_kind(a)}, but should be {describe_kind(b)}"
         if a is None or b is None or (a.dtype.kind in "OU" and a.dtype == b.dtype):
             continue
         if a.shape != b.shape:
             how = run_probes(SHAPE_PROBES, a, b)
-            return f":{where} its shape is {a.shape}, but should be {b.shape}" + (
-                f" ({how})" * bool(how)
-            )
+            why = f". {how}" if how else ""
+            return f"{argument} has shape {a.shape}, but should have {b.shape}{why}"
         if not is_close(a, b, TOLERANCE):
             is_many = is_numeric(a) and is_numeric(b) and b.size > 2
             found = run_probes((*NUMBER_PROBES, *PLACE_PROBES[:-1]), a, b) if is_many else None
-            which = f" (argument {n + 1})" if len(want) > 1 else ""
-            return f"{which}: {found}" if found else which
+            return f"{argument} is wrong. {found}" if found else f"{argument} is wrong"
     return None
 
 

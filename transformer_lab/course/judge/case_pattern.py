@@ -5,7 +5,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from torch import Tensor
@@ -19,7 +19,19 @@ CONFIRMED = 2
 """The minimum number of fresh random cases in which a pattern must reappear."""
 
 
-def find_case_pattern(attempt: Attempt) -> str | None:
+class CasePattern(NamedTuple):
+    """How many cases an answer gets right, and which.
+
+    Attributes:
+        sentence: A sentence without a full stop, which starts with a small letter.
+        names_feature: Whether the sentence says what sets the right cases apart.
+    """
+
+    sentence: str
+    names_feature: bool
+
+
+def find_case_pattern(attempt: Attempt) -> CasePattern | None:
     """Describe how many cases are right and what sets them apart; return None if none are right.
 
     A feature is named only if it also separates right from wrong cases among fresh random ones, and
@@ -28,12 +40,12 @@ def find_case_pattern(attempt: Attempt) -> str | None:
     right = attempt.right()
     if not any(right):
         return None
-    many = f"right in {sum(right)} of {len(right)} cases"
+    many = f"your answer is right in {sum(right)} of {len(right)} cases"
     if not any(find_dividing_value(*feature, right) for feature in _list_features(attempt)):
-        return many
+        return CasePattern(many, names_feature=False)
     fresh = attempt.more
     if fresh is None:
-        return many
+        return CasePattern(many, names_feature=False)
     every = replace(attempt, cases=[*attempt.cases, *fresh.cases])
     fresh_right = fresh.right()
     for name, values in _list_features(every):
@@ -43,8 +55,8 @@ def find_case_pattern(attempt: Attempt) -> str | None:
         phrase, value, is_right = found
         again = zip(values[len(right) :], fresh_right, strict=True)
         if sum(v == value and r == is_right for v, r in again) >= CONFIRMED:
-            return f"{many}{phrase}"
-    return many
+            return CasePattern(f"{many}{phrase}", names_feature=True)
+    return CasePattern(many, names_feature=False)
 
 
 def _list_features(attempt: Attempt) -> list[tuple[str, list[Any]]]:
@@ -57,17 +69,17 @@ def find_dividing_value(
     """Find the value of a feature that separates right cases from wrong ones.
 
     Returns:
-        A phrase, the value, and whether the cases with this value are the right ones; None if no
-        value separates right cases from wrong ones.
+        A phrase to append to a sentence, the value, and whether the cases with this value are the
+        right ones; None if no value separates right cases from wrong ones.
     """
     good = [v for v, is_right in zip(values, right, strict=True) if is_right]
     bad = [v for v, is_right in zip(values, right, strict=True) if not is_right]
     if set(good) & set(bad) or not good or not bad:
         return None
     if len(set(good)) == 1:
-        return f": those in which {describe_feature(name, good[0])}", good[0], True
+        return f", and only when {describe_feature(name, good[0])}", good[0], True
     if len(set(bad)) == 1:
-        return f"; wrong where {describe_feature(name, bad[0])}", bad[0], False
+        return f", and wrong whenever {describe_feature(name, bad[0])}", bad[0], False
     return None
 
 

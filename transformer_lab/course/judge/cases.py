@@ -79,17 +79,18 @@ def build_module(
     """
     module = answer(*sizes)
     if not isinstance(module, nn.Module):
-        raise UnusableError(f"the class makes {describe_kind(module)}, but an nn.Module is needed")
+        kind = describe_kind(module)
+        raise UnusableError(f"your class builds {kind}, but should build an nn.Module")
     found, wanted = (dict(m.named_parameters()) for m in (module, reference(*sizes)))
     if found.keys() != wanted.keys():
         lacks = ", ".join(sorted(wanted.keys() - found.keys()))
         more = ", ".join(sorted(found.keys() - wanted.keys()))
-        said = [f"it lacks {lacks}"] * bool(lacks) + [f"it also has {more}"] * bool(more)
+        said = [f"it lacks {lacks}"] * bool(lacks) + [f"it should not have {more}"] * bool(more)
         said += [
-            f"PyTorch does not find what is in self.{name}, a plain list"
+            f"PyTorch does not find the modules in self.{name} (use nn.ModuleList or nn.ModuleDict)"
             for name in find_plain_lists(module)
         ]
-        said += [f"{b} is the same part as {a}" for a, b in find_shared_parts(module)]
+        said += [f"{b} and {a} are the same module" for a, b in find_shared_parts(module)]
         raise UnusableError(f"the module has the wrong parameters: {'; '.join(said)}")
     for name, parameter in found.items():
         if parameter.shape != wanted[name].shape:

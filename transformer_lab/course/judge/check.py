@@ -84,7 +84,7 @@ MOST_PRINTED = 10_000
 """The maximum number of characters of an answer's printed output that are kept."""
 SOLUTION_MARK = "### BEGIN SOLUTION"
 """The first line of each notebook cell that contains the solution."""
-NO_EXPLANATION = "the result is wrong, in a way that this check has no words for."
+NO_EXPLANATION = "the result is wrong, but this check cannot say in what way."
 
 
 def is_page_solution(answer: Callable[..., Any]) -> bool:
@@ -148,7 +148,7 @@ class Check:
         verdict = self.verdict(answer)
         print(verdict.text)
         if verdict.printed:
-            print(f"In this case your function printed:\n{verdict.printed}")
+            print(f"In this case, your answer printed:\n{verdict.printed}")
         place = self.place if verdict.right and not is_page_solution(answer) else None
         if place and (line := diary.record_exercise(place)):
             print(line)
@@ -164,7 +164,7 @@ class Check:
         """
         hints = self.guide.hints if self.guide else ()
         numbers = range(1, len(hints) + 1)
-        check("number", number, f"one of {[*numbers]}, the exercise's hints", number in numbers)
+        check("number of the hint", number, f"one of {[*numbers]}", number in numbers)
         print(f"Hint {number}: {hints[number - 1]}")
 
     def verdict(self, answer: Callable[..., Any]) -> Verdict:
@@ -173,9 +173,7 @@ class Check:
             given = (
                 "a result" if isinstance(answer, np.ndarray | torch.Tensor) else repr(answer)[:40]
             )
-            said = (
-                f"this is {given}, and not a function. Pass the function itself, without calling it"
-            )
+            said = f"this is {given}, not a function. Pass the function itself, without calling it"
             return Verdict(False, f"Not yet: {said}.")
         before = copy_defaults_and_globals(answer)
         verdict = self.judge(self.run_cases(answer, prints=True), answer)
@@ -183,7 +181,8 @@ class Check:
         kept = [name for name in before if not is_unchanged(before[name], after.get(name))]
         if kept and not verdict.is_named:
             said = (
-                f"it changes {' and '.join(kept)}, so the next call starts from a different state"
+                f"your answer changes {' and '.join(kept)}, so the next call starts from a "
+                "different state"
             )
             return Verdict(False, f"Not yet: {said}.")
         hint = self.find_forbidden_means(answer) if verdict.right else None
@@ -198,7 +197,7 @@ class Check:
         expected = self.known_outcomes(self.reference)
         if any(outcome.is_stub() for outcome in given):
             return Verdict(
-                False, "Not written yet. Put your lines where `raise` is, and then run this again."
+                False, "Not written yet. Replace the `raise` line with your code, and run it again."
             )
         given = [got.split_stacked(want) for got, want in zip(given, expected, strict=True)]
         cases = self.all_cases
@@ -339,11 +338,13 @@ class Check:
         tolerance = self.choose_tolerance(self.all_cases)
         if not all(a.split_stacked(b).is_right(b, tolerance) for a, b in pairs):
             return (
-                "it is right the first time, but a second call with the same arguments returns "
-                "something else"
+                "your answer is right the first time, but a second call with the same arguments "
+                "returns something else"
             )
         name = self.find_package_call(answer)
-        return name and f"it calls the package's own {name}. Write it yourself, and then compare"
+        return name and (
+            f"your answer calls the package's own {name}. Write your own, and then compare the two"
+        )
 
     def find_package_call(self, answer: Callable[..., Any]) -> str | None:
         """Return the name of the package's own function that the answer calls, if it calls one."""
@@ -437,7 +438,7 @@ class Check:
         found = list_counterfactuals(self.reference, self.argument_names(case), case)
         turned = Mistake(
             lambda *arguments: -self.reference(*arguments),
-            "this is minus the right result, so the sign is wrong.",
+            "your result is minus the right one, so the sign is wrong.",
         )
         return [turned, *(Mistake(answer, f"{sentence}.") for answer, sentence in found)]
 
@@ -460,10 +461,10 @@ class Check:
         return None
 
     def is_confirmed(self, mistake: Mistake, attempt: Attempt) -> bool:
-        """Return whether an answer with coarse results also matches a known mistake in fresh cases.
+        """Return whether fresh random cases confirm that an answer makes a known mistake.
 
-        Other results need no confirmation. If the check has no random cases, the hand-written ones
-        have to be enough.
+        Only coarse results, such as booleans, need to be confirmed. The result is also True if the
+        check has no random cases.
         """
         if not attempt.has_coarse_results() or self.drawn is None or attempt.run_more is None:
             return True

@@ -16,18 +16,19 @@ from transformer_lab.course.judge.call_recorder import find_first_wrong_call
 from transformer_lab.course.judge.case_pattern import find_case_pattern
 from transformer_lab.course.judge.closeness import is_close, is_numeric, is_same_kind
 from transformer_lab.course.judge.errors import NotComparableError
-from transformer_lab.course.judge.formatting import describe_kind
+from transformer_lab.course.judge.formatting import describe_kind, is_plural, start_sentence
 from transformer_lab.course.judge.number_faults import (
     NUMBER_FINDERS,
     Finder,
-    choose_reason,
+    Finding,
+    choose_finding,
     find_fault_in_other_results,
     make_finder,
-    says_no_cause,
 )
 from transformer_lab.course.judge.outcome import Outcome
 from transformer_lab.course.judge.probes.wrong_part import find_one_sided_errors
 from transformer_lab.course.judge.working import work_out
+from transformer_lab.figures.alt_text import join_with_and
 
 MAX_LINES = 16
 """The maximum number of lines in a verdict, including the worked case."""
@@ -41,10 +42,12 @@ def describe_failure(attempt: Attempt, misread: str | None = None) -> str:
     includes the worked case.
     """
     text = describe_first_wrong_case(attempt, misread)
-    where = find_case_pattern(attempt)
-    if where and ("those in which" in where or "wrong where" in where):
-        return f"{where}.\n{text}"  # this says more than a number
-    return f"{text}\n{where}" if where else text
+    pattern = find_case_pattern(attempt)
+    if pattern is None:
+        return text
+    if pattern.names_feature:
+        return f"{pattern.sentence}.\n{start_sentence(text)}"  # this says more than a number
+    return f"{text}\n{start_sentence(pattern.sentence)}."
 
 
 def describe_first_wrong_case(attempt: Attempt, misread: str | None) -> str:
@@ -61,20 +64,24 @@ def describe_first_wrong_case(attempt: Attempt, misread: str | None) -> str:
         return got.complaint
     new = [name for name in got.changed if name not in want.changed]
     if new:
-        return f"it changes {' and '.join(new)} in place, but the caller still needs what was there"
+        return (
+            f"your answer changes {' and '.join(new)} in place, but the caller still needs the "
+            "original."
+        )
     if not got.results and want.results:
         if any(outcome.results for outcome in attempt.given):
-            return "it returns None here, because in this case it reaches no `return`"
-        return "it returns None. Is there a `return`?"
+            return "your answer returns nothing in this case. Does every path reach a `return`?"
+        return "your answer returns nothing. Is there a `return`?"
     if len(got.results) != len(want.results):
-        asked = f"{len(want.results)}: {', '.join(names)}"
-        note = " (the items of a list count as separate values)" if len(want.results) == 1 else ""
+        is_one = len(want.results) == 1
+        asked = f"only {names[0]}" if is_one else f"{len(want.results)}: {', '.join(names)}"
+        note = " (the items of a list count as separate values)" if is_one else ""
         many = "1 value" if len(got.results) == 1 else f"{len(got.results)} values"
-        return f"it returns {many}, but should return {asked}{note}"
+        return f"your answer returns {many}, but should return {asked}{note}."
     if got.is_wrapped(want):
         return (
-            f"it returns {names[0]} inside a tuple or list of 1 item, but should return it alone "
-            "(a comma after it makes a tuple)"
+            f"your answer returns {names[0]} inside a tuple or list of 1 item, but should return "
+            "that item alone (a comma after a value makes a tuple)."
         )
     order = find_order_in_all_cases(attempt)
     if order:
@@ -83,10 +90,10 @@ def describe_first_wrong_case(attempt: Attempt, misread: str | None) -> str:
     if place is not None:
         return describe_wrong_result(attempt, at, place, misread)
     if got.lacks_tensors(want):
-        return "it returns an array or a list, but the next cells need a PyTorch tensor"
+        return "your answer returns an array or a list, but the next cells need a PyTorch tensor."
     missing = [name for name in want.changed if name not in got.changed]
     if missing:
-        return f"it leaves {' and '.join(missing)} as it was, but should change it"
+        return f"your answer should change {' and '.join(missing)} in place, but does not."
     return describe_gradient_fault(got, want)
 
 
@@ -95,21 +102,25 @@ def describe_other_kind(error: NotComparableError, want: Outcome, names: Sequenc
     n = len(want.results)
     if error.count != n:
         asked = names[0] if n == 1 else f"{n} values: {', '.join(names)}"
-        return f"it returns {describe_kind(error.returned)}, but should return {asked}"
+        return f"your answer returns {describe_kind(error.returned)}, but should return {asked}."
     name, value = names[error.place], error.value
     asked = describe_asked(want.results[error.place])
-    verb = "are" if _is_plural(name) else "is"
+    verb = "are" if is_plural(name) else "is"
     if value is None:
         # A single result that is None was returned alone; a check may have put it into a tuple.
         return f"{name} {verb} None" + (
-            ". Is there a `return`?" if n == 1 else f", but should be {asked}"
+            ". Is there a `return`?" if n == 1 else f", but should be {asked}."
         )
+    wanted = want.results[error.place]
+    if isinstance(value, int) and not wanted.ndim and is_numeric(wanted):
+        size = "large" if value > 0 else "small"  # it does not fit into 64 bits
+        return f"{name} {verb} {describe_kind(value)}, which is far too {size}."
     if isinstance(value, list | tuple | np.ndarray):
         for inner in find_unusable(value):
-            holds = "contain" if _is_plural(name) else "contains"
-            return f"{name} {holds} {describe_kind(inner)}, but should be {asked}"
+            holds = "contain" if is_plural(name) else "contains"
+            return f"{name} {holds} {describe_kind(inner)}, but should be {asked}."
     kind = f"an array with dtype {value.dtype}" if isinstance(value, np.ndarray) else None
-    return f"{name} {verb} {kind or describe_kind(value)}, but should be {asked}"
+    return f"{name} {verb} {kind or describe_kind(value)}, but should be {asked}."
 
 
 def find_unusable(value: Any) -> Iterator[Any]:
@@ -129,8 +140,8 @@ def describe_asked(want: np.ndarray) -> str:
     """Describe an expected result, such as "a number" or "an array of shape (2, 3)"."""
     one, many = {
         "b": ("True or False", "a boolean array"),
-        "i": ("a whole number", "an integer array"),
-        "u": ("a whole number", "an integer array"),
+        "i": ("an integer", "an integer array"),
+        "u": ("an integer", "an integer array"),
         "U": ("a string", "an array of strings"),
     }.get(want.dtype.kind, ("a number", "an array"))
     return f"{many} of shape {want.shape}" if want.ndim else one
@@ -157,8 +168,8 @@ def find_result_order(got: Outcome, want: Outcome, names: Sequence[str]) -> str 
                 return None
             said = ", ".join(names[j] for j in order)
             return (
-                f"the results are right, but in another order: it returns ({said}), but should "
-                f"return ({', '.join(names)})"
+                f"the results are right, but in the wrong order. Your answer returns ({said}), but "
+                f"should return ({', '.join(names)})."
             )
     return None
 
@@ -177,49 +188,50 @@ def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | 
         if n != place
         and is_close(attempt.given[at].results[n], attempt.expected[at].results[n], 1e-6)
     ]
-    rest = f" ({' and '.join(others)}: right)" if others else ""
-    verb = "are" if _is_plural(name) else "is"
+    are = "is" if len(others) == 1 and not is_plural(others[0]) else "are"
+    rest = f" ({join_with_and(others)} {are} right)" if others else ""
+    verb = "are" if is_plural(name) else "is"
     if got.dtype.kind in "US" and is_numeric(want):
-        return f"{name} {verb} text, {describe_kind(got.tolist())}, but should be numeric{rest}"
+        found, asked = describe_kind(got.tolist()), describe_asked(want)
+        return f"{name} {verb} {found}, but should be {asked}{rest}."
     if is_numeric(got) and want.dtype.kind in "US":
-        asked = f"but should be a string such as {str(want.ravel()[0])!r}"
-        return f"{name} {verb} a number, {describe_kind(got.tolist())}, {asked}"
+        asked = "strings" if want.ndim else "a string"
+        example = f"{asked} such as {str(want.ravel()[0])!r}"
+        return f"{name} {verb} {describe_kind(got.tolist())}, but should be {example}{rest}."
     if got.shape != want.shape:
-        reason = choose_reason(SHAPE_FINDERS, attempt, at, place)
-        has = "have" if _is_plural(name) else "has"
+        has = "have" if is_plural(name) else "has"
         asked = f"have {want.shape}" if want.ndim else "be a single number"
         line = f"{name} {has} shape {got.shape}, but should {asked}{rest}"
-        more = "" if reason and not says_no_cause(reason, got, want) else work_out(attempt)
-        return f"{line}: {reason}{more}" if reason else f"{line}{more}"
+        return _add_finding(line, choose_finding(SHAPE_FINDERS, attempt, at, place), attempt)
     if want.dtype.kind in "iu" and got.dtype.kind == "f" and not is_same_kind(got, want):
-        means = "some of yours have decimals" if (got % 1).any() else "yours are stored as floats"
-        return f"{name} should consist of whole numbers, but {means}{rest}"
+        if not want.ndim:
+            return f"{name} should be an integer, but {verb} {got:.9g}{rest}."
+        means = "not all of yours are integers" if (got % 1).any() else "yours are stored as floats"
+        return f"{name} should consist of integers, but {means}{rest}."
     if not is_same_kind(got, want):
-        return f"{name} has dtype {got.dtype}, but should have dtype {want.dtype}{rest}"
-    reason = misread or choose_reason(FINDERS, attempt, at, place)
+        has = "have" if is_plural(name) else "has"
+        return f"{name} {has} dtype {got.dtype}, but should have dtype {want.dtype}{rest}."
     first = find_first_difference(got, want, attempt.tolerance)
     where = f"entry [{', '.join(map(str, first))}] of {name}" if first else name
-    if is_numeric(got):
+    if got.dtype == bool:
+        figures = f"{bool(got[first])}, but should be {bool(want[first])}"
+    elif is_numeric(got):
         figures = f"{got[first]:.9g}, but should be {want[first]:.9g}"
+    elif got.dtype.kind == "c" and is_numeric(want):
+        figures = f"{got[first]:.9g}, a complex number, but should be {want[first]:.9g}"
     else:
         figures = f"{str(got[first])[:160]!r}, but should be {str(want[first])[:160]!r}"
-    line = f"{where} {'are' if where == name and _is_plural(name) else 'is'} {figures}"
-    if not reason:
-        return f"{line}{rest}{work_out(attempt)}"
-    more = work_out(attempt) if says_no_cause(reason, got, want) else ""
-    if reason.startswith("it is ") and verb == "is":
-        cause = reason.partition(". ")[2]
-        if cause:
-            return f"{line}{rest}. {cause}{more}"
-        return f"{name} {reason[3:]}{rest}\n{line}{more}"
-    return f"{name}{rest}: {reason}\n{line}{more}"
+    line = f"{where} {'are' if where == name and is_plural(name) else 'is'} {figures}{rest}"
+    if misread:
+        return f"{line}.\n{start_sentence(misread)}."
+    return _add_finding(line, choose_finding(FINDERS, attempt, at, place), attempt)
 
 
-def _is_plural(name: str) -> bool:
-    """Return whether a result's name is a plural: "the rows" is, "the list of words" is not."""
-    noun = "" if name.startswith("what ") else name.partition(" of ")[0]
-    is_many = noun.endswith("s") and not noun.endswith(("ss", "as", "us", "is"))
-    return is_many or " and " in name
+def _add_finding(line: str, finding: Finding | None, attempt: Attempt) -> str:
+    """Return a line about a wrong result, the finding about it, and the worked case if needed."""
+    why = f"\n{finding.sentence}." if finding else ""
+    is_explained = finding is not None and finding.finder.says_why
+    return f"{line}.{why}{'' if is_explained else work_out(attempt)}"
 
 
 def _find_wrong_call(attempt: Attempt, at: int, place: int) -> str | None:
@@ -227,31 +239,23 @@ def _find_wrong_call(attempt: Attempt, at: int, place: int) -> str | None:
     return find_first_wrong_call(attempt.given[at].calls, attempt.expected[at].calls)
 
 
-def _find_one_sided_errors(attempt: Attempt, at: int, place: int) -> str | None:
-    return find_one_sided_errors(
-        attempt.given[at].results[place], attempt.expected[at].results[place]
-    )
-
-
 SHAPE_FINDERS: Sequence[Finder] = (
     *(make_finder(probe, is_strict=True) for probe in probes.SHAPE_PROBES),
-    _find_wrong_call,
+    Finder(_find_wrong_call),
 )
 FINDERS: Sequence[Finder] = (
     *NUMBER_FINDERS,
-    find_fault_in_other_results,
-    _find_wrong_call,
-    _find_one_sided_errors,
+    Finder(find_fault_in_other_results),
+    Finder(_find_wrong_call),
+    make_finder(find_one_sided_errors),
 )
 
 
 def describe_gradient_fault(got: Outcome, want: Outcome) -> str:
     """Describe which gradient is missing or wrong although all results are right."""
-    cut = (
-        "Is there a detach, no_grad, .data, .item(), a new torch.tensor(…) or NumPy along the way?"
-    )
+    cut = "Is there a detach, no_grad, .data, .item(), torch.tensor(…) or NumPy call along the way?"
     if not got.gradients:
-        return f"the numbers are right, but no gradient flows through. {cut}"
+        return f"the results are right, but no gradient flows through your answer. {cut}"
     theirs = dict(got.gradients)
     none = np.zeros(1)
     size = max(float(np.abs(g).max(initial=0)) for _, g in want.gradients)
@@ -259,8 +263,7 @@ def describe_gradient_fault(got: Outcome, want: Outcome) -> str:
     lost = [n for n in some if not theirs.get(n, none).any()]
     if lost:
         few = ", ".join(lost[:3]) + (", …" if len(lost) > 3 else "")
-        return f"the numbers are right, but no gradient reaches {few}. {cut}"
+        return f"the results are right, but no gradient reaches {few}. {cut}"
     off = [n for n, g in want.gradients if n not in theirs or not is_close(theirs[n], g, 1e-6)]
-    return (
-        f"the numbers are right, but the gradient of {off[0] if off else 'something'} is not. {cut}"
-    )
+    which = f"the gradient of {off[0]}" if off else "a gradient"
+    return f"the results are right, but {which} is wrong. {cut}"

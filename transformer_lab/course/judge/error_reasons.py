@@ -17,13 +17,13 @@ NUMPY = (
 )
 NUMPYS_WORDS = (
     "a NumPy function, or one that calls NumPy functions, was given a PyTorch tensor. Use the "
-    "tensor's own methods, which have dim for axis and keepdim for keepdims"
+    "tensor's own methods, which take dim instead of axis, and keepdim instead of keepdims"
 )
-WHOLE = "a whole number is needed there. Division with // gives one, and / does not"
-NONE = "something there is None. Does the function that made it have a `return`?"
+WHOLE = "an integer is needed here. Division with // gives an integer, but / gives a float"
+NONE = "a value used here is None. Does the function that it comes from have a `return`?"
 NO_GRADIENT = (
-    "a .grad is None before `backward`, after `zero_grad`, and where no gradient reaches a parameter. "
-    "A parameter without one adds nothing, so leave it out"
+    ".grad is None before `backward`, after `zero_grad`, and if no gradient reaches the parameter. "
+    "A parameter without a gradient contributes nothing, so leave it out"
 )
 NONES: Sequence[tuple[str, str]] = [
     (r"\.grad\b", NO_GRADIENT),
@@ -49,7 +49,7 @@ def explain_matrix_product(left: str, right: str) -> str:
 
 def explain_unequal_axes(axis: str, a: str, b: str) -> str:
     """Explain why two arrays cannot be combined elementwise, given the axis and its two lengths."""
-    return f"{axis} is {a} long on one side and {b} on the other, but only an axis of length 1 stretches"
+    return f"{axis} has length {a} on one side and {b} on the other, but only length 1 broadcasts"
 
 
 def explain_linear_shapes(found: re.Match[str]) -> str:
@@ -65,7 +65,7 @@ def explain_broadcasting(found: re.Match[str]) -> str:
     a, b = ([int(n) for n in re.findall(r"\d+", found.group(k))] for k in (1, 2))
     for back, (m, n) in enumerate(zip(a[::-1], b[::-1], strict=False), 1):
         if m != n and 1 not in (m, n):
-            return explain_unequal_axes(f"axis −{back}, counted from the end,", str(m), str(n))
+            return explain_unequal_axes(f"axis −{back} (counted from the end)", str(m), str(n))
     return "the two shapes do not fit together"
 
 
@@ -82,16 +82,16 @@ def explain_numpy_axis(found: re.Match[str]) -> str:
 def describe_axes(n: int) -> str:
     """Describe the axes of an array with n dimensions."""
     if n < 2:
-        return "there is only one axis, axis 0" if n else "a number has no axis"
-    return f"there are {n} axes, 0 to {n - 1} or −{n} to −1"
+        return "there is only one axis, axis 0" if n else "a single number has no axes"
+    return f"there are {n} axes, numbered 0 to {n - 1} or −{n} to −1"
 
 
 def explain_index(found: re.Match[str]) -> str:
     """Explain an index that is out of range."""
     n = int(found.group(1))
     if n < 2:
-        return "there is only one entry, number 0" if n else "there is nothing in it"
-    return f"there are {n} entries, so the last is number {n - 1}"
+        return "there is only one entry, at index 0" if n else "this axis is empty"
+    return f"there are {n} entries, so the last index is {n - 1}"
 
 
 def explain_none(line: str, body: str = "") -> str:
@@ -140,7 +140,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (r"Dimension out of range \(expected to be in range of \[-\d+, (\d+)\]", explain_torch_axis),
     (r"axis -?\d+ is out of bounds for array of dimension (\d+)", explain_numpy_axis),
     (r"index -?\d+ is out of bounds for (?:dimension|axis) \d+ with size (\d+)", explain_index),
-    (r"too many indices", lambda _: "there are fewer axes than numbers in the brackets"),
+    (r"too many indices", lambda _: "there are fewer axes than indices in the brackets"),
     (
         # Since Python 3.12, a slice can be a key.
         r"unhashable type: 'slice'|^KeyError: slice\(",
@@ -149,24 +149,26 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"^KeyError: ",
         lambda _: (
-            "the dict has no such key, and += and [] need one that is already there. For a "
-            "missing key, get(key, 0) returns 0"
+            "the dict has no such key, but [] and += need a key that exists. For a missing key, "
+            "get(key, 0) returns 0"
         ),
     ),
     (
         r"unhashable type: '(\w+)'",
         lambda m: (
-            f"a {m[1]} can change, so it cannot be in a set, or be the key of a dict. A tuple "
-            "can: write (a, b) instead of [a, b]"
+            f"a {m[1]} can change, so it cannot be in a set or be a key of a dict. Use a tuple, "
+            "as in (a, b) instead of [a, b]"
         ),
     ),
     (
         r"list index out of range",
-        lambda _: "the list has fewer entries than that, and the first is number 0",
+        lambda _: "the list has no entry at that index. Indices run from 0 to the length minus 1",
     ),
     (
         r"string index out of range",
-        lambda _: "the text has fewer letters than that, and the first is number 0",
+        lambda _: (
+            "the string has no character at that index. Indices run from 0 to the length minus 1"
+        ),
     ),
     (r"Boolean value of Tensor|truth value of an array", lambda _: ONE_TRUTH),
     (
@@ -200,7 +202,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"cannot access local variable '(\w+)'",
-        lambda m: f"`{m[1]}` gets its value in a line that was not reached",
+        lambda m: f"`{m[1]}` gets its value on a line that was not reached",
     ),
     (r"maximum recursion depth", lambda _: "the function never stops calling itself"),
     (
@@ -255,9 +257,9 @@ REASONS: Sequence[tuple[str, Reason]] = [
         ),
     ),
     (
-        r"'[A-Z]\w*' object has no attribute '(\w+)'",
+        r"'([A-Z]\w*)' object has no attribute '(\w+)'",
         lambda m: (
-            f"nothing has been assigned to .{m[1]}. A class does that in __init__, with self.{m[1]} = …"
+            f"this {m[1]} has no .{m[2]}. If this is your class, assign self.{m[2]} in __init__"
         ),
     ),
     (
@@ -267,13 +269,13 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"not enough values to unpack|too many values to unpack",
         lambda _: (
-            "the number of names on the left of = differs from the number of things on the right"
+            "the number of names on the left of = differs from the number of values on the right"
         ),
     ),
     (
         r"cannot unpack non-iterable (\w+) object",
         lambda m: (
-            f"there are several names, but only one {m[1]} to unpack; enumerate(…), zip(…) and "
+            f"a single {m[1]} cannot be unpacked into several names. enumerate(…), zip(…) and "
             "items() give pairs"
         ),
     ),
@@ -305,9 +307,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"unsupported operand type\(s\) for .*: '(.+)' and '(.+)'|concatenate (\w+) \(not \"(\w+)\"",
-        lambda m: (
-            f"one side is a {m[1] or m[3]} and the other a {m[2] or m[4]}, and these cannot be combined"
-        ),
+        lambda m: f"the types {m[1] or m[3]} and {m[2] or m[4]} cannot be combined in this way",
     ),
     (
         r"object of type '(int|float)' has no len",
@@ -320,21 +320,21 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"only integer scalar arrays can be converted to a scalar index|object too deep",
         lambda _: (
-            "an array is given where one whole number is needed, such as a size or an axis. Is each "
-            "argument in its place?"
+            "an array is given where an integer is needed, such as a size or an axis. Are the "
+            "arguments in the right order?"
         ),
     ),
     (
         r"could not broadcast input array from shape \((.*?),?\) into shape \((.*?),?\)",
-        lambda m: f"there is room for shape ({m[2]}), but what you put there has shape ({m[1]})",
+        lambda m: f"there is room for an array of shape ({m[2]}), but yours has shape ({m[1]})",
     ),
     (
         r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)",
-        lambda m: f"there is room for {m[1]}, but what you put there has length {m[2]}",
+        lambda m: f"there is room for length {m[1]}, but what you put there has length {m[2]}",
     ),
     (
         r"tuple index out of range",
-        lambda _: "the tuple has fewer entries than that, and the first is number 0",
+        lambda _: "the tuple has no entry at that index. Indices run from 0 to the length minus 1",
     ),
     (
         r"received an invalid combination of arguments - got \(.*(axis|keepdims)=",
@@ -355,7 +355,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
         r"only (?:length-1|0-dimensional) arrays can be converted",
         lambda _: (
             "float(…) and the functions in math take one number, but this is an array. For arrays, use "
-            "np.exp and np.sin"
+            "functions such as np.exp"
         ),
     ),
     (
@@ -374,19 +374,21 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"takes from \d+ to \d+ positional arguments? but (\d+) (?:was|were) given|"
         r"takes (?:\d+|no) (?:positional )?arguments? (?:but|\()\s*(\d+)",
-        lambda _: "it is given more arguments than it takes. Is it the function that you mean?",
+        lambda _: (
+            "the function is given more arguments than it takes. Is it the one that you mean?"
+        ),
     ),
     (
         r"Integers to negative integer powers",
         lambda _: (
-            "NumPy cannot raise whole numbers to negative powers. Is a bracket missing, or a decimal "
-            "point?"
+            "NumPy cannot raise integers to negative integer powers. Are brackets missing, or a "
+            "decimal point?"
         ),
     ),
     (
         r"shape of the mask .* does not match the shape of the indexed tensor|"
         r"boolean index did not match",
-        lambda _: "indexing does not stretch a mask, but masked_fill and where do",
+        lambda _: "indexing does not broadcast a mask, but masked_fill and where do",
     ),
     (
         r"missing the required \"forward\"",
@@ -395,7 +397,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"modified by an inplace operation|leaf Variable that requires grad is being used in an in-place",
         lambda _: (
-            "numbers were written into a result that the gradient still needs. Make a new one with "
+            "a tensor that the backward pass still needs was changed in place. Make a new one with "
             "masked_fill or where"
         ),
     ),
@@ -409,12 +411,12 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"expected sequence of length \d+ at dim",
         lambda _: (
-            "torch.tensor needs rows of the same length, but these differ. Is each of them padded?"
+            "torch.tensor needs rows of the same length, but these rows differ. Are all padded?"
         ),
     ),
     (
         r"'(\w+)' object is not subscriptable",
-        lambda m: f"square brackets pick something from a list or an array, but this is a {m[1]}",
+        lambda m: f"square brackets pick items from a list or an array, but this has type {m[1]}",
     ),
     (
         r"module '(\w+)' has no attribute '(\w+)'",
@@ -424,35 +426,38 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"'(\w+)' object cannot be interpreted as an integer",
-        lambda m: f"a {m[1]} is given where one whole number is needed",
+        lambda m: f"a {m[1]} is given where an integer is needed",
     ),
     (
         r"tensors used as indices must be",
-        lambda _: "an index must hold whole numbers, or True and False, but this one holds floats",
+        lambda _: "an index must contain integers or booleans, but this one contains floats",
     ),
     (
         r"is not in (?:list|tuple)|tuple\.index\(x\): x not in tuple",
-        lambda _: "index looks for one thing in a list and does not find it. Is it the right list?",
+        lambda _: "`index` does not find this value. Is it the right value, and the right list?",
     ),
     (
         r"'(\w+)' object is not iterable|must be an iterable, not (\w+)",
-        lambda m: f"a {m[1] or m[2]} cannot be looped over, but a list, a tuple or an array can",
+        lambda m: (
+            f"a value of type {m[1] or m[2]} cannot be looped over, but a list, a tuple or an "
+            "array can"
+        ),
     ),
     (
         r"must be tuple of ints",
-        lambda _: "sizes are whole numbers in a tuple, such as (3, 5)",
+        lambda _: "sizes must be integers in a tuple, such as (3, 5)",
     ),
     (
         r"can't be cast to the desired output type",
         lambda _: (
-            "floats are written into a tensor of whole numbers. Convert it with .float() first"
+            "floats are written into an integer tensor. Convert that tensor with .float() first"
         ),
     ),
     (
         r"Input dtype must be either a floating point or complex dtype",
         lambda _: (
-            "PyTorch cannot take the mean of whole numbers, or of True and False. Convert them "
-            "to floats with .float()"
+            "PyTorch cannot take the mean of integers or booleans. Convert them to floats with "
+            ".float()"
         ),
     ),
     (
@@ -461,13 +466,13 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"only one element tensors can be converted|elements cannot be converted to Scalar",
-        lambda _: "many numbers are given where a single one is needed",
+        lambda _: "several numbers are given where a single number is needed",
     ),
     (
         r"does not require grad and does not have a grad_fn",
         lambda _: (
-            "no gradient can come from there. Is there a detach, a no_grad or a plain number along "
-            "the way?"
+            "no gradient can flow back from this tensor. Is there a detach, a no_grad or a plain "
+            "number along the way?"
         ),
     ),
     (
@@ -486,7 +491,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"duplicate value in 'axis'|appears multiple times in the list of dims",
-        lambda _: "one axis is named twice. The last one is −1, and the one before it −2",
+        lambda _: "one axis is given twice. The last axis is −1, and the one before it is −2",
     ),
     (
         r"non-broadcastable output operand with shape",
@@ -507,23 +512,21 @@ REASONS: Sequence[tuple[str, Reason]] = [
     ),
     (
         r"einsum\(\): subscript (\w) has size (\d+) .* seen size (\d+)",
-        lambda m: (
-            f"the letter {m[1]} stands for an axis of length {m[3]} and for one of length {m[2]}"
-        ),
+        lambda m: f"the letter {m[1]} stands for two different lengths, {m[3]} and {m[2]}",
     ),
     (
         r"Sizes of tensors must match except in dimension (\d+)|"
         r"all the input array dimensions except for the concatenation axis must match",
         lambda m: (
-            "parts are put together along one axis and must have the same length along all others"
-            + (f". Here that is axis {m[1]}" if m[1] else "")
+            "parts that are joined along one axis must have the same length along all others"
+            + (f". Here they are joined along axis {m[1]}" if m[1] else "")
         ),
     ),
     (
         r"Expected target size",
         lambda _: (
             "this loss takes axis 1 to be the vocabulary, but in our logits the vocabulary is last. "
-            "Join batch and steps of both, with flatten(0, 1), or swap the two axes"
+            "Apply flatten(0, 1) to logits and ids, or swap the last two axes of the logits"
         ),
     ),
     (
@@ -536,15 +539,14 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"not implemented for '(?:Long|Int|Bool)'",
         lambda _: (
-            "whole numbers, or True and False, are given where floats are needed. Are two "
-            "arguments swapped?"
+            "integers or booleans are given where floats are needed. Are two arguments swapped?"
         ),
     ),
     (
         r"[Ee]xpected dtype int\S* for index|Index tensor must have the same number of dimensions",
         lambda _: (
-            "a loss takes the logits first, with one more axis than the ids. Are both in their "
-            "place, and do they have all of their axes?"
+            "a loss takes the logits first, with one more axis than the ids. Are the two in this "
+            "order, with all of their axes?"
         ),
     ),
     (
@@ -574,7 +576,7 @@ def find_reason(text: str, line: str = "") -> str | None:
     if text.startswith("KeyError: ") and not reads_key(line):
         return None
     if "tuple index out of range" in text and re.search(r"\bshape\b|\bsize\(", line):
-        return "a shape has one number for each axis, counted from 0"
+        return "the shape has no entry at that index: there is one for each axis, counted from 0"
     turned = find_turned_matrix(text, line)
     if turned:
         return turned

@@ -44,7 +44,7 @@ class NotComparableError(UnusableError):
     place, count = 0, 1
 
     def __init__(self, value: Any):
-        super().__init__(f"this cannot be compared: {short_repr(value)}")
+        super().__init__(f"a result cannot be compared: {short_repr(value)}")
         self.value = self.returned = value
 
 
@@ -71,7 +71,8 @@ def describe_error(error: BaseException, watched: RecordedAnswer) -> str:
     If the answer returned and only reading its result failed, the text says what was returned.
     """
     if isinstance(error, UnusableError):
-        return str(error)
+        text = str(error)
+        return text if text.endswith((".", "?")) else f"{text}."
     kind = type(error).__name__
     said = f"{kind}: {error_headline(error)}"
     frame = find_learner_frame(error)
@@ -80,17 +81,17 @@ def describe_error(error: BaseException, watched: RecordedAnswer) -> str:
     )
     if frame and reason == NONE:
         reason = explain_made_none(*frame, watched)
-    why = f"\n  This means: {reason}" if reason else ""
+    why = f"\n  Why: {reason}{'' if reason.endswith('?') else '.'}" if reason else ""
     if frame:
-        return f"it stops with {said}{describe_line(*frame)}{why}"
+        return f"your answer raises {said}{describe_line(*frame)}{why}"
     if watched.has_returned:
-        return (
-            f"it returns {describe_kind(watched.returned)}, which cannot be used here ({said}){why}"
-        )
+        kind_returned = describe_kind(watched.returned)
+        return f"your answer returns {kind_returned}, which the check cannot use ({said}).{why}"
     if isinstance(error, TypeError):
         many = len(watched.given)
-        return f"it cannot be called with the {many} arguments of this exercise ({said})"
-    return f"it stops with {said}"
+        noun = "argument" if many == 1 else "arguments"
+        return f"your answer is called with {many} {noun}, which fails ({said})."
+    return f"your answer raises {said}"
 
 
 def read_line(frame: types.FrameType, line: int) -> str:
@@ -133,10 +134,8 @@ def explain_given_none(frame: types.FrameType, line: int, watched: RecordedAnswe
         if name not in parameters or (name in made and not is_answer):
             continue
         if frame.f_locals.get(name, 0) is None and given.get(name, 0) is None:
-            how = (
-                "it is not given in every case" if is_answer else "the function is called that way"
-            )
-            return f"`{name}` is an argument, and here it is None: {how}"
+            who = "not every case passes" if is_answer else "the caller does not pass"
+            return f"the argument `{name}` is None here, because {who} a value for it"
     return None
 
 
@@ -158,7 +157,7 @@ def find_names(text: str) -> Iterator[str]:
 def error_headline(error: BaseException) -> str:
     """Return the first line of an exception's text, at most 160 characters."""
     text = error_text(error).strip().splitlines()
-    return text[0][:160] if text else "no text"
+    return text[0][:160] if text else "(no message)"
 
 
 def error_text(error: BaseException) -> str:
@@ -166,7 +165,7 @@ def error_text(error: BaseException) -> str:
     try:
         return str(error)
     except Exception:
-        return "(its text cannot be read)"
+        return "(its message cannot be read)"
 
 
 def find_learner_frame(error: BaseException) -> tuple[types.FrameType, int] | None:

@@ -8,6 +8,13 @@ import torch
 from torch import Tensor
 
 ROWS, COLUMNS = 3, 6
+TYPE_NOUNS = {
+    "type": "class",
+    "bytes": "bytes object",
+    "ellipsis": "ellipsis object",
+    "builtin_function_or_method": "built-in function or method",
+}
+"""Nouns for types whose names do not work as nouns after "a" or "an"."""
 
 
 def short_repr(value: Any) -> str:
@@ -18,53 +25,82 @@ def short_repr(value: Any) -> str:
         return f"something of type {type(value).__name__}"
 
 
-def describe_kind(value: Any) -> str:
-    """Return a value's type and size, such as "a tensor of shape (2, 3)" or "an empty list"."""
+def describe_kind(value: Any, depth: int = 2) -> str:
+    """Return a value's type and size, such as "a tensor of shape (2, 3)" or "an empty list".
+
+    The kinds of a list's items follow in brackets, also for nested lists, up to `depth` levels.
+    """
     try:
-        return _kind_of(value)
+        return _kind_of(value, depth)
     except Exception:  # a value may even fail at len()
         return f"something of type {type(value).__name__}"
 
 
-def _kind_of(value: Any) -> str:
+def _kind_of(value: Any, depth: int) -> str:
     """Return the text for `describe_kind`, without catching errors in the value's own code."""
     if value is None:
         return "None"
     if isinstance(value, tuple | list):
-        name = "a tuple" if isinstance(value, tuple) else "a list"
-        kinds = (
-            list(dict.fromkeys(describe_kind(one) for one in value[:ROWS])) if len(value) else []
-        )
-        if not kinds:
-            return f"an empty {name[2:]}"
-        items = f"{len(value)} items" if len(value) > 1 else "1 item"
-        return f"{name} of {items} ({', '.join(kinds)}{', …' if len(value) > ROWS else ''})"
+        name = "tuple" if isinstance(value, tuple) else "list"
+        if not len(value):
+            return f"an empty {name}"
+        text = f"a {name} of 1 item" if len(value) == 1 else f"a {name} of {len(value)} items"
+        if not depth:
+            return text
+        kinds = list(dict.fromkeys(_describe_item(one, depth - 1) for one in value[:ROWS]))
+        each = "each " if len(kinds) == 1 and len(value) > 1 else ""
+        return f"{text} ({each}{', '.join(kinds)}{', …' if len(value) > ROWS else ''})"
     if isinstance(value, Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape}"
     if isinstance(value, bool | int | float | str | np.generic):
         return f"the {type(value).__name__} {short_repr(value)}"
-    article = "an" if type(value).__name__[:1].lower() in "aeiou" else "a"
-    return f"{article} {type(value).__name__}"
+    return _describe_type(value)
+
+
+def _describe_item(item: Any, depth: int) -> str:
+    """Return the kind of an item in a list: a number or a string is described by its type only."""
+    if isinstance(item, bool | int | float | str | np.generic):
+        return _describe_type(item)
+    return describe_kind(item, depth)
+
+
+def _describe_type(value: Any) -> str:
+    """Return the name of a value's type with its article, such as "an int"."""
+    name = type(value).__name__
+    noun = TYPE_NOUNS.get(name, name)
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
+
+
+def start_sentence(text: str) -> str:
+    """Return the text with a capital first letter; `code` and symbols stay as they are."""
+    return text[:1].upper() + text[1:]
+
+
+def is_plural(name: str) -> bool:
+    """Return whether a result's name is a plural: "the rows" is, "the list of words" is not."""
+    noun = "" if name.startswith("what ") else name.partition(" of ")[0]
+    is_many = noun.endswith("s") and not noun.endswith(("ss", "as", "us", "is"))
+    return is_many or " and " in name
 
 
 def describe_value(value: Any) -> str:
     """Describe an argument in a few words.
 
-    An array is described by its shape, a module by its class, a function as "a function", and a
+    An array is described by its shape, a module by its class, a function as "(a function)", and a
     list of arrays by its type and size. Anything else is shown by its repr, shortened if long.
     """
     if isinstance(value, np.ndarray | Tensor) and value.ndim:
         return f"of shape {tuple(value.shape)}"
     if isinstance(value, torch.nn.Module):
-        return f"a {type(value).__name__}"  # its contents would fill the page
+        return f"(a {type(value).__name__})"  # its contents would fill the page
     if callable(value):
-        return "a function"
+        return "(a function)"
     if _holds_arrays(value):
-        return describe_kind(value)
+        return f"({describe_kind(value)})"
     text = repr(value)
-    return text if len(text) < 160 else short_repr(value)
+    return f"= {text if len(text) < 160 else short_repr(value)}"
 
 
 def _holds_arrays(value: Any) -> bool:

@@ -41,8 +41,8 @@ def drop_padding(
     logits = answer(model, source, target)
     if [module.training for module in model.modules()] != modes:
         raise UnusableError(
-            "it changes the model's mode (training or evaluation), but the mode is the caller's "
-            "choice"
+            "your answer changes the model's mode (training or evaluation), but the mode is the "
+            "caller's choice"
         )
     fits = isinstance(logits, Tensor) and logits.shape[:2] == target.shape
     is_padding = (target == model.config.pad_id)[..., None]

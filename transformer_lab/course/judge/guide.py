@@ -26,7 +26,7 @@ class Guide:
         check("difficulty", self.difficulty, "1, 2 or 3", self.difficulty in (1, 2, 3))
         check("minutes", self.minutes, f"one of {[*MINUTES]}", self.minutes in MINUTES)
         fits = len(self.hints) == 3 and all(hint.strip() for hint in self.hints)
-        check("hints", self.hints, "three sentences", fits)
+        check("hints", self.hints, "three hints, none of them blank", fits)
 
     def describe(self, name: str) -> str:
         """Return the line of Markdown shown above the exercise called `name`."""
@@ -56,5 +56,7 @@ def read_guides(text: str, name: str) -> dict[str, Guide]:
             exercise: Guide(table["difficulty"], table["minutes"], tuple(table["hints"]))
             for exercise, table in tables.items()
         }
-    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+    except KeyError as error:
+        raise ValueError(f"{name} lacks {error}; expected difficulty, minutes and hints") from None
+    except (tomllib.TOMLDecodeError, TypeError, ValueError) as error:
         raise ValueError(f"{name}: {error}") from None

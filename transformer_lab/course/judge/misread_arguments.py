@@ -19,6 +19,7 @@ from torch import Tensor
 
 from transformer_lab.course.judge.closeness import is_equal
 from transformer_lab.course.judge.outcome import Outcome
+from transformer_lab.figures.alt_text import join_with_and
 
 Case = tuple[Any, ...]
 Run = Callable[[Case], Outcome]
@@ -98,9 +99,9 @@ def find_unread_arguments(
             idle.append(f"`{name}`")
     if not idle:
         return None
-    which = " and ".join(idle)
-    does, its = ("does", "its") if len(idle) == 1 else ("do", "their")
-    return f"{which} {does} not affect the result. Other numbers in {its} place change nothing"
+    if len(idle) == 1:
+        return f"{idle[0]} does not affect the result, so your answer seems to ignore it"
+    return f"{join_with_and(idle)} do not affect the result, so your answer seems to ignore them"
 
 
 def find_numbers_of_the_page(answer: Callable[..., Any]) -> str | None:
@@ -127,12 +128,12 @@ def find_numbers_of_the_page(answer: Callable[..., Any]) -> str | None:
     ]
     if not (idle and arrays):
         return None
-    quoted = [" and ".join(f"`{name}`" for name in names) for names in (arrays, idle)]
+    quoted = [join_with_and([f"`{name}`" for name in names]) for names in (arrays, idle)]
     verb = "was" if len(arrays) == 1 else "were"
     return (
-        f"it reads {quoted[0]}, which {verb} made elsewhere in the notebook, and never its "
-        f"{'argument' if len(idle) == 1 else 'arguments'} {quoted[1]}. Here it is called "
-        "with other numbers, so it has to use its arguments"
+        f"your answer reads {quoted[0]}, which {verb} made elsewhere in the notebook, but not its "
+        f"{'argument' if len(idle) == 1 else 'arguments'} {quoted[1]}. The check calls it "
+        "with other numbers, so use the arguments."
     )
 
 
@@ -140,7 +141,9 @@ def list_changes(case: Case, names: Sequence[str]) -> Iterator[tuple[str, Callab
     """Yield the misreadings to try, each as a sentence and a function that applies it to a case."""
     places = [n for n, value in enumerate(case) if _is_numbers(value)]
     for a, b in itertools.combinations(places, 2):
-        words = f"`{names[a]}` and `{names[b]}` are swapped: this is right for the other order"
+        words = (
+            f"`{names[a]}` and `{names[b]}` are swapped. If you exchange them, the result is right"
+        )
         yield words, partial(_swap, a, b)
     for a, b in itertools.permutations(places, 2):
         words = f"`{names[a]}` is used in place of `{names[b]}`, which is never read"
@@ -148,35 +151,44 @@ def list_changes(case: Case, names: Sequence[str]) -> Iterator[tuple[str, Callab
     for place in places:
         name, value = names[place], case[place]
         for words, change in _single_changes(value):
-            yield words.format(name), partial(_replace_at, place, change)
+            yield words.replace("{}", name), partial(_replace_at, place, change)
 
 
 def _single_changes(value: Any) -> Iterator[tuple[str, Callable[[Any], Any]]]:
     if not isinstance(value, np.ndarray | Tensor):
         for add in (-1, 1):
-            words = f"this is right for a `{{}}` that is {'smaller' if add < 0 else 'larger'} by 1"
+            words = f"the result would be right if `{{}}` were {'smaller' if add < 0 else 'larger'} by 1"
             yield words, partial(operator.add, add)
         for number in (0, 1, 2):
-            words = f"this would be right if `{{}}` were {number}. Is it used at all?"
+            words = f"the result would be right if `{{}}` were {number}, so `{{}}` may be unused"
             yield words, partial(_constant, number)
-        yield "this is right for `{}` squared", lambda x: x * x
-        yield "this is right for the square root of `{}`", lambda x: x**0.5
-        yield "this is right for −`{}`", lambda x: -x
+        yield "the result would be right if `{}` were squared", lambda x: x * x
+        yield "the result would be right for the square root of `{}`", lambda x: x**0.5
+        yield "the result would be right for −`{}`", lambda x: -x
         return
     if _is_float(value):
-        yield "this would be right if `{}` were all zeros. Is it used at all?", lambda x: x * 0
-        yield "this would be right if `{}` were all ones. Is it used at all?", lambda x: x * 0 + 1
-        yield "this would be right for −`{}`, so a sign is wrong", lambda x: -x
-        yield "`{}` is squared here", lambda x: x * x
-        yield "`{}` is used without its sign", lambda x: abs(x)
+        yield (
+            "the result would be right if `{}` contained only zeros, so `{}` may be unused",
+            lambda x: x * 0,
+        )
+        yield (
+            "the result would be right if `{}` contained only ones, so `{}` may be unused",
+            lambda x: x * 0 + 1,
+        )
+        yield "the result would be right for −`{}`, so a sign is wrong", lambda x: -x
+        yield "`{}` is squared, but should not be", lambda x: x * x
+        yield "the absolute value of `{}` is used instead of `{}` itself", lambda x: abs(x)
     if value.ndim >= 2:
-        yield "this is right for `{}` transposed", lambda x: x.swapaxes(-1, -2)
+        yield "the result would be right if `{}` were transposed", lambda x: x.swapaxes(-1, -2)
     if value.ndim and not _is_float(value) and _dtype(value) == "bool":
-        yield "`{}` is read the wrong way round: True is taken for False", lambda x: ~x
-        yield "this would be right if `{}` were True everywhere. Is it used?", lambda x: x | True
+        yield "True and False in `{}` are mixed up", lambda x: ~x
+        yield (
+            "the result would be right if `{}` were True everywhere, so `{}` may be unused",
+            lambda x: x | True,
+        )
     if value.ndim >= 1:
-        yield "this is right for `{}` in the opposite order", lambda x: _flip_axis(x, -1)
-        yield "the first axis of `{}` is read in the opposite order", lambda x: _flip_axis(x, 0)
+        yield "the result would be right if `{}` were in reverse order", lambda x: _flip_axis(x, -1)
+        yield "the first axis of `{}` is read in reverse order", lambda x: _flip_axis(x, 0)
 
 
 def _flip_axis(x: Any, axis: int) -> Any:

@@ -1,11 +1,13 @@
 """Find what is wrong with the numbers in a result, by probing one case or all cases together.
 
 `diagnosis` uses this for a result that has the right shape. A coincidence is not a cause, so
-`choose_reason` keeps only explanations that also hold in other cases.
+`choose_finding` keeps only explanations that also hold in other cases.
 """
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from torch import Tensor
@@ -13,40 +15,72 @@ from torch import Tensor
 from transformer_lab.course.judge import probes
 from transformer_lab.course.judge.attempt import Attempt
 from transformer_lab.course.judge.closeness import is_close, is_equal, is_numeric
+from transformer_lab.course.judge.formatting import is_plural, start_sentence
 from transformer_lab.course.judge.probes.numbers import find_nan_or_infinity
 from transformer_lab.course.judge.probes.places import (
     find_equal_lines,
     find_reordering,
     find_shift,
-    find_wrong_booleans,
 )
-from transformer_lab.course.judge.probes.wrong_part import (
-    find_one_sided_errors,
-    find_word_differences,
-    find_wrong_part,
-)
+from transformer_lab.course.judge.probes.wrong_part import find_one_sided_errors, find_wrong_part
 from transformer_lab.course.judge.size_factors import find_size_error
 
-Finder = Callable[[Attempt, int, int], str | None]
-"""A function that looks for a fault, given an attempt, a case's index and a result's index."""
+Find = Callable[[Attempt, int, int], str | None]
+"""A function that looks for a fault, given an attempt, a case's index and a result's index.
+
+It returns a sentence without a full stop, or None.
+"""
 
 
-def choose_reason(finders: Sequence[Finder], attempt: Attempt, at: int, place: int) -> str | None:
+@dataclass(frozen=True)
+class Finder:
+    """A way to look for a fault in a result.
+
+    Attributes:
+        find: The function that looks for the fault.
+        probe: The probe that it runs, if it runs one.
+    """
+
+    find: Find
+    probe: probes.Probe | None = None
+
+    @property
+    def says_only_where(self) -> bool:
+        """Whether the sentence says only where or how many numbers are wrong."""
+        return self.probe in (find_wrong_part, find_one_sided_errors)
+
+    @property
+    def says_why(self) -> bool:
+        """Whether the sentence says why the result is wrong; if not, the case is worked out."""
+        return self.probe not in probes.PROBES_WITHOUT_CAUSE
+
+
+class Finding(NamedTuple):
+    """What is wrong with a result, as a sentence without a full stop, and what found it."""
+
+    sentence: str
+    finder: Finder
+
+
+def choose_finding(
+    finders: Sequence[Finder], attempt: Attempt, at: int, place: int
+) -> Finding | None:
     """Return the first explanation that also holds in fresh random cases, if there is one.
 
     What is true in one case may be a coincidence. So the same finder must give the same
     explanation, apart from numbers, in two more failing cases, or in the only other one. If no
     other case fails in a comparable way, nothing contradicts the explanation, and it is returned.
     """
-    for find in finders:
-        said = find(attempt, at, place)
+    for finder in finders:
+        said = finder.find(attempt, at, place)
         # A NaN never appears by coincidence.
-        if said and (find is find_not_finite or _holds_again(said, find, attempt, at, place)):
-            return said
+        is_certain = finder.probe is find_nan_or_infinity
+        if said and (is_certain or _holds_again(said, finder.find, attempt, at, place)):
+            return Finding(said, finder)
     return None
 
 
-def _holds_again(said: str, find: Finder, attempt: Attempt, at: int, place: int) -> bool:
+def _holds_again(said: str, find: Find, attempt: Attempt, at: int, place: int) -> bool:
     fresh = attempt.fresh
     if fresh is None:
         return True
@@ -73,8 +107,8 @@ def _omit_numbers(text: str | None) -> str | None:
     """Mask a hint's numbers and drop its plurals, so hints from different cases can be compared."""
     if text is None:
         return None
-    text = re.sub(r"[−-]?\d[\d.,/]*(e[+-]?\d+)?|one\b", "#", text.replace(" (the last)", ""))
-    text = text.replace("all numbers", "# of # numbers")
+    text = text.replace(" (the last)", "").replace("All numbers", "1 of 2 numbers")
+    text = re.sub(r"[−-]?\d[\d.,/]*(e[+-]?\d+)?|[Oo]ne\b", "#", text.replace("ntries", "ntry"))
     return re.sub(r"\b(number|place|digit|sign)s\b", r"\1", text).replace(" are ", " is ")
 
 
@@ -92,7 +126,7 @@ def make_finder(probe: probes.Probe, least: int = 0, is_strict: bool = False) ->
             return said
         return said if _is_true_of_all(said, probe, attempt, place) else None
 
-    return find
+    return Finder(find, probe)
 
 
 SOME, MANY_BOOLEANS = 4, 8
@@ -130,13 +164,26 @@ def _has_enough_entries(x: np.ndarray) -> bool:
     return x.size >= MANY_BOOLEANS if x.dtype == bool else len(np.unique(x)) >= SOME
 
 
+IN_EVERY_CASE = {
+    "All numbers are": "In every case, the result is",
+    "Each number is": "In every case, the result is",
+    "what they should be": "what it should be",
+}
+"""Replacements for a sentence of a probe if each case has a single number as its result."""
+
+
 def _find_common_change(attempt: Attempt, at: int, place: int) -> str | None:
     """Describe what is wrong with the numbers of all cases together, if a probe finds anything."""
     pairs = _list_pairs(attempt, place)
     if len(pairs) < 2 or not all(is_numeric(g) and is_numeric(w) for g, w in pairs):
         return None
     every = (np.concatenate([p[k].ravel() for p in pairs]) for k in (0, 1))
-    return probes.run_probes(probes.NUMBER_PROBES, *every)
+    said = probes.run_probes(probes.NUMBER_PROBES, *every)
+    if said is None or pairs[0][1].ndim:
+        return said
+    for several, single in IN_EVERY_CASE.items():
+        said = said.replace(several, single)
+    return said
 
 
 def _list_pairs(attempt: Attempt, place: int) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -159,7 +206,7 @@ def find_constant_result(attempt: Attempt, at: int, place: int) -> str | None:
     if all(is_equal(got, first) for got, _ in pairs) and not all(
         is_equal(want, wanted) for _, want in pairs
     ):
-        return "this is the same in every case, so the arguments are not used"
+        return "The result is the same in every case, so it does not depend on the arguments"
     return None
 
 
@@ -177,7 +224,7 @@ def find_wrong_index(attempt: Attempt, at: int, place: int) -> str | None:
         mine, theirs = np.argwhere(x == got), np.argwhere(x == want)
         if len(mine) and len(theirs):
             found, asked = (", ".join(map(str, p[0].tolist())) for p in (mine, theirs))
-            return f"this is {name}[{found}], but {name}[{asked}] is needed"
+            return f"The result is `{name}[{found}]`, but should be `{name}[{asked}]`"
     return None
 
 
@@ -212,52 +259,35 @@ def find_argument_in_result(attempt: Attempt, at: int, place: int) -> str | None
         if not is_numeric(x) or not x.size or x.ndim > want.ndim:
             continue
         if x.shape == got.shape and got.ndim and is_close(got, x, 1e-6):
-            return f"this is `{name}` unchanged"
+            return f"The result is `{name}`, unchanged"
         if x.ndim == 0 or bool in (got.dtype, want.dtype, x.dtype):
             continue
         if any(a != b for a, b in zip(x.shape[::-1], want.shape[::-1], strict=False)):
             continue
         with np.errstate(all="ignore"):
-            for sign, what in ((1, "too much"), (-1, "too little")):
+            for sign, what in ((1, "large"), (-1, "small")):
                 if is_close(got, want + sign * x, 1e-7):
-                    return f"it is exactly `{name}` {what}"
+                    return f"The result is too {what} by exactly `{name}`"
             if is_close(got, want * x, 1e-7):
-                return f"it is multiplied by `{name}` once too often, and the rest is right"
+                return f"The result is multiplied by `{name}` once too often"
             if is_close(got * x, want, 1e-7):
-                return f"a multiplication by `{name}` is missing, and the rest is right"
+                return f"A multiplication by `{name}` is missing"
     return None
 
 
-find_not_finite = make_finder(find_nan_or_infinity)
 ACCIDENTAL = (find_shift, find_reordering, find_equal_lines)
 """Probes whose findings may easily be a coincidence if a list is short."""
 NUMBER_FINDERS: Sequence[Finder] = (
-    find_not_finite,
-    _find_common_change,
-    find_argument_in_result,
-    find_size_error,
+    make_finder(find_nan_or_infinity),
+    Finder(_find_common_change),
+    Finder(find_argument_in_result),
+    Finder(find_size_error),
     *(make_finder(probe, is_strict=probe in ACCIDENTAL) for probe in probes.PLACE_PROBES[:-1]),
     *(make_finder(probe, least=3) for probe in probes.NUMBER_PROBES),
-    find_constant_result,
-    find_wrong_index,
+    Finder(find_constant_result),
+    Finder(find_wrong_index),
 )
 """All finders for a result of the right shape; those that would explain every case come first."""
-
-
-def says_only_where(reason: str, got: np.ndarray, want: np.ndarray) -> bool:
-    """Return whether a reason says only where two arrays differ, not why."""
-    return reason in (find_wrong_part(got, want), find_one_sided_errors(got, want))
-
-
-def says_no_cause(reason: str, got: np.ndarray, want: np.ndarray) -> bool:
-    """Return whether a reason says what is wrong but not why, so the case should be worked out."""
-    no_cause = (find_wrong_booleans, find_word_differences)
-    return (
-        says_only_where(reason, got, want)
-        or any(reason == probe(got, want) for probe in no_cause)
-        or re.search(r"\d+ (too (many|few)|entr\w+ (too many|missing))($|; the others?)", reason)
-        is not None
-    )
 
 
 def find_fault_in_other_results(attempt: Attempt, at: int, place: int) -> str | None:
@@ -266,7 +296,8 @@ def find_fault_in_other_results(attempt: Attempt, at: int, place: int) -> str | 
         got, want = attempt.given[at].results[n], attempt.expected[at].results[n]
         if n == place or is_close(got, want, attempt.tolerance) or got.shape != want.shape:
             continue
-        found = choose_reason(NUMBER_FINDERS, attempt, at, n)
-        if found and not says_only_where(found, got, want):
-            return f"look at {name} first ({found})"
+        found = choose_finding(NUMBER_FINDERS, attempt, at, n)
+        if found and not found.finder.says_only_where:
+            verb = "are" if is_plural(name) else "is"
+            return f"{start_sentence(name)} {verb} wrong, too. {found.sentence}"
     return None

@@ -215,7 +215,8 @@ def split_returned(returned: Any) -> tuple[list[Any], list[nn.Module]]:
         return [], []
     parts = list(returned) if isinstance(returned, tuple | list) else [returned]
     if len(parts) > 1000:
-        raise UnusableError(f"it returns {describe_kind(returned)}, far more than was asked for")
+        kind = describe_kind(returned)
+        raise UnusableError(f"your answer returns {kind}, far more than was asked for")
     modules = [part for part in parts if isinstance(part, nn.Module)]
     return [part for part in parts if not isinstance(part, nn.Module)], modules
 
@@ -223,10 +224,10 @@ def split_returned(returned: Any) -> tuple[list[Any], list[nn.Module]]:
 def compute_gradients(
     parts: Sequence[Any], arguments: dict[str, Any], modules: Sequence[nn.Module]
 ) -> Gradients:
-    """Compute the gradient of a weighted sum of all results for each tensor that requires one.
+    """Compute the gradients of a weighted sum of all results, by the names of their tensors.
 
-    These tensors are arguments, or parameters of modules. The pairs (name, gradient) are sorted by
-    name.
+    The tensors are those arguments and parameters of modules that require a gradient. The pairs
+    (name, gradient) are sorted by name.
     """
     leaves = {name: x for name, x in arguments.items() if needs_gradient(x)}
     owners = [value for value in arguments.values() if isinstance(value, nn.Module)]

@@ -28,9 +28,10 @@ def as_array(part: Any) -> np.ndarray:
     try:
         array = np.asarray(whole)
     except ValueError as error:  # arrays of several shapes
-        raise UnusableError(f"it returns {describe_kind(part)}, but one array is needed") from error
+        kind = describe_kind(part)
+        raise UnusableError(f"one result is {kind}, which does not form one array") from error
     if array.size > LARGEST:
-        raise UnusableError(f"it returns {describe_kind(part)}, far more than was asked for")
+        raise UnusableError(f"one result is {describe_kind(part)}, far more than was asked for")
     if array.dtype.kind not in "biufUcS":
         raise NotComparableError(part)
     return array

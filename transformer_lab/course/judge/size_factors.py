@@ -75,7 +75,7 @@ def find_size_factor(rows: Rows) -> str | None:
             for way, sign in (("large", 1), ("small", -1)):
                 right = [abs(v) ** (sign * power) for v in values]
                 if all(math.isclose(r, w, rel_tol=1e-6) for r, w in zip(known, right, strict=True)):
-                    return f"too {way} by a factor of {what}"
+                    return f"The result is too {way} by a factor of {what}"
             for shift in (-1, 1):
                 tops = [(v + shift) / v if v else math.nan for v in values]
                 for way, sign in (("", 1), ("1/", -1)):
@@ -85,7 +85,7 @@ def find_size_factor(rows: Rows) -> str | None:
                         if t > 0
                     ) and all(t > 0 for t in tops):
                         other = f"({name} {'+' if shift > 0 else '−'} 1)/{name}"
-                        return f"off by a factor of {way}{words.format(f'({other})')}"
+                        return f"The result is off by a factor of {way}{words.format(f'({other})')}"
     return None
 
 
@@ -122,7 +122,7 @@ def find_size_difference(rows: Rows) -> str | None:
             and all(math.isclose(t, float(share), rel_tol=1e-9) for t in times)
         ):
             many = "" if abs(share) == 1 else f"{abs(share)}·"
-            return f"too {'large' if share > 0 else 'small'} by {many}{name}"
+            return f"The result is too {'large' if share > 0 else 'small'} by {many}{name}"
     return None
 
 

@@ -33,8 +33,8 @@ def time_limit(seconds: float | None = None) -> Iterator[None]:
 
     A separate thread raises the error, because signals do not work on Windows or in some notebook
     kernels. Python delivers it between two instructions, so a single library call finishes first,
-    however long it takes. Only the CPU time of this process counts, because on a busy machine a
-    right answer may have to wait for a long time.
+    however long it takes. Only the CPU time of this process counts, because on a busy machine
+    even a right answer may have to wait for a long time.
     """
     running, lock, done = threading.get_ident(), threading.Lock(), threading.Event()
     start = time.process_time()
@@ -63,7 +63,7 @@ def time_limit(seconds: float | None = None) -> Iterator[None]:
 
 def describe_endless(error: EndlessError) -> str:
     """Return a message that says where an answer was stopped and what to look for there."""
-    said = f"it does not end: it was stopped after {SECONDS:g} seconds"
+    said = f"your answer does not finish: it was stopped after {SECONDS:g} seconds"
     frames = list(iterate_learner_frames(error))
     for frame, line in reversed(frames):
         if loop := find_loop(frame, line):
@@ -94,15 +94,15 @@ def find_loop(frame: FrameType, line: int) -> Loop | None:
 def advise(loop: Loop) -> str:
     """Return a hint about what to look for in a loop that does not end."""
     if isinstance(loop, ast.For):
-        return "does something in the loop add to the list that it goes through?"
+        return "Does the loop add items to the list that it runs over?"
     calls = (node for node in ast.walk(loop.test) if isinstance(node, ast.Call))
     names = names_in(loop.test) - set(map(called_name, calls))
     if not names:
-        return "does every path through the loop reach a break or a return?"
+        return "Does every path through the loop reach a break or a return?"
     listed = " and ".join(sorted(names))
     if names.isdisjoint(changed_names(loop)):
-        return f"nothing in the loop changes {listed}, so the condition never changes"
-    return f"is there a path through the loop that leaves {listed} unchanged?"
+        return f"Nothing in the loop changes {listed}, so the condition never changes."
+    return f"Is there a path through the loop that leaves {listed} unchanged?"
 
 
 def called_name(call: ast.Call) -> str:

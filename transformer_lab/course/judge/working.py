@@ -20,7 +20,7 @@ It is called with the arguments of the case and with `at`, the index of the firs
 a single number, `at` is ().
 """
 INTRODUCTION = (
-    "This does not match any mistake that we know of. Here is the case worked out, so you can "
+    "This is not one of the mistakes that the check knows. Here is the case worked out, so you can "
     "compare your steps:"
 )
 COLUMNS, ROWS, MAX_STEPS = 8, 4, 6

@@ -27,7 +27,7 @@ def lesson_numbers() -> tuple[str, ...]:
 
 
 def lesson(number: str) -> ModuleType:
-    """Import and return the lesson with this key, a module with its `check` and its `quiz`."""
+    """Import and return the package of the lesson with this key; it defines `check` and `quiz`."""
     return importlib.import_module(f"{__name__}.lesson_{number}")
 
 
@@ -61,7 +61,7 @@ def collect_checks(*modules: ModuleType) -> SimpleNamespace:
 
 
 def find_lesson_number(module: str) -> str:
-    """Return the key of the lesson that a module belongs to, from its dotted name."""
+    """Return the key of a module's lesson, taken from the module's dotted name."""
     (number,) = re.findall(rf"\.lesson_({KEY})\b", module)
     return str(number)
 

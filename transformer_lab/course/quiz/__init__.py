@@ -1,1 +1,1 @@
-"""Quizzes: questions written in Markdown, asked in a notebook, a terminal or a web page."""
+"""Quizzes: questions written in Markdown, asked in a notebook, in a terminal or on a web page."""

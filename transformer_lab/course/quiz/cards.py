@@ -1,7 +1,7 @@
 """A parser for a lesson's `cards.md`, and the decks of flashcards that lesson 17 shows.
 
-A card has a question on the front. On the back are the answer, and links to where the course
-builds it. In the Markdown, each `## ` starts a deck, and each `### ` starts a card:
+A card has a question on the front. On the back are the answer and links to the sections that
+explain it. In the Markdown, each `## ` starts a deck, and each `### ` starts a card:
 
     ## Attention
 
@@ -32,7 +32,7 @@ class Card:
     Attributes:
         question: The question.
         answer: The answer, in Markdown.
-        places: Markdown links to where the course builds the answer.
+        places: Markdown links to the sections of the course that explain the answer.
     """
 
     question: str
@@ -40,7 +40,7 @@ class Card:
     places: str
 
     def fold(self) -> str:
-        """Return the card as Markdown with a collapsible answer; it needs no kernel or script."""
+        """Return the card as Markdown with a collapsible answer that needs no kernel or script."""
         asked = re.sub(r"`([^`]+)`", r"<code>\1</code>", self.question)
         asked = re.sub(r"\*([^*]+)\*", r"<i>\1</i>", asked)
         return (
@@ -55,7 +55,9 @@ class Card:
 
 
 def read_cards(text: str, file: str) -> dict[str, list[Card]]:
-    """Parse a `cards.md` into decks by name; empty lines and a title (`# `) are ignored.
+    """Parse the text of a `cards.md` into decks, keyed by name.
+
+    Empty lines and a title (`# `) are ignored.
 
     Raises:
         ValueError: If a card does not consist of a question, an answer and links; the message names
@@ -66,9 +68,9 @@ def read_cards(text: str, file: str) -> dict[str, list[Card]]:
         decks[name] = []
         for question, rest in split_at(deck, "### "):
             parts = [part.strip() for part in rest.split("\n\n") if part.strip()]
-            expected = "two paragraphs: the answer, and links to where it's built"
+            expected = "two paragraphs: the answer, and links to the sections that explain it"
             fits = len(parts) == 2 and not LINK.sub("", parts[-1]).strip("· ")
-            check(f"{file}, {question!r}", parts, expected, fits)
+            check(f"{file}: text below {question!r}", parts, expected, fits)
             decks[name].append(Card(question, *parts))
     return decks
 
@@ -80,7 +82,7 @@ def split_at(text: str, marks: str) -> list[tuple[str, str]]:
 
 
 def decks() -> dict[str, list[Card]]:
-    """Return the decks of lesson 17 by name."""
+    """Return the flashcard decks of lesson 17, keyed by name."""
     text = files(lessons).joinpath("lesson_17", "cards.md").read_text(encoding="utf-8")
     return read_cards(text, "lesson_17/cards.md")
 

@@ -19,7 +19,7 @@ from transformer_lab.config import check
 CHOICE = re.compile(r"- \[([ x])\] (.*\S)")
 REPLY = re.compile(r"  > (.*\S)")
 LETTERS = "abcdefgh"
-"""The letters of the choices, written out because notebooks drop the HTML for lettered lists."""
+"""The letters of the choices, added as text because notebooks strip the HTML of lettered lists."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Question:
 
     Attributes:
         text: The question.
-        choices: The text of each choice, with the reply to it.
+        choices: The choices, as pairs (text, reply).
         right: The index of the right choice.
     """
 
@@ -43,7 +43,9 @@ class Question:
 
 
 def read_questions(text: str, file: str) -> list[Question]:
-    """Parse the questions of a `quiz.md`; empty lines and a title (`# `) are ignored.
+    """Parse the text of a `quiz.md` into questions.
+
+    Empty lines and a title (`# `) are ignored.
 
     Raises:
         ValueError: If a line breaks the format; the message names `file` and the first such line.

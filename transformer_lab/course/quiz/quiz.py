@@ -26,11 +26,11 @@ class Quiz:
     question and `answer(1, "b")` prints the reply.
 
     Attributes:
-        first: The first choice for each question answered so far; the keys are the questions'
-            indices.
-        places: The place in the diary for the answer to each question; may be empty.
-        called: The name of the reader's variable for the quiz, for the example that `ask` prints.
-        widget: The ipywidget, once it has been built.
+        first: The index of the first choice for each answered question, keyed by the question's
+            index.
+        places: The place of each question in the diary, or empty if answers are not recorded.
+        called: The quiz's variable name in the example that `ask` prints.
+        widget: The ipywidget; set by `bundle`.
     """
 
     called = "quiz"
@@ -61,7 +61,7 @@ class Quiz:
     # ------------------------------------------------------------ in words
 
     def ask(self, number: int | None = None) -> None:
-        """Print all questions with their choices, or only the one with this number, counted from 1.
+        """Print all questions with their choices, or only question `number` (counted from 1).
 
         Raises:
             ValueError: If there is no such question.
@@ -73,7 +73,7 @@ class Quiz:
         print(f"To answer: {example}, or another letter.")
 
     def answer(self, number: int, letter: str) -> None:
-        """Print the reply to a choice, given by its letter; only the first choice is scored.
+        """Print the reply to the choice with this letter; only the first choice is scored.
 
         Raises:
             ValueError: If there is no such question or choice.
@@ -97,7 +97,7 @@ class Quiz:
         last = len(self.questions)
         is_number = isinstance(number, int) and not isinstance(number, bool)
         there = is_number and 1 <= number <= last
-        check("the question", number, f"a number from 1 to {last}", there)
+        check("question number", number, f"an integer from 1 to {last}", there)
         return number - 1
 
     # ------------------------------------------------------------ on the page
@@ -154,7 +154,7 @@ class Quiz:
         """Record a choice for the question with this index; only the first choice counts.
 
         Returns:
-            The message of `diary.update_diary`, or "".
+            The message from `diary.update_diary`, or "" if there is none.
         """
         if number in self.first:
             return ""
@@ -172,7 +172,7 @@ class Quiz:
         """Return the final score as a sentence, or "" if some questions have not been answered."""
         if len(self.first) < len(self.questions):
             return ""
-        return f"{self.right()} of {len(self.questions)} right at the first choice."
+        return f"{self.right()} of {len(self.questions)} right on the first try."
 
 
 def is_in_terminal() -> bool:
@@ -197,7 +197,7 @@ def verdict_html(verdict: str) -> str:
 def static_html(data: Sequence[Mapping[str, Any]]) -> str:
     """Return the quiz's HTML for a page without scripts; `data` has one dictionary per question."""
     questions = "".join(question_html(n, Question(**asked)) for n, asked in enumerate(data, 1))
-    return "<p>Open the choice that you take: the answer to it is inside.</p>" + questions
+    return "<p>Open your choice to see the reply.</p>" + questions
 
 
 def question_html(number: int, question: Question) -> str:

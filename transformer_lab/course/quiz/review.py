@@ -1,4 +1,4 @@
-"""What lesson 17 shows besides its cards: the glossary, the reading list and a translation."""
+"""The parts of lesson 17 besides its flashcards: glossary, reading list and translation."""
 
 from collections.abc import Callable
 from importlib.resources import files
@@ -45,6 +45,6 @@ def translate_with(
     try:
         ids = greedy_words(next_logits, BOS_ID, EOS_ID, 40)
     except NotImplementedError:
-        print("Not written yet: forward and greedy_words are needed.")
+        print("Not written yet. First write forward and greedy_words, which the translation needs.")
         return
     print(translator.target_tokenizer.decode(ids))

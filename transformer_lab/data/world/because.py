@@ -1,11 +1,10 @@
 """Generate because-sentences, in which one word decides what a pronoun refers to.
 
 `constructions` uses this module, and the lessons and studies about pronouns rely on its sentences.
-The pronoun has two possible referents. Each reason fits only one of the two nouns, and in this
-world it is never said of the other: streets are not tired, and animals are not wide. Four choices
-are made at random before any word is chosen, so none of them gives the answer away: whether the
-referent is the subject or the object, masculine or feminine, and singular or plural, and whether
-the reason comes first.
+The pronoun has two possible referents, and each reason fits only one of them: in this world,
+streets are never tired, and animals are never wide. Four properties are chosen at random before any
+word is chosen, so none of them gives the answer away: the referent's role (subject or object), its
+gender, its number, and whether the reason comes first.
 """
 
 from dataclasses import replace
@@ -189,7 +188,7 @@ def because_sentence(
         word: The adjective or verb that describes the referent.
         degree: "too", "very", "so" or "".
         tense: The tense of the reason, "present" or "background".
-        time: A phrase that says when it happened, or `NOTHING`.
+        time: A phrase that says when the event happened, or `NOTHING`.
         reason_first: Whether the reason comes before the event.
     """
     referent = subject if subject.marks[0][0] == "referent" else thing

@@ -42,7 +42,7 @@ PLACE = ("the", "the", "the", "a", "this")
 
 
 def draw_noun(rng: Random, wanted: frozenset[str], *, but: Noun | None = None) -> Noun:
-    """Sample a noun other than `but` that `wanted` lists, by name or by tag."""
+    """Sample a noun that `wanted` lists by name or by tag, excluding the noun `but`."""
     return rng.choice([noun for noun in find_nouns(wanted) if noun is not but])
 
 
@@ -146,7 +146,7 @@ def _spots(noun: Noun) -> tuple[tuple[Phrase, frozenset[str]], ...]:
 
 
 def draw_place(rng: Random, noun: Noun) -> Phrase:
-    """Generate a place where the noun can be, such as "under the table"."""
+    """Generate a phrase for a place where the noun can be, such as "under the table"."""
     spot, where = rng.choice(_spots(noun))
     place = draw_phrase(rng, draw_noun(rng, where, but=noun), PLACE, plural=False)
     return join_phrases(spot, place)

@@ -56,8 +56,8 @@ def verb_group(
         negated: Whether the verb is negated.
         asked: Whether the verb is part of a `question`: did eat, does eat.
         adverb: An adverb such as "often" or "never"; only with the tense "habit" and no negation.
-        preceding: The agreement of an object before the verb, if there is one. A participle with
-            avoir agrees with it.
+        preceding: The agreement of an object that precedes the verb, if any. With avoir, the
+            participle agrees with that object.
     """
     plural = subject.agreement.plural
     progressive = tense == "background" or (tense == "present" and verb.infinitive not in STATIVE)
@@ -181,7 +181,8 @@ def comparison_predicate(
 ) -> Phrase:
     """Build a comparison with `other`: is older than, is as old as, is less expensive than.
 
-    `comparison` is "more", "less" or "as", which is plus, moins or aussi … que in French.
+    `comparison` is "more", "less" or "as". In French, these are plus, moins and aussi, followed by
+    que.
     """
     one_word = comparison == "more" and word.comparative != "more"
     english = (word.comparative,) if one_word else (comparison, word.english)
@@ -198,7 +199,7 @@ def question(subject: NounPhrase, group: Phrase, word: Phrase = NOTHING) -> Phra
     """Build a question from the subject and the verb group of a statement.
 
     In English, the first word of the group moves before the subject. The French question begins
-    with "est-ce que", which is aligned with that word.
+    with "est-ce que", which is aligned with the word that moved.
 
     Args:
         subject: The subject.

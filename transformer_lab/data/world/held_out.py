@@ -2,9 +2,9 @@
 
 `grammar` reserves sentences with these combinations for the test split. One combination in ten is
 held out, provided that enough remains to learn from. Every adjective or verb keeps at least two
-nouns of each gender (or all that it has), and so does every reason with each main verb. Every noun
-keeps at least two adjectives or verbs. For example, a model that has read that walls and rocks were
-too slippery to climb can understand the same about hills.
+nouns of each gender (or all that it has). The same applies to every reason, separately for each
+main verb that it explains. Every noun keeps at least two adjectives or verbs. For example, a model
+that has read that walls and rocks were too slippery to climb can understand the same about hills.
 """
 
 from collections import defaultdict

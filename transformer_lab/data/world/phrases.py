@@ -207,9 +207,10 @@ def personal_pronoun(english: str) -> NounPhrase:
 
 
 def referring_pronoun(referent: NounPhrase) -> NounPhrase:
-    """Return the pronoun for a noun phrase: it or they; il, elle, ils or elles.
+    """Return the pronoun that replaces a noun phrase: "it" or "they", with its French form.
 
-    Anything that is said about the pronoun counts as said about the nouns that it refers to.
+    The pronoun keeps the nouns of the phrase, so a sentence about it is held out like one about
+    them.
     """
     agreement = referent.agreement
     french = ("elle" if agreement.gender == "f" else "il") + "s" * agreement.plural

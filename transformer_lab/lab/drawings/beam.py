@@ -79,7 +79,7 @@ def check_tree(
     """Raise a ValueError unless the nodes form one tree, each with a word and a log-probability."""
     nodes = range(len(parents))
     check("len(parents)", len(parents), "at least 1", len(parents) > 0)
-    check("parents[0]", parents[0], "None for the empty beginning", parents[0] is None)
+    check("parents[0]", parents[0], "None, as the first node has no parent", parents[0] is None)
     for node in nodes[1:]:
         parent = parents[node]
         fits = parent is not None and 0 <= parent < node
@@ -89,7 +89,7 @@ def check_tree(
             f"len({name})", len(given), f"{len(nodes)}, one for each node", len(given) == len(nodes)
         )
     check("kept", sorted(kept), f"nodes from 0 to {nodes[-1]}", set(kept) <= set(nodes))
-    check("winner", winner, f"one of those kept, {sorted(kept)}", winner in kept)
+    check("winner", winner, f"one of the nodes in kept, {sorted(kept)}", winner in kept)
 
 
 def group_by_length(

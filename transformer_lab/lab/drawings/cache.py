@@ -29,9 +29,9 @@ def kv_cache(
 
     Args:
         words: The words in the order in which they are read, one for each row.
-        query: What each word looks for.
-        key: What each word offers; later words do not change it.
-        value: What each word gives.
+        query: The query of each word: what it looks for.
+        key: The key of each word: what it offers. Later words do not change it.
+        value: The value of each word: what it gives.
 
     Raises:
         ValueError: If there are fewer than 2 words, or an argument has the wrong shape; the message

@@ -12,7 +12,7 @@ from transformer_lab.lab.page.drawing import Drawing
 from transformer_lab.numpy_reference import softmax
 
 COLUMNS = 16
-"""The maximum number of columns to draw of a matrix."""
+"""The maximum number of columns to draw for each matrix."""
 WORDS = 6
 """The number of vocabulary words to draw in the output boxes."""
 LONGEST = 8
@@ -26,7 +26,7 @@ KINDS = {
 
 @runtime_checkable
 class Watched(Protocol):
-    """What `forward_flow` needs from a translator."""
+    """The interface that `forward_flow` needs; `Translator` implements it."""
 
     @property
     def model(self) -> Any:
@@ -61,7 +61,8 @@ def forward_flow(translator: Watched, source: str) -> Drawing:
     recurrent = config.recurrent_decoder
     check("recurrent_decoder", recurrent, "False, as in Figure 1", not recurrent)
     layers = config.num_encoder_layers, config.num_decoder_layers
-    check("layers", layers, "at least 1 in each stack", min(layers) > 0)
+    name = "(num_encoder_layers, num_decoder_layers)"
+    check(name, layers, "at least 1 of each", min(layers) > 0)
     seen, record = capture_modules(translator, source)
     for name, tokens in (("source", record.source_tokens), ("translation", record.target_tokens)):
         check(

@@ -18,7 +18,7 @@ MOST_HEADS = 4
 
 @runtime_checkable
 class Reads(Protocol):
-    """What `two_hops` needs from a translator: the method `attend`. `Translator` has it."""
+    """The interface that `two_hops` needs, with the method `attend`; `Translator` implements it."""
 
     def attend(
         self, source: str, target: str | None = None, *, mute: Iterable[Head] = (), top: int = 5
@@ -35,14 +35,14 @@ def two_hops(
     heads: Sequence[Head],
     called: Sequence[str] = (),
 ) -> Drawing:
-    """Draw how a noun's gender reaches a pronoun (§3.2.3), and what happens without some heads.
+    """Draw how a noun's gender reaches a pronoun (§3.2.3), and what happens if heads are muted.
 
         heads = [Head("encoder", 1, 2), Head("cross", 1, 1), Head("cross", 1, 2)]
         two_hops(translator, FAMOUS, heads)
 
-    The width of an arc shows a head's weight. For every subset of the heads, that subset is muted,
-    and the model reads each pair again, with the correct French words as the decoder's input. The
-    drawing then shows how probable each pronoun is at its step.
+    The width of an arc shows a head's weight. For every subset of the heads, the model reads each
+    pair again with that subset muted. The decoder's input is the correct French sentence. The
+    drawing shows how probable each pronoun is at its step.
 
     Args:
         translator: Anything with `.attend(source, target, mute=…, top=…)`.
@@ -58,13 +58,21 @@ def two_hops(
     """
     kinds = {head.kind for head in heads}
     if kinds != {"encoder", "cross"}:
-        raise ValueError(f"heads are of the kinds {sorted(kinds)}; expected encoder and cross")
+        raise ValueError(
+            f"heads has the kinds {sorted(kinds)}; expected 'encoder' and 'cross', at least one "
+            "head of each and no others"
+        )
     check("len(heads)", len(heads), f"2 to {MOST_HEADS}", len(heads) <= MOST_HEADS)
     check("len(called)", len(called), f"0 or {len(heads)}", len(called) in (0, len(heads)))
-    check("len(pairs)", len(pairs), "2, for a comparison", len(pairs) == 2)
+    check("len(pairs)", len(pairs), "2, because the drawing compares two pairs", len(pairs) == 2)
     facts = [pair.coreference for pair in pairs]
     who = [fact for fact in facts if fact is not None]
-    check("number of pairs with a pronoun", len(who), "2, one in each pair", len(who) == len(pairs))
+    check(
+        "number of pairs with a pronoun",
+        len(who),
+        "2, because both pairs need a pronoun",
+        len(who) == len(pairs),
+    )
     pronouns = [
         pair.target_tokens[fact.target_pronoun] for pair, fact in zip(pairs, who, strict=True)
     ]

@@ -31,9 +31,9 @@ def attention_player(
 
     Args:
         words: The words, one for each row.
-        query: What each word looks for.
-        key: What each word offers.
-        value: What each word gives.
+        query: The query of each word: what it looks for.
+        key: The key of each word: what it offers.
+        value: The value of each word: what it gives.
         inputs: The vectors X from which the other three are computed; shown as an earlier step.
         features: A name for each feature of the queries and keys.
         gives: A name for each feature of the values.
@@ -51,7 +51,8 @@ def attention_player(
             )
     for name, names, rows in (("features", features, query), ("gives", gives, value)):
         width = rows.shape[1]
-        check(name, tuple(names), f"{width} names or none", len(names) in (0, width))
+        expected = f"{width} names, one for each feature, or ()"
+        check(name, tuple(names), expected, len(names) in (0, width))
     check("row", row, f"0 to {n - 1}", 0 <= row < n)
     _, weights = scaled_dot_product_attention(query, key, value)
     data = {

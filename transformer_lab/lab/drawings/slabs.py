@@ -30,8 +30,8 @@ def heads_as_slabs(
         heads_as_slabs(x[0], W_Q, W_K, W_V, W_O)
 
     Each number of Q, K and V has the colour of its head. Q, K and V are split into heads, the head
-    axis is moved to the front, and the heads are merged. Starting at the move, two buttons choose
-    the method: a reshape and a swap of axes, or a reshape alone, which mixes words.
+    axis is moved to the front, and the heads are merged. From the move onwards, two buttons choose
+    the method: a reshape and a swap of axes, or a reshape alone, which mixes up the words.
 
     Args:
         x: The sentence, one row for each word.
@@ -61,7 +61,7 @@ def heads_as_slabs(
     check(
         "number of rows in output",
         len(output),
-        f"{h * d_k}, heads times d_k",
+        f"{h * d_k}, the number of heads times d_k",
         len(output) == h * d_k,
     )
     check("words", tuple(words), f"{n} words or none", len(words) == n)

@@ -17,12 +17,13 @@ def decoder_stepper(
     cross: tuple[int, int] = (0, 0),
     row: int = 2,
 ) -> Drawing:
-    """Draw how a sentence passes through the decoder (§3.1, §3.2.3), with a model's own weights.
+    """Draw how a sentence passes through the decoder (§3.1, §3.2.3), with a model's actual weights.
 
         decoder_stepper(translator.attend("the cat saw the red house"), cross=(1, 3))
 
-    The target is shifted by one, and the causal mask hides the answers. Cross-attention has a row
-    for each word read and a column for each source word. A control moves from position to position.
+    The drawing shows the target shifted by one position, and the causal mask that hides the
+    answers. Cross-attention has a row for each word read and a column for each source word. A
+    control moves from position to position.
 
     Args:
         record: The record of the sentence.
@@ -72,9 +73,9 @@ def head_weights(record: AttentionRecord, kind: Kind, place: tuple[int, int]) ->
     """Return a head's weights (query, key); raise a ValueError if the record lacks the head."""
     layers: tuple[np.ndarray, ...] = getattr(record, kind)
     layer, head = place
-    expected = "at least 1, because the decoder drawn has self-attention and cross-attention"
+    expected = "at least 1, because the drawing shows self-attention and cross-attention"
     check(f"number of {kind} layers", len(layers), expected, bool(layers))
-    check(f"layer of {kind}", layer, f"0 to {len(layers) - 1}", 0 <= layer < len(layers))
+    check(f"{kind} layer", layer, f"0 to {len(layers) - 1}", 0 <= layer < len(layers))
     heads = len(layers[layer])
-    check(f"head of {kind}", head, f"0 to {heads - 1}", 0 <= head < heads)
+    check(f"{kind} head", head, f"0 to {heads - 1}", 0 <= head < heads)
     return np.asarray(layers[layer][head], dtype=float)

@@ -51,7 +51,7 @@ def residual_stream(
     Raises:
         ValueError: If the vector is too short or too long, or a sub-layer changes its shape.
     """
-    check("length of x", len(x), "2 to 6, so that each number fits", 2 <= len(x) <= 6)
+    check("length of x", len(x), "2 to 6, so that the numbers fit in the drawing", 2 <= len(x) <= 6)
     speaking = (attention, feed_forward)
     for name, sublayer in zip(("attention", "feed_forward"), speaking, strict=True):
         shape = np.shape(sublayer(x))

@@ -27,7 +27,7 @@ def clock_positions(width: int, *, pairs: Sequence[int] = (0, 2, 4, 6)) -> Drawi
     """
     check("width", width, "an even number above 0", width > 0 and width % 2 == 0)
     holds = len(pairs) > 0 and all(0 <= pair < width // 2 for pair in pairs)
-    check("pairs", tuple(pairs), f"one or more of 0 to {width // 2 - 1}", holds)
+    check("pairs", tuple(pairs), f"one or more numbers from 0 to {width // 2 - 1}", holds)
     speeds = BASE ** (-np.array(pairs) / (width // 2))
     data = {
         "views": ["hands", "step"],

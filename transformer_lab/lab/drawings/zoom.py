@@ -30,7 +30,7 @@ LONGEST = 16
 
 @runtime_checkable
 class Hooked(Protocol):
-    """What `zoom_to_weight` needs from a translator. `Translator` has it."""
+    """The interface that `zoom_to_weight` needs; `Translator` implements it."""
 
     @property
     def model(self) -> Any:
@@ -54,7 +54,7 @@ def zoom_to_weight(
     query: str = "tired",
     key: str = "animal",
 ) -> Drawing:
-    """Draw one sentence in Figure 1, and let the reader zoom into any layer, head and weight.
+    """Draw Figure 1 for one sentence, and let the reader zoom into any layer, head and weight.
 
         zoom_to_weight(Translator.load())
 
@@ -80,7 +80,8 @@ def zoom_to_weight(
     check("recurrent_decoder", recurrent, "False, as in Figure 1", not recurrent)
     depths = {"encoder": config.num_encoder_layers, "decoder": config.num_decoder_layers}
     layers = tuple(depths.values())
-    check("layers", layers, "at least 1 in each stack", min(layers) > 0)
+    name = "(num_encoder_layers, num_decoder_layers)"
+    check(name, layers, "at least 1 of each", min(layers) > 0)
     seen, record = capture_vectors(translator, source, depths)
     for name, tokens in (("source", record.source_tokens), ("translation", record.target_tokens)):
         check(
@@ -89,13 +90,15 @@ def zoom_to_weight(
             f"at most {LONGEST}",
             len(tokens) <= LONGEST,
         )
-    check("head", tuple(head), "a head of the model", head in record.heads(head.kind))
+    heads = record.heads(head.kind)
+    expected = f"a head of the model (the last of this kind: {tuple(heads[-1])})"
+    check("head", tuple(head), expected, head in heads)
     queries, keys = record.tokens(head.kind)
     check("query", query, f"one of {', '.join(queries)}", query in queries)
     check("key", key, f"one of {', '.join(keys)}", key in keys)
     row, column = queries.index(query), keys.index(key)
     is_seen = head.kind != "decoder" or column <= row
-    check("key", key, f"a word that {query!r} may see (the mask hides later ones)", is_seen)
+    check("key", key, f"a word that {query!r} may attend to (the mask hides later words)", is_seen)
     blocks = [
         block_data(side, layer, seen) for side, depth in depths.items() for layer in range(depth)
     ]
@@ -127,9 +130,10 @@ def zoom_to_weight(
 def capture_vectors(
     translator: Hooked, source: str, depths: Mapping[str, int]
 ) -> tuple[dict[tuple[Kind, int], dict[str, np.ndarray]], AttentionRecord]:
-    """Return each attention's queries, keys and values (heads, words, features), and the record.
+    """Return each attention module's queries, keys and values, and the record of the sentence.
 
-    The vectors come from the last pass, which reads source and translation together.
+    The vectors (heads, words, features) come from the last pass, which reads source and translation
+    together.
     """
     places = [
         (kind, layer)
@@ -150,7 +154,7 @@ def capture_vectors(
 def block_data(
     side: str, layer: int, seen: Mapping[tuple[Kind, int], Mapping[str, np.ndarray]]
 ) -> dict[str, Any]:
-    """Return a layer's boxes from the bottom up; attention's include queries, keys and values."""
+    """Return a layer's boxes from the bottom up; attention boxes have queries, keys and values."""
     parts: list[dict[str, Any]] = []
     for name, text in (ENCODER | DECODER).items():
         if name.startswith(f"{side}."):

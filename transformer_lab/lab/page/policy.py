@@ -70,7 +70,8 @@ def policy_meta(
 
     Args:
         page: The page as HTML.
-        instead: Sources by directive, to replace the default ones for a page of several files.
+        instead: Sources by directive that replace the default ones, for a page made of several
+            files.
         scripts: Additional sources from which the page may load scripts.
     """
     found = Inlined(page)

@@ -69,7 +69,7 @@ class BERT(OneStack):
     """An encoder without a decoder (Devlin et al. 2019): it predicts masked tokens."""
 
     def mask(self, ids: Int[Tensor, "batch length"]) -> Bool[Tensor, "batch 1 1 length"]:
-        """Return the padding mask: each position sees all words, to its left and to its right."""
+        """Return the padding mask: each position sees all words, on its left and on its right."""
         return padding_mask(ids, self.config.pad_id)
 
 

@@ -117,7 +117,7 @@ def local_attention(
     """
     check("window", window, "an integer of at least 1", window >= 1)
     n = query.size(-2)
-    check("key", key.size(-2), f"as long as the query, {n}", key.size(-2) == n)
+    check("length of key", key.size(-2), f"{n}, the length of query", key.size(-2) == n)
     rows_of_a_block = torch.arange(window, 2 * window, device=query.device)[:, None]
     near = (rows_of_a_block - torch.arange(3 * window, device=query.device)).abs() <= window
     blocks = []

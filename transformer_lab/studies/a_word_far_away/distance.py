@@ -4,8 +4,8 @@
 
 A sequence has 200 symbols, followed by a question. Most symbols are noise. Among them are pairs of
 a key and a value, each written as one symbol. The question names a key, and the answer is that
-key's value, one of four. The pair in question is 2 to 200 symbols before the question, and every
-doubling of the distance is equally likely. With one pair, the model only has to remember the value;
+key's value, one of four. The queried pair is 2 to 200 symbols before the question; its distance is
+sampled uniformly on a logarithmic scale. With one pair, the model only has to remember the value;
 with four pairs, it must also find the right one.
 
 Five models learn from the same sequences: an LSTM, an LSTM whose last state attends to all its
@@ -169,7 +169,7 @@ class Recurrent(nn.Module):
 
 
 class AttentionCore(nn.Module):
-    """The attention between the projections, computed by a function such as those in `WAYS`."""
+    """The core of multi-head attention, between the projections, computed by a given function."""
 
     def __init__(self, way: Way):
         super().__init__()
@@ -183,7 +183,7 @@ class AttentionCore(nn.Module):
 
 
 class Attentive(nn.Module):
-    """The package's bidirectional encoder, with its self-attention computed by one of `WAYS`."""
+    """The package's bidirectional encoder, with self-attention computed by `way` if it is given."""
 
     def __init__(self, way: Way | None):
         super().__init__()
@@ -222,8 +222,8 @@ def draw_sequences(
 ) -> tuple[Int[Tensor, "batch length_and_1"], Int[Tensor, " batch"]]:
     """Sample sequences and the ids of their answers.
 
-    The pair in question is `distance` symbols before the question. All keys in a sequence differ,
-    and the other pairs are at random positions.
+    The queried pair is `distance` symbols before the question. All keys in a sequence differ, and
+    the other pairs are at random positions.
     """
     batch = len(distance)
 
@@ -255,9 +255,12 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one model, or time all of them.
 
     Returns:
-        For a model: "parameters", the parameter count; "steps", the number of training steps;
-        "losses", the mean loss of each group of `EVERY` steps, in nats; and "right", the accuracy
-        at each of `DISTANCES`. For `{"cost": length}`: the result of `time_training_steps`.
+        For `{"cost": length}`, the result of `time_training_steps`. For a model:
+
+        "parameters": the parameter count.
+        "steps": the number of training steps.
+        "losses": the mean loss of each group of `EVERY` steps, in nats.
+        "right": the accuracy at each of `DISTANCES`.
     """
     if "cost" in setting:
         return time_training_steps(setting["cost"])

@@ -84,12 +84,14 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train the backward model, back-translate with it, then train and score three forward models.
 
     Returns:
-        "sentences": the number of held-out sentences that are scored. "back": the BLEU of the
-        back-translations, compared with the English that people wrote. "pairs", "bleu" and "chrf":
-        the number of training pairs and the scores of each forward model. "gains": for the two
-        models with added pairs, the 95% bootstrap interval of their gain in BLEU over the pairs
-        alone. "bleu_signature": sacreBLEU's signature. "examples": French sentences with their
-        back-translations and the English that people wrote.
+        "sentences": the number of held-out sentences that are scored.
+        "back": the BLEU of the back-translations, compared with the English that people wrote.
+        "pairs": the number of training pairs of each forward model.
+        "bleu" and "chrf": the scores of each forward model.
+        "gains": for each model with added pairs, the 95% bootstrap interval of its gain in BLEU
+            over the pairs alone.
+        "bleu_signature": sacreBLEU's signature.
+        "examples": French sentences with their back-translations and the English that people wrote.
     """
     seed, steps = setting["seed"], setting["steps"]
     splits = debian("fr")

@@ -32,7 +32,7 @@ Run = Callable[[Setting], dict[str, Any]]
 def make_study_config(
     recipe: TrainingConfig, steps: int, seed: int, **changes: Any
 ) -> TrainingConfig:
-    """Return a training configuration for a study's run.
+    """Return the training configuration for one run of a study.
 
     The run trains on the CPU, validates once at the end, and saves no model.
     """
@@ -48,7 +48,7 @@ def make_study_config(
 
 
 def hash_setting(setting: Setting) -> str:
-    """Return the hash of a setting, by which its stored run is found.
+    """Return the hash that identifies a setting's stored run.
 
     It is the first twelve hexadecimal digits of the SHA-256 of the setting's JSON with sorted keys.
     """

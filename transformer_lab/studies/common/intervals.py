@@ -23,9 +23,9 @@ T = dict(
         start=3,
     )
 )
-"""The two-sided 95% quantile of Student's t, by the number of values (degrees of freedom + 1)."""
+"""The two-sided 95% critical values of Student's t, by sample size (degrees of freedom + 1)."""
 NORMAL = 1.96
-"""The two-sided 95% quantile of the normal distribution, used for proportions."""
+"""The two-sided 95% critical value of the normal distribution, used for proportions."""
 
 
 def mean_interval(values: Float[np.ndarray, " n"], seed: int = 0) -> tuple[float, float]:
@@ -72,7 +72,7 @@ def t_interval(values: Sequence[float]) -> tuple[float, float]:
 
 
 def wilson_interval(hits: int, runs: int) -> tuple[float, float]:
-    """Return Wilson's 95% interval (low, high) for a share, given `hits` out of `runs`.
+    """Return Wilson's 95% interval (low, high) for the proportion `hits` / `runs`.
 
     Source: Wilson 1927. Unlike the estimate plus or minus its standard error, it stays between 0
     and 1.

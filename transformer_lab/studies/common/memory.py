@@ -1,4 +1,4 @@
-"""Measure how much memory a call needs at its peak, on a CPU or a GPU.
+"""Measure the peak memory of a call, on a CPU or a GPU.
 
 On a CPU, this is the resident memory that the operating system reports for a fresh process. On a
 GPU, it is the peak that PyTorch reports, and no separate process is needed.

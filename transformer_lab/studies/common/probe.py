@@ -32,8 +32,10 @@ def probe_accuracy(translator: Translator, pairs: Sequence[WorldPair]) -> dict[s
     `pairs`.
 
     Returns:
-        The accuracies from 0 to 1 at the pronoun ("it") and at the deciding word ("decider"). Each
-        list has the accuracy after the embedding, and then after each encoder layer.
+        The accuracies, from 0 to 1, after the embedding and then after each encoder layer:
+
+        "it": the accuracies at the pronoun.
+        "decider": the accuracies at the deciding word.
     """
     known = draw_pronoun_pairs(PROBE_SENTENCES // len(ORDERS), unseen=False, seed=13)
     found = {}
@@ -57,10 +59,13 @@ def probe_order(translator: Translator, pairs: Sequence[WorldPair]) -> dict[str,
     combinations that occur in training, and scored on `pairs`.
 
     Returns:
-        "order": the share of pairs for which the predicted sign is right. "distance": the mean
-        absolute error in words. Each has one value for the words' embeddings without positions, one
-        with positions added, and one after each encoder layer. "guess": the same two values for a
-        baseline that always predicts the more frequent order and the median distance.
+        "order": the share of pairs for which the predicted sign is right.
+        "distance": the mean absolute error in words.
+        "guess": the same two values for a baseline that always predicts the more frequent order and
+            the median distance.
+
+        "order" and "distance" have one value for the embeddings without positions, one with
+        positions added, and one after each encoder layer.
     """
     known = draw_pronoun_pairs(PROBE_SENTENCES // len(ORDERS), unseen=False, seed=13)
     x, y = pronoun_minus_noun(translator, known)
@@ -80,7 +85,7 @@ def probe_order(translator: Translator, pairs: Sequence[WorldPair]) -> dict[str,
 def pronoun_minus_noun(
     translator: Translator, pairs: Sequence[WorldPair]
 ) -> tuple[Float[Tensor, "depth sentence d_model"], Float[Tensor, " sentence"]]:
-    """Return the pronoun's vector minus its noun's at each depth, and the same for positions.
+    """Return the pronoun's vector minus its noun's at each depth, and the difference in position.
 
     The first depth holds the words' embeddings without positions.
     """

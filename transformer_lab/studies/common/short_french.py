@@ -1,6 +1,6 @@
 """Debian's short English–French sentence pairs, and a small translator trained on them.
 
-The training takes a few minutes on one core. The studies for lessons 09, 10 and 16 use them.
+The training takes a few minutes on one core. The studies for lessons 09, 10 and 16 use this module.
 """
 
 from collections.abc import Sequence

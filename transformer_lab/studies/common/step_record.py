@@ -31,7 +31,7 @@ class StepRecord:
         self.gradient_norms.append(report.gradient_norm.item())
 
     def summarize(self, size: int) -> dict[str, list[float]]:
-        """Return the mean loss in nats and largest gradient norm of each group of `size` steps."""
+        """Return the mean loss (nats) and largest gradient norm of each group of `size` steps."""
         groups = range(0, len(self.losses) - size + 1, size)
         return {
             "losses": mean_losses(self.losses, size),

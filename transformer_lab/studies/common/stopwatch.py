@@ -1,6 +1,6 @@
 """Measure how many seconds a call takes, on a CPU or a GPU.
 
-The studies of costs and the benchmarks use this module.
+The benchmarks and the studies of costs use this module.
 """
 
 import time
@@ -14,8 +14,7 @@ AT_LEAST = 0.05  # a quick call is repeated for this many seconds
 def time_fastest_call(call: Callable[[], object], device: torch.device | str = "cpu") -> float:
     """Return the time of the fastest of several calls, in seconds, to four significant digits.
 
-    The function is called at least twice, and until its calls take at least `AT_LEAST` seconds in
-    all.
+    The function is called at least twice, and then until the total time reaches `AT_LEAST` seconds.
     """
     times: list[float] = []
     while len(times) < 2 or sum(times) < AT_LEAST:

@@ -2,10 +2,10 @@
 
     python -m transformer_lab.studies.depth_and_rate.stability
 
-The runs are short and use the bilingual world: 1, 3 or 6 layers on each side, three peak rates,
-with and without warm-up. Lesson 09's `training_variants` has longer runs of a wider model at fewer
-rates. The study does not ask whether the runs that learn slowly here would catch up with longer
-training.
+The runs are short and use the bilingual world. They combine 1, 3 or 6 layers on each side with
+three peak rates, and with or without warm-up. Lesson 09's `training_variants` has longer runs of a
+wider model at fewer rates. The study does not ask whether the runs that learn slowly here would
+catch up with longer training.
 """
 
 from dataclasses import replace
@@ -49,11 +49,12 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one model and return its losses and scores.
 
     Returns:
-        "losses" and "largest_gradient_norms": the mean label-smoothed loss in nats and the largest
-        gradient norm of each group of `EVERY` steps. "test_loss" and "next_word": the next-word
-        cross-entropy in nats and the next-word accuracy on the test sentences. If the loss became
-        NaN or infinite, these two are replaced with "stopped", the number of steps completed when
-        the trainer noticed.
+        "losses": the mean label-smoothed loss of each group of `EVERY` steps, in nats.
+        "largest_gradient_norms": the largest gradient norm of each group.
+        "test_loss": the next-word cross-entropy on the test sentences, in nats.
+        "next_word": the next-word accuracy on the test sentences.
+        "stopped": the number of steps completed when the trainer noticed that the loss was NaN or
+            infinite. It replaces "test_loss" and "next_word".
     """
     whole = {**ablations.BASE, **SHAPE, **setting}
     splits = ablations.draw_splits(whole)

@@ -40,8 +40,8 @@ def run(setting: Setting) -> dict[str, Any]:
     """Return the error rates of one model on test sentences.
 
     Returns:
-        The entries of `error_rates_after_error`, and "places", the result of
-        `error_rates_by_place`.
+        The entries of `error_rates_after_error`, plus one more:
+        "places": the result of `error_rates_by_place`.
     """
     toy = setting["model"] == TOY
     translator = (
@@ -63,12 +63,16 @@ def error_rates_by_place(
     """Measure the share of wrong words in each group of positions, as listed in `PLACES`.
 
     Returns:
-        For each group of positions that has words: "words", the number of words; "gold", the share
-        of words that are wrong when predicted after the reference's words; and "own", the share
-        that are wrong when predicted after the words of greedy decoding. A word counts as right if
-        the reference has the same word at the same position, so one extra word makes all later ones
-        wrong. "gold bag" and "own bag" are the same shares, except that a word counts as right if
-        the reference has it anywhere.
+        For each group of positions that has words:
+
+        "words": the number of words.
+        "gold": the share of words that are wrong when predicted after the reference's words.
+        "own": the share of words that are wrong when predicted after the model's own greedy output.
+        "gold bag" and "own bag": the same shares, but a word counts as right if the reference has
+            it anywhere.
+
+        For "gold" and "own", a word counts as right if the reference has the same word at the same
+        position. So one extra word makes all later words wrong.
     """
     counts = np.zeros((len(PLACES), 5))
     for batch, gold in predict_after_reference(translator, pairs):
@@ -102,15 +106,17 @@ def error_rates_after_error(
 ) -> dict[str, Any]:
     """Measure how translations continue after the first wrong word, with and without correcting it.
 
+    After an error, words are compared as bags, so an extra word shifts nothing.
+
     Returns:
-        "right": the share of sentences without a wrong word. It does not depend on whether words
-        are predicted from the reference or from the model's own words. "first": among the words
-        that follow only right words, the share that is wrong. "own": after the first wrong word,
-        the share of the reference's next `WORDS_AFTER_ERROR` words that the model does not write.
-        "corrected": the same share if the wrong word is corrected first. The words are compared as
-        bags, so an extra word shifts nothing. "difference": the 95% bootstrap interval of the mean
-        of "own" − "corrected" over sentences. "sentences": the number of sentences with words after
-        the first error.
+        "right": the share of sentences without a wrong word. It is the same whether words are
+            predicted from the reference or from the model's own words.
+        "first": the share of wrong words among those that follow only right words.
+        "own": the share of the reference's next `WORDS_AFTER_ERROR` words that the model does not
+            write after its first wrong word.
+        "corrected": the same share if the wrong word is corrected first.
+        "difference": the 95% bootstrap interval of the mean of "own" − "corrected" over sentences.
+        "sentences": the number of sentences with words after the first error.
     """
     rights: list[bool] = []
     own: list[float] = []

@@ -58,13 +58,17 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one translator and measure all its heads on sentences with a pronoun.
 
     Returns:
-        "exact_match": the share of validation sentences translated exactly. "pronouns": the pronoun
-        accuracy, by clause order. "differences": the means of `referent_differences`, by row.
-        "chance": the `permutation_threshold` of each row. "cross_weight", "without", "pointed",
-        "rollout", "distance" and "probe": the results of `cross_weights`,
-        `pronoun_accuracy_without_head`, `pronouns_changed_by_pointing`, `rollout_differences`,
-        `attention_distances` and `probe_accuracy`. "distance_untrained": the distances in an
-        untrained model.
+        "exact_match": the share of validation sentences translated exactly.
+        "pronouns": the pronoun accuracy, by clause order.
+        "differences": the means of `referent_differences`, by row.
+        "chance": the `permutation_threshold` of each row.
+        "cross_weight": the result of `cross_weights`.
+        "without": the result of `pronoun_accuracy_without_head`.
+        "pointed": the result of `pronouns_changed_by_pointing` for each row.
+        "rollout": the result of `rollout_differences`.
+        "distance": the result of `attention_distances`.
+        "distance_untrained": the same for an untrained model.
+        "probe": the result of `probe_accuracy`.
     """
     translator, exact_match = train_translator(setting)
     pairs = draw_pronoun_pairs(SENTENCES)

@@ -44,7 +44,7 @@ def predict_pronouns(
 
 
 def are_pronouns_right(written: Sequence[str], pairs: Sequence[WorldPair]) -> np.ndarray:
-    """Return, for each written word, whether it is the reference's pronoun, (sentence,)."""
+    """Return whether each written word is the reference's pronoun, (sentence,)."""
     right = [pair.target_tokens[get_coreference(pair).target_pronoun] for pair in pairs]
     return np.array(written) == np.array(right)
 
@@ -52,7 +52,10 @@ def are_pronouns_right(written: Sequence[str], pairs: Sequence[WorldPair]) -> np
 def pronoun_accuracy_without_head(
     translator: Translator, pairs: Sequence[WorldPair]
 ) -> dict[str, list[list[float]]]:
-    """Return the pronoun accuracy with each head muted in turn, by kind, then [layer][head]."""
+    """Return the pronoun accuracy with each head muted in turn.
+
+    For each kind of attention, the result has a nested list, indexed as [layer][head].
+    """
     config = translator.model.config
     depths: dict[Kind, int] = {
         "encoder": config.num_encoder_layers,
@@ -80,7 +83,7 @@ def pronouns_changed_by_pointing(
     referent. If both nouns have the same gender, the pronoun has no reason to change.
 
     Returns:
-        The shares for each encoder head, [layer][head].
+        The shares for each encoder head, as nested lists [layer][head].
     """
     capture, before = predict_pronouns(translator, pairs)
 

@@ -5,10 +5,10 @@
 If a pronoun changes when a row is redirected, the model needs something in that row. But the row
 identifies a noun only if the pronoun always takes the gender of the noun that the row is made to
 look at, and stays right if that noun is the referent. Four settings of the study `coreference` are
-trained again for this question: the two in which the most pronouns changed when the row for *it*,
-above layer 1, was made to look at the wrong noun; the one in which this row preferred the referent
-within layer 1; and one in which nearly all pronouns were right. On another processor, the same
-settings give different models.
+trained again for this question. In two of them, more pronouns changed than in any other setting
+when the row for *it* in a layer above layer 1 was made to look at the wrong noun. In the third, the
+row for *it* preferred the referent within layer 1. In the fourth, nearly all pronouns were right.
+On another processor, the same settings give different models.
 """
 
 from collections.abc import Sequence
@@ -50,13 +50,15 @@ def run(setting: Setting) -> dict[str, Any]:
     This head is the one that changes the most pronouns when its row looks at the wrong noun.
 
     Returns:
-        "exact_match": the share of validation sentences translated exactly. "pronouns": the pronoun
-        accuracy, by clause order. "pointed": the result of `pronouns_changed_by_pointing` for the
-        rows "it" and "decider". "heads": the chosen head of each layer. "written": the gender of
-        each sentence's pronoun as one letter (see `encode_genders`). "asked": the same letters
-        after redirecting the chosen head, for each row, layer and word in `COLUMNS`. "preference":
-        for each sentence, the weight on the referent minus the weight on the other noun in the
-        chosen heads.
+        "exact_match": the share of validation sentences translated exactly.
+        "pronouns": the pronoun accuracy, by clause order.
+        "pointed": the result of `pronouns_changed_by_pointing` for the rows "it" and "decider".
+        "heads": the chosen head of each layer, by row.
+        "written": the gender of each sentence's pronoun as one letter (see `encode_genders`).
+        "asked": the same letters after redirecting the chosen head, for each row, layer and word in
+            `COLUMNS`.
+        "preference": the weight on the referent minus the weight on the other noun, for each chosen
+            head and sentence.
     """
     translator, exact_match = train_translator(setting)
     pairs = draw_pronoun_pairs(SENTENCES)

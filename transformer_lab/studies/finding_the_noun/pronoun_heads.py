@@ -29,10 +29,13 @@ def referent_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) 
     """Return the weight on the referent minus that on the other noun, for four kinds of row.
 
     Returns:
-        Arrays (sentence, layer, head) from −1 to 1. "it" and "decider": the encoder's rows for the
-        pronoun and for the deciding word. "cross": the row of cross-attention for the step that
-        writes the pronoun. "decoder": the row of decoder self-attention for the same step, with the
-        weights on the nouns' French translations (0 for a noun that is not written yet).
+        Arrays (sentence, layer, head) from −1 to 1:
+
+        "it": the encoder's row for the pronoun.
+        "decider": the encoder's row for the deciding word.
+        "cross": the cross-attention row for the step that writes the pronoun.
+        "decoder": the decoder self-attention row for the same step. Its weights are those on the
+            nouns' French translations (0 for a noun that is not written yet).
     """
     layers = {"it": capture.encoder, "decider": capture.encoder, "cross": capture.cross}
     found: Rows = {
@@ -114,10 +117,11 @@ def rollout_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) -
     """Return the weight on the referent minus that on the other noun in attention rollout.
 
     Returns:
-        The mean for each clause order. "it" and "decider": the difference in these rows of the
-        encoder's rollout. "cross": the difference at the step that writes the pronoun, in the
-        product of the last decoder layer's cross-attention (averaged over heads) and the encoder's
-        rollout.
+        The mean for each clause order:
+
+        "it" and "decider": the difference in these rows of the encoder's rollout.
+        "cross": the difference at the step that writes the pronoun. Here the last decoder layer's
+            cross-attention, averaged over heads, is multiplied by the encoder's rollout.
     """
     rolled = attention_rollout(capture.encoder)
     maps = {"it": rolled, "decider": rolled, "cross": capture.cross[-1].mean(axis=1) @ rolled}
@@ -130,10 +134,10 @@ def rollout_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) -
 def attention_distances(
     capture: AttentionCapture, pairs: Sequence[WorldPair]
 ) -> dict[str, list[float]]:
-    """Return each layer's mean attention distance in tokens, over its heads and the sentences.
+    """Return each layer's attention distance in tokens, averaged over its heads and the sentences.
 
-    "encoder without eos" leaves out the weight on <eos>, which heads look at when they have nothing
-    to fetch.
+    The keys are "encoder", "encoder without eos" and "decoder". "encoder without eos" leaves out
+    the weight on <eos>, which heads look at when they have nothing to fetch.
     """
     source = [len(pair.source_tokens) + 1 for pair in pairs]  # with eos
     target = [len(pair.target_tokens) + 1 for pair in pairs]  # with bos

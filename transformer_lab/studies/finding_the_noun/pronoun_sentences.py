@@ -31,7 +31,7 @@ def iterate_pronoun_pairs(order: str, unseen: bool = True, seed: int = 12) -> It
 
 
 def draw_pronoun_pairs(each: int, unseen: bool = True, seed: int = 12) -> list[WorldPair]:
-    """Return the first `each` sentences of both clause orders, in the order of `ORDERS`."""
+    """Return the first `each` sentences of each clause order, in the order of `ORDERS`."""
     return [
         pair
         for order in ORDERS

@@ -92,11 +92,16 @@ def compare_with_offset(
         offsets: Whether each of `OFFSETS` finds each link.
 
     Returns:
-        "links": the number of links. "head": the chosen head, as [layer, head]. "offset": the
-        chosen offset. "right" and "by offset": the share of links that each finds on the odd
-        sentences. "better": the 95% interval of the difference between these two, over resampled
-        sentences. "all" and "offsets": the share of links in all sentences found by each head,
-        [layer][head], and by each offset.
+        "links": the number of links.
+        "head": the chosen head, as [layer, head].
+        "offset": the chosen offset.
+        "right": the share of links in the odd sentences that the head finds.
+        "by offset": the share of links in the odd sentences that the offset finds.
+        "better": the 95% interval of the difference between these two shares, with whole sentences
+            resampled.
+        "all": the share of links in all sentences that each head finds, in nested lists
+            [layer][head].
+        "offsets": the share of links in all sentences that each offset finds.
     """
     even, odd = sentence % 2 == 0, sentence % 2 == 1
     shares = right[even].mean(axis=0)

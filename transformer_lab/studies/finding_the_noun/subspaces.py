@@ -1,4 +1,4 @@
-"""Overlaps of heads: do the heads of a layer read from and write to subspaces of their own?
+"""Overlaps of heads: do the heads of a layer read from and write to separate subspaces?
 
 The study `emergence` uses them.
 """
@@ -26,7 +26,7 @@ def subspace_overlap(a: Float[np.ndarray, "d_model m"], b: Float[np.ndarray, "d_
 
 
 def head_overlaps(model: Transformer) -> dict[str, list[float]]:
-    """Measure how much the subspaces of the heads in each encoder layer overlap, by projection.
+    """Measure how much the subspaces of each encoder layer's heads overlap, for each projection.
 
     For "query", "key", "value" and "output", the list has one number per layer: the mean of
     `subspace_overlap` over all pairs of that layer's heads. The first three are the subspaces of

@@ -16,17 +16,17 @@ from torch import Tensor
 NEWTON_SCHULZ = (3.4445, -4.7750, 2.0315)
 """The coefficients (a, b, c) of the polynomial a·s + b·s³ + c·s⁵.
 
-Applied repeatedly, it brings a singular value s in (0, 1] close to 1.
+Applied repeatedly, the polynomial brings a singular value s in (0, 1] close to 1.
 """
 
 
 def orthogonalize(
     matrix: Float[Tensor, "rows columns"], steps: int = 5
 ) -> Float[Tensor, "rows columns"]:
-    """Approximate U Vᵀ for a matrix with the decomposition U S Vᵀ, by Newton–Schulz iteration.
+    """Approximate U Vᵀ for a matrix U S Vᵀ (its SVD), by Newton–Schulz iteration.
 
-    The singular values of the result lie between 0.7 and 1.2, or below if they started below a
-    hundredth of the matrix's norm.
+    The singular values of the result lie between 0.7 and 1.2, or lower if they started at less than
+    a hundredth of the matrix's norm.
     """
     a, b, c = NEWTON_SCHULZ
     tall = matrix.size(0) > matrix.size(1)

@@ -77,9 +77,9 @@ RECIPES: dict[str, Setting] = {
 }
 """What the repeated runs change in `BASE`.
 
-The changes above are tried without weight decay, which `train` now uses. The last two recipes ask
-how short a run can be: their peak rate is 5e-3 instead of 3e-3, and *short first* also trains in
-the order of `CurriculumBatches`.
+The changes above are tried without weight decay, although `train` now uses it. The last two recipes
+ask how short a run can be: their peak rate is 5e-3 instead of 3e-3, and *short first* also trains
+in the order of `CurriculumBatches`.
 """
 REPEATED: dict[tuple[str, int, str], int] = {
     ("without decay", 1_500, "AVX512"): 2,
@@ -103,14 +103,14 @@ HURRIED: dict[tuple[str, int, str], int] = {
     ("a higher rate", 1_300, "AVX512"): 10,
     ("a higher rate", 1_500, "AVX512"): 10,
 }
-"""The same as in `REPEATED`, for the recipes that test how short a run can be."""
+"""The same as `REPEATED`, for the recipes that test how short a run can be."""
 LOOKS = {
     ("without decay", 1_500, "AVX512"): 100,
     ("short first", 1_060, "AVX512"): 265,
     ("a higher rate", 1_060, "AVX512"): 265,
     ("a higher rate", 1_300, "AVX512"): 260,
 }
-"""The number of steps between two scores; in the other repeated runs it is 250."""
+"""The number of steps between two scores in some repeated runs; in the others, it is 250."""
 GRID: list[Setting] = [
     *(
         {**BASE, **change, "seed": seed}
@@ -140,7 +140,7 @@ def get_run_key(setting: Setting) -> tuple[str, int, str]:
 
 
 def get_change_name(setting: Setting) -> str:
-    """Return the key in `CHANGES` of the change that this setting makes to `BASE`.
+    """Return the name, in `CHANGES`, of the difference between this setting and `BASE`.
 
     The fields "training", "steps", "every", "instructions" and "seed" are not compared.
     """
@@ -153,10 +153,11 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one model, score it during training, and test it.
 
     Returns:
-        "rows": for each scored step, a tuple of the step, the exact match (greedy) and the pronoun
-        accuracy of the averaged weights, on 1,000 validation sentences. "test": the same two scores
-        for the finished model on the test set, where half of the sentences combine words in ways
-        that never occur in training.
+        "rows": a tuple for each scored step: the step, the exact match (greedy) and the pronoun
+            accuracy. The two scores are those of the averaged weights on 1,000 validation
+            sentences.
+        "test": the same two scores for the finished model on the test set, where half of the
+            sentences combine words in ways that never occur in training.
     """
     splits = find_corpus("world").splits()
     preset = PRESETS["tiny"]

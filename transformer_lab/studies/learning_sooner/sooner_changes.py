@@ -68,7 +68,7 @@ class JointOptimizer:
 
 
 def make_adam_with_embedding_rate(trainer: Trainer, times: float) -> AdamWithFactors:
-    """Return Adam with `times` the learning rate for embeddings and the output projection."""
+    """Return Adam with `times` the usual learning rate for embeddings and the output projection."""
     names = dict(trainer.model.named_parameters())
     embeddings = [p for name, p in names.items() if is_embedding(name)]
     rest = [p for name, p in names.items() if not is_embedding(name)]

@@ -29,8 +29,8 @@ class TaskExample(NamedTuple):
         target: The target ids.
         origin: For each target word, the source position it is copied or translated from, or −1 if
             there is none.
-        part: For each target word, the part of the target it belongs to. This is the number of its
-            sentence in the bilingual world, and its position in the other tasks.
+        part: For each target word, the part of the target it belongs to. In the bilingual world,
+            this is the number of the word's sentence; in the other tasks, the word's position.
     """
 
     source: list[int]

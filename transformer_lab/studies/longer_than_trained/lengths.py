@@ -2,9 +2,9 @@
 
     python -m transformer_lab.studies.longer_than_trained.lengths
 
-Encoder-decoders with each kind of positional encoding learn four tasks at lengths up to L, and are
-tested at lengths up to 4 L: copying, reversing, sorting by key, and translating sentences of the
-bilingual world joined by "and".
+Encoder-decoders with each kind of positional encoding learn four tasks: copying, reversing, sorting
+by key, and translating sentences of the bilingual world joined by "and". They are trained at
+lengths up to L and tested at lengths up to 4 L.
 """
 
 from collections import Counter
@@ -46,9 +46,10 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one model and score it at every length.
 
     Returns:
-        "lengths": the lengths that were tested. "found": the result of `failures` for each length.
+        "lengths": the lengths that were tested.
+        "found": the result of `failures` for each length.
         "parts": the result of `score_by_part` at the longest length in training and at three longer
-        ones.
+            ones.
     """
     task = make_task(setting["task"], setting["seed"])
     model = train_model(setting, task)
@@ -116,10 +117,11 @@ def failures(written: Sequence[list[int]], right: Sequence[list[int]]) -> dict[s
     `written` and `right` hold target ids with eos.
 
     Returns:
-        "exact": the share of translations without a mistake. The others are counted by their first
-        mistake: "stopped" if eos comes too early, "went on" if a word follows where eos should be,
-        and "word" if one word is written instead of another. "reached": the mean share of the
-        target before the first mistake.
+        "exact": the share of translations without a mistake.
+        "stopped": the share whose first mistake is an eos that comes too early.
+        "went on": the share whose first mistake is a word where eos should be.
+        "word": the share whose first mistake is one word instead of another.
+        "reached": the mean share of the target before the first mistake.
     """
     kinds: Counter[str] = Counter()
     reached = 0.0
@@ -166,12 +168,17 @@ def score_by_part(
     the origin most often at the first length.
 
     Returns:
-        For each length: "length", and "end", the share of examples with eos in the right place.
-        There are also four lists with one value for each part (see `TaskExample`): "right": the
-        share of words that are the most probable at their step. "eos": the share of steps at which
-        eos is the most probable, although a word is due. "looked": the share of steps at which the
-        head looks at the word's origin. "off": how many positions it looks to the right of the
-        origin, as three quartiles.
+        For each length:
+
+        "length": the length that was tested.
+        "end": the share of examples with eos in the right place.
+        "right": the share of words that are the most probable at their step.
+        "eos": the share of steps at which eos is the most probable, although a word is due.
+        "looked": the share of steps at which the head looks at the word's origin.
+        "off": how many positions to the right of the origin the head looks, as three quartiles.
+
+        "right", "eos", "looked" and "off" are lists with one value for each part of the target (see
+        `TaskExample`).
     """
     found: list[dict] = []
     best = (0, 0)

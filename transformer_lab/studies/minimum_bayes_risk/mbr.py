@@ -9,8 +9,8 @@ its training, and a model that the run trains on Debian's short sentences (see
 
 This was fixed before the first run: a gain over the beam counts if its 95% bootstrap interval over
 sentences excludes 0; one in twenty such intervals does so by chance. Each way of sampling is
-repeated with three seeds. chrF both chooses a translation and scores it, which favours its choice,
-so BLEU is reported as well.
+repeated with three seeds. chrF is both the utility and a score, which favours minimum Bayes risk
+decoding, so BLEU is also reported.
 """
 
 from collections import Counter
@@ -79,11 +79,15 @@ def compare_decoders(
     """Return the scores of greedy decoding, beam search, one sample and MBR.
 
     Returns:
-        For each decoder: "chrf", the mean chrF of a sentence, averaged over the seeds; "bleu", each
-        seed's corpus BLEU; and "exact", each seed's share of sentences that are exactly right.
-        "chrf gain" is the 95% interval of the gain over the beam, averaged over the seeds, and
-        "bleu gain" has one such interval per seed. Greedy decoding and the beam have one value
-        each, because they are deterministic.
+        For each decoder:
+
+        "chrf": the mean sentence chrF, averaged over the seeds.
+        "bleu": the corpus BLEU for each seed.
+        "exact": the share of sentences translated exactly, for each seed.
+        "chrf gain": the 95% interval of the gain in chrF over the beam, averaged over the seeds.
+        "bleu gain": the 95% interval of the gain in BLEU over the beam, for each seed.
+
+        Greedy decoding and the beam are deterministic, so their lists have only one value.
     """
     sources, references = [p.source for p in pairs], [p.target for p in pairs]
     chosen = {
@@ -144,10 +148,10 @@ ORDERS, BETA = range(1, 7), 2
 
 
 def chrf_table(texts: Sequence[str]) -> Float[np.ndarray, "n n"]:
-    """Return the chrF of each text (row) with each text as the reference (column), 0 to 100.
+    """Return the chrF of each sentence (row) with each as the reference (column), from 0 to 100.
 
-    The values are those of `sentence_chrf`, but each text is split into character n-grams only
-    once. Sixty-four texts have 4,096 pairs.
+    The values are those of `sentence_chrf`, but each sentence is split into character n-grams only
+    once. Sixty-four sentences have 4,096 pairs.
     """
     precision, recall, orders = np.zeros((3, len(texts), len(texts)))
     for order in ORDERS:
@@ -176,7 +180,7 @@ def count_letter_ngrams(text: str, order: int) -> Counter[str]:
 
 
 def sentence_chrfs(texts: Sequence[str], references: Sequence[str]) -> Float[np.ndarray, " n"]:
-    """Return the chrF of each text against its reference, from 0 to 100."""
+    """Return the chrF of each sentence against its reference, from 0 to 100."""
     return np.array([sentence_chrf(t, r) for t, r in zip(texts, references, strict=True)])
 
 

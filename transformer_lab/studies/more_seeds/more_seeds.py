@@ -40,7 +40,7 @@ LENGTH, FIRST_ID = 12, 4
 """In the other two tasks, the length of a sequence and the id of the first symbol."""
 PARTS = ("nothing", "attention", "feed-forward", "positions")
 CELLS = ((2, 1e-2), (6, 3e-3))
-"""The depths and rates at which both norms are trained."""
+"""The pairs of depth and rate at which both norms are trained."""
 WANTED: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "sum": lambda before, own: FIRST_ID + (before + own - 2 * FIRST_ID) % 10,
     "letter before": lambda before, own: before,
@@ -75,7 +75,7 @@ SMALL: list[Setting] = [
 
 
 class Nothing(nn.Module):
-    """A sub-layer that has been removed: its output is 0."""
+    """A stand-in for a sub-layer that has been removed; its output is 0."""
 
     def forward(self, x: Tensor, *rest: Tensor) -> Tensor:
         """Return zeros with the shape of x."""
@@ -86,8 +86,9 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one model of one of the three tasks.
 
     Returns:
-        "error": in "heads", the mean squared error over the last 50 steps; always answering 0 gives
-        1. "right": in the other two tasks, the accuracy over the last 20 batches.
+        "error": in "heads", the mean squared error over the last 50 steps. Always answering 0
+            gives 1.
+        "right": in the other two tasks, the accuracy over the last 20 batches.
     """
     if setting["task"] == "heads":
         error = train_heads(setting["heads"], setting["steps"], setting["seed"])
@@ -164,7 +165,10 @@ def draw_queries(
 ) -> tuple[
     Float[Tensor, "size 1 question"], Float[Tensor, "size words word"], Float[Tensor, "size answer"]
 ]:
-    """Sample queries, the words that they choose from, and the numbers that answer them."""
+    """Sample questions, the words of each example, and the answers.
+
+    A question names some of the words, and the answer is the numbers that these words carry.
+    """
     names = torch.rand(size, NAMES, generator=generator).argsort(dim=1)[:, :WORDS]
     numbers = torch.randn(size, WORDS, NUMBERS, generator=generator)
     asked: Int[Tensor, "size asked"] = torch.rand(size, WORDS, generator=generator).argsort(dim=1)[

@@ -117,9 +117,13 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one translator and score it, or measure the costs of all of them.
 
     Returns:
-        For a translator: "parameters", the parameter count; "loss", the loss on unseen sentences in
-        nats; and the results of `score_greedy` and, in the bilingual world, of `score_attention`.
-        For a setting with "cost": the result of `measure_costs`.
+        For a setting with "cost", the result of `measure_costs`. For a translator:
+
+        "parameters": the parameter count.
+        "loss": the loss on unseen sentences, in nats.
+
+        The dict also has the entries of `score_greedy` and, in the bilingual world, those of
+        `score_attention`.
     """
     if "cost" in setting:
         return measure_costs(setting)

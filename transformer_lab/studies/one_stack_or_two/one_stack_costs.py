@@ -48,9 +48,13 @@ def measure_costs(setting: Setting) -> dict[str, Any]:
 def measure_training_costs(corpus: str) -> dict[str, Any]:
     """Measure the arithmetic and the time of `COSTED` training steps for each kind of model.
 
+    The kinds take turns in each round.
+
     Returns:
-        For each kind: "flops", the number of floating-point operations, and "seconds", the time in
-        each round. The kinds take turns in each round.
+        For each kind:
+
+        "flops": the number of floating-point operations in all `COSTED` steps.
+        "seconds": the time of these steps, in seconds, for each round.
     """
     splits, tokenizers = load_corpus(corpus, seed=0)
     costed = list(islice(iterate_batches(splits.train, tokenizers, seed=0), COSTED))
@@ -79,11 +83,15 @@ def measure_training_costs(corpus: str) -> dict[str, Any]:
 
 
 def measure_writing_costs() -> dict[str, Any]:
-    """Time reading `LENGTH` words, and reading them and then writing as many.
+    """Time reading `LENGTH` words, and reading them and then writing as many words.
+
+    The KV cache is used. The kinds of model take turns in each round.
 
     Returns:
-        For each number of sentences and each kind: "read" and "write", the seconds in each round.
-        The KV cache is used. The kinds take turns in each round.
+        For each number of sentences and each kind:
+
+        "read": the time to read, in seconds, for each round.
+        "write": the time to read and write, in seconds, for each round.
     """
     tokenizers = load_corpus(WORLD, seed=0)[1]
     found: dict[str, Any] = {}

@@ -65,9 +65,9 @@ def score_attention(
     """Find the head that aligns words best, and measure the attention on the source.
 
     Returns:
-        "aligner" and "alignment_error": the result of `find_best_aligner`. "on_source": for each
-        layer, the mean weight that a target word's row puts on all source words together, from 0 to
-        1.
+        "aligner" and "alignment_error": the result of `find_best_aligner`.
+        "on_source": for each layer, the mean weight that a target word's row puts on all source
+            words together, from 0 to 1.
     """
     maps = [translator.looks(example) for example in encode_pairs(pairs, *tokenizers)]
     errors = np.array(

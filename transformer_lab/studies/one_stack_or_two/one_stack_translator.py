@@ -146,7 +146,7 @@ StackTranslator = TwoStacks | OneStack
 def write_greedily(
     translator: StackTranslator, sources: Sequence[Sequence[int]]
 ) -> list[list[int]]:
-    """Translate greedily, up to 50 words longer than the source (§6.1), and leave out `<eos>`."""
+    """Translate greedily, up to 50 words beyond the source length (§6.1), leaving out `<eos>`."""
     written: list[list[int]] = [[] for _ in sources]
     for places, source in group_by_length(sources):
         cache: Any = translator.read(source)

@@ -37,10 +37,10 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one translator and examine its heads on 200 sentences with unseen combinations.
 
     Returns:
-        "exact_match": the share of test sentences translated exactly, with a beam of 4. "pronouns":
-        the pronoun accuracy. "without": the pronoun accuracy with each head muted, by kind, then
-        [layer][head]. "pointed": the result of `pronouns_changed_by_pointing` for the row "it" and
-        for the row "decider".
+        "exact_match": the share of test sentences translated exactly, with a beam of 4.
+        "pronouns": the pronoun accuracy.
+        "without": the pronoun accuracy with each head muted, by kind, then [layer][head].
+        "pointed": the result of `pronouns_changed_by_pointing` for the rows "it" and "decider".
     """
     preset = PRESETS["tiny"]
     training = make_study_config(preset.training, setting["steps"], setting["seed"])

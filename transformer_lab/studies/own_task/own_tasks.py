@@ -80,10 +80,11 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train a translator on one task, and score it on inputs that were not in training.
 
     Returns:
-        "pairs": the number of training pairs. "unseen": the number of unseen sources that are
-        translated. "exact_match": the share of them translated exactly. "wrong": the first three
-        errors, each as [source, translation, reference]. "month", only for dates: the result of
-        `looks_at_month`.
+        "pairs": the number of training pairs.
+        "unseen": the number of unseen sources that are translated.
+        "exact_match": the share of unseen sources translated exactly.
+        "wrong": the first three errors, each as [source, translation, reference].
+        "month": only for dates, the result of `looks_at_month`.
     """
     seed = setting["seed"]
     with tempfile.TemporaryDirectory() as folder:
@@ -126,7 +127,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def looks_at_month(translator: Translator, sources: Sequence[str]) -> list[list[float]]:
-    """Return how often each cross-attention head attends most to the month as the month is written.
+    """Return how often each cross-attention head attends most to the month when writing the month.
 
     A source counts only if it gives the month as a word and the model writes the date in five
     tokens: year, month and day, with separators between them. The shares are given as lists

@@ -91,9 +91,13 @@ def measure_reach(name: str) -> dict[str, Any]:
     subwords, and the source stays the same.
 
     Returns:
-        For each distance in `BACK`: "nats", the mean Kullback–Leibler divergence; "interval", its
-        95% interval over sentences; and "moved", the share of sentences whose likeliest next
-        subword changes.
+        Lists with one value for each distance in `BACK`:
+
+        "nats": the mean Kullback–Leibler divergence.
+        "interval": its 95% interval over sentences.
+        "moved": the share of sentences whose likeliest next subword changes.
+
+        "back" lists the distances, and "sentences" is the number of sentences.
     """
     translator = load_translator(name)
     config, rng = translator.model.config, np.random.default_rng(0)

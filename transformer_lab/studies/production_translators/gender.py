@@ -117,14 +117,19 @@ def score_pairs(model: str, bare: list[Translator]) -> dict[str, Any]:
     """Measure which genders are written for the pairs of questions, and what moves the log-odds.
 
     Returns:
-        "asked", "known" and "usable": the number of pairs, of pairs with only known words, and of
-        pairs usable in both sentences. "no_gender": the number of pairs in which a translation
-        shows no gender. "nouns_otherwise": the number of pairs in which a noun does not have the
-        expected gender. "written": the result of `score_written_genders`. "effects": the result of
-        `estimate_effects`, and "untrained" the same for each untrained model in `bare`.
-        "moves_rightly": the share of pairs whose log-odds move towards the right gender, with its
-        interval. "rows": for each pair, both nouns, their genders, both adjectives, the genders
-        written, and both log-odds. "examples": some sources and translations.
+        "asked": the number of pairs.
+        "known": the number of pairs with only known words.
+        "usable": the number of pairs in which both sentences are usable.
+        "no_gender": the number of pairs in which a translation shows no gender.
+        "nouns_otherwise": the number of pairs in which a noun does not have the expected gender.
+        "written": the result of `score_written_genders`.
+        "effects": the result of `estimate_effects`.
+        "untrained": the same for each untrained model in `bare`.
+        "moves_rightly": the share of pairs whose log-odds move towards the right gender, as [mean,
+            low, high].
+        "rows": for each usable pair, both nouns, their genders, both adjectives, the genders
+            written, and both log-odds.
+        "examples": some sources and translations.
     """
     all_pairs = translate_pairs(model)
     couples = [(a, b) for a, b in all_pairs if a.usable and b.usable]
@@ -173,8 +178,9 @@ def score_agreement(translator: Translator, language: str) -> dict[str, Any]:
 
     Returns:
         "m" and "f": the result of `summarize_readings` for masculine and for feminine nouns.
-        "frames": the same by gender and frame. "known": the number of questions whose words are all
-        known to the model. "wrong": every twentieth translation with the wrong gender.
+        "frames": the same by gender and frame.
+        "known": the number of questions with only known words.
+        "wrong": every twentieth translation with the wrong gender.
     """
     readings = translate_questions(translator, make_agreement_questions(language), language)
     result: dict[str, Any] = {"known": len(readings), "frames": {}}
@@ -193,8 +199,9 @@ def summarize_readings(readings: list[Reading]) -> dict[str, Any]:
     """Count questions, and measure how often their translations show the right gender.
 
     Returns:
-        "asked": the number of readings. "usable": the number of usable ones. "right": the share of
-        these that show the right gender, as [mean, low, high].
+        "asked": the number of readings.
+        "usable": the number of usable readings.
+        "right": the share of usable readings that show the right gender, as [mean, low, high].
     """
     usable = [r for r in readings if r.usable]
     return {

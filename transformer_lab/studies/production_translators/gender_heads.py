@@ -1,4 +1,4 @@
-"""Scores for how muting heads, or pointing them at a noun, changes the gender written (lesson 18).
+"""Measure how muting heads, or pointing them at a noun, changes the gender written (lesson 18).
 
 The study `gender` uses them.
 """
@@ -36,13 +36,17 @@ def score_muted_heads(translator: Translator, language: str) -> dict[str, Any]:
     """Measure how muting each head changes the log-odds of sentences with one noun, in nats.
 
     Returns:
-        "sentences": the number of sentences. "limit": the smallest change that is reported.
-        "right_margin": the unmuted log-odds of the right gender. "heads": for each head, its kind,
-        layer and number, the change towards the right gender (mean, low, high), and the mean change
-        towards masculine. "with_it": the same for the sentences that contain "it", without the
-        change towards masculine. "four": the four heads whose muting costs most in one half of the
-        pairs, and the change in the other half when these four are muted together. "random_fours":
-        the mean change in that other half for random groups of four of the remaining heads.
+        "sentences": the number of sentences.
+        "limit": the smallest change that is reported.
+        "right_margin": the unmuted log-odds of the right gender.
+        "heads": for each head, its kind, layer and number, the change towards the right gender
+            (mean, low, high), and the mean change towards masculine.
+        "with_it": the same for the sentences that contain "it", without the change towards
+            masculine.
+        "four": the four heads whose muting costs most in one half of the pairs, and the change in
+            the other half when these four are muted together.
+        "random_fours": the mean change in that other half for random groups of four of the
+            remaining heads.
     """
     base = GenderBatch(translator, make_minimal_pairs(translator, language)[0])
     before, signs = batch_log_odds(base), base.signs
@@ -93,12 +97,15 @@ def score_pointed_rows(
     instead of the wrong one. Moves and effects are given as mean, low, high.
 
     Returns:
-        "heads": for each head its layer and number, the weight of its row on the right noun and on
-        the wrong one, the move, and the `referent` effect of `estimate_effects` when the head is
-        muted. "unmuted": the `referent` effect with all heads active. "layers": the move when all
-        heads of a layer look at the noun. "deciders": for each head, its layer and number, and the
-        move for the row of the deciding word. "pairs": the number of pairs. "limit": how large a
-        move must be to count.
+        "heads": for each head, its layer and number, the weight of its row on the right noun and on
+            the wrong one, the move, and the `referent` effect of `estimate_effects` when the head
+            is muted.
+        "unmuted": the `referent` effect with all heads active.
+        "layers": for each layer, the move when the rows of all its heads look at the noun.
+        "deciders": for each head, its layer and number, and the move for the row of the deciding
+            word.
+        "pairs": the number of pairs.
+        "limit": how large a move must be to count.
     """
     drawn = Random(18).sample(couples, len(couples))
     couples = [

@@ -27,7 +27,7 @@ from transformer_lab.studies.production_translators.gender_detection import (
 from transformer_lab.translator import Translator
 
 PLACES = ("noun", "it", "adjective", "elsewhere", "everywhere")
-"""The groups of positions to replace; "elsewhere" is everywhere except the three words."""
+"""The groups of positions to replace; "elsewhere" is all but the noun, "it" and the adjective."""
 
 
 class GenderBatch:

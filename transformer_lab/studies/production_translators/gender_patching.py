@@ -1,4 +1,4 @@
-"""Scores for where a gender is decided, from patching one sentence with another (lesson 18).
+"""Find where a gender is decided, by patching one sentence with another (lesson 18).
 
 The study `gender` uses them.
 """
@@ -38,7 +38,7 @@ CAUSE_FRAMES = ("is", "relative clause", "because", "two sentences")
 def make_minimal_pairs(
     translator: Translator, language: str
 ) -> tuple[list[Reading], list[Reading], list[Reading]]:
-    """Return readings of base sentences, and of donors with the other and with the same gender.
+    """Return readings of base sentences, of other-gender donors, and of same-gender donors.
 
     Sentences at the same index have the same frame, with their subwords at the same positions. The
     base sentences come in pairs, a masculine one followed by a feminine one. In the second list,
@@ -76,13 +76,17 @@ def score_patching(
     Both sentences of a pair act as base and donor in turn, so intervals are over pairs.
 
     Returns:
-        "sentences": the number of sentences in each frame. "pairs": the number of pairs. "moved":
-        for each place and depth, the mean move towards the donor's gender as [mean, low, high].
-        "moved_by_frame": the means for each frame. "same_gender": the same as "moved" for the
-        control, a donor of the base's gender. "right_before": the share of sentences with the right
-        gender before patching. "donors_gender": the share with the donor's gender when all states
-        after the last layer are replaced. "prefix": the result of `compare_source_and_prefix` for
-        each frame, for "all", and for the controls "same gender" and "untrained".
+        "sentences": the number of sentences in each frame.
+        "pairs": the number of pairs.
+        "moved": for each place and depth, the mean move towards the donor's gender as [mean, low,
+            high].
+        "moved_by_frame": the mean moves for each frame.
+        "same_gender": the same as "moved" for the control, a donor of the base's gender.
+        "right_before": the share of sentences with the right gender before patching.
+        "donors_gender": the share with the donor's gender when all states after the last layer are
+            replaced.
+        "prefix": the result of `compare_source_and_prefix` for each frame, for "all", and for the
+            controls "same gender" and "untrained".
     """
     base, other, same = (
         GenderBatch(translator, r) for r in make_minimal_pairs(translator, language)
@@ -139,9 +143,12 @@ def compare_source_and_prefix(
     `kept` marks the sentences to include. Each sentence of a pair acts as base and as donor.
 
     Returns:
-        "source" and "prefix": how far each moves the log-odds. "follows_prefix": the share of
-        sentences whose log-odds follow the prefix's gender when the source has the other gender.
-        Each is [mean, low, high].
+        Each value as [mean, low, high]:
+
+        "source": how far the source moves the log-odds.
+        "prefix": how far the prefix moves the log-odds.
+        "follows_prefix": the share of sentences whose log-odds follow the prefix's gender when the
+            source has the other gender.
     """
     table = base.signs * cross_source_and_prefix(
         base, donor

@@ -37,12 +37,14 @@ def score_probes(
     """Measure how well a linear probe reads the gender of nouns that it was not fitted on.
 
     Returns:
-        "accuracy", "shuffled" and "untrained": for each word and depth, the accuracy over `FOLDS`
-        folds of held-out nouns: for the model, for the model with shuffled gender labels, and for
-        untrained models. "pairs": how often a probe fitted at "it" in sentences with one noun, and
-        applied at "it" in the pairs, gives the gender of the right noun and that of the first noun.
-        "frame": the frame of the sentences with one noun. "nouns": the number of nouns of each
-        gender.
+        "accuracy": the probe's accuracy for each word and depth, over `FOLDS` folds of held-out
+            nouns.
+        "shuffled": the same with shuffled gender labels.
+        "untrained": the same for untrained models.
+        "pairs": how often a probe gives the gender of the right noun, and that of the first noun,
+            at "it" in the pairs. This probe is fitted at "it" in the sentences with one noun.
+        "frame": the frame of the sentences with one noun.
+        "nouns": the number of nouns of each gender.
     """
     readings = [
         r

@@ -51,7 +51,7 @@ def load_part(name: str, model: str, folder: Path | None = None) -> dict[str, An
 
 
 def load_pointed_heads(model: str, folder: Path | None = None) -> list[PointedHead]:
-    """Return a model's encoder heads, sorted by the weight of their row for "it" on the nouns.
+    """Return a model's encoder heads, sorted by how much the row of "it" attends to the nouns.
 
     The head with the largest total weight on both nouns comes first.
     """

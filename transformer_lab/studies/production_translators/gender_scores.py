@@ -29,17 +29,22 @@ def mean_per_pair(values: np.ndarray) -> np.ndarray:
 
 
 def score_written_genders(pairs: Sequence[tuple[Reading, Reading]]) -> dict[str, list[float]]:
-    """Measure which genders are written for pairs of usable sentences, as [mean, low, high].
+    """Measure which genders are written for pairs of usable sentences.
 
-    Intervals are over the pairs. A translator that always writes the masculine, or the gender of
-    the first noun, is right in half of the sentences and switches in no pair. One that picks a
-    random gender for each sentence switches correctly in a quarter of the pairs, and so does one
-    that picks a random gender for each adjective.
+    A translator that always writes the masculine, or the gender of the first noun, is right in half
+    of the sentences and switches in no pair. One that picks a random gender for each sentence
+    switches correctly in a quarter of the pairs, and so does one that picks a random gender for
+    each adjective.
 
     Returns:
-        Shares of the sentences: "masculine", "right" and "gender of the first noun". Shares of the
-        pairs: "switches" (the two sentences have different genders), "switches rightly" and
-        "switches wrongly".
+        Shares as [mean, low, high], with intervals over the pairs:
+
+        "masculine": the share of sentences in which the masculine is written.
+        "right": the share of sentences with the right gender.
+        "gender of the first noun": the share of sentences with the first noun's gender.
+        "switches": the share of pairs whose two sentences have different genders.
+        "switches rightly" and "switches wrongly": the shares of pairs that switch and are right, or
+            wrong, in both sentences.
     """
 
     def share(of: str) -> list[float]:
@@ -71,8 +76,8 @@ def estimate_effects(
     Let s be 1 for a masculine first noun and −1 for a feminine one, and let r be 1 if the adjective
     describes the first noun and −1 otherwise. Then odds = masculine + noun·s + adjective·r +
     referent·s·r. `referent` is the effect that understanding would have; `adjective` is an
-    adjective's preference for a gender, whatever it describes. Pairs with a masculine first noun
-    and pairs with a feminine one have the same total weight.
+    adjective's preference for a gender, whichever noun it describes. Pairs with a masculine first
+    noun and pairs with a feminine one have the same total weight.
 
     Args:
         odds: For each pair, the log-odds of the sentence about the first noun and of the one about

@@ -1,7 +1,7 @@
 """Pairs from the bilingual world for the package's own translator, which knows no other words.
 
-In the world, a because-clause gives a reason for either the subject or the object; here, each event
-gets one clause of each kind. The study `gender` asks a translator these questions.
+In that world, a because-clause gives a reason for either the subject or the object; here, each
+event gets one clause of each kind. The study `gender` asks a translator these questions.
 """
 
 from random import Random

@@ -2,8 +2,8 @@
 
     python -m transformer_lab.studies.production_translators.heads
 
-Each model is examined after training, and untrained with three seeds. Attention between subwords is
-always merged into attention between words.
+Each trained model is examined, and so are untrained copies of it with three seeds. Attention
+between subwords is always merged into attention between words.
 """
 
 from collections.abc import Sequence
@@ -56,11 +56,12 @@ def run(setting: Setting) -> dict[str, Any]:
     """Score all heads of one model.
 
     Returns:
-        "heads": the result of `score_positions`. "relations": the result of `score_relations` on
-        sentences of the bilingual world. "hand", except for the toy model: the same on sentences
-        marked by hand. "cross": the result of `score_alignments` on the trained model's own
-        translations (see `align_translations`), and "sentences", the number of these translations.
-        "aligner", only for the first run: the result of `score_aligner`.
+        "heads": the result of `score_positions`.
+        "relations": the result of `score_relations` on sentences of the bilingual world.
+        "hand": the same on sentences marked by hand, except for the toy model.
+        "cross": the result of `score_alignments` on the trained model's own translations (see
+            `align_translations`), with their number added as "sentences".
+        "aligner": the result of `score_aligner`, only for the first run.
     """
     name = setting["model"]
     known = load_translator(name)
@@ -85,13 +86,16 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def score_positions(translator: Translator, texts: Sequence[str]) -> dict[str, Any]:
-    """Measure each encoder head's mean attention between words, as lists [layer][head].
+    """Measure each encoder head's mean attention between words, as nested lists [layer][head].
 
     Returns:
-        The mean weight that a word's row puts on the word before ("previous"), the word after
-        ("next"), the word itself ("same"), eos ("end"), and the last word or punctuation mark of
-        the sentence ("stop"). "shuffled previous", "shuffled next" and "shuffled same": the same
-        with the words shuffled. "entropy": the entropy of a row as a share of its maximum.
+        "previous": the mean weight that a word's row puts on the word before.
+        "next": the mean weight on the word after.
+        "same": the mean weight on the word itself.
+        "end": the mean weight on eos.
+        "stop": the mean weight on the last word or punctuation mark of the sentence.
+        "shuffled previous", "shuffled next" and "shuffled same": the same with the words shuffled.
+        "entropy": the mean entropy of a row, as a share of its maximum.
         "sentences": the number of sentences that were read.
     """
     sums: dict[str, list[np.ndarray]] = {}
@@ -121,7 +125,7 @@ def score_positions(translator: Translator, texts: Sequence[str]) -> dict[str, A
 def score_alignments(
     translator: Translator, aligned: Sequence[tuple[str, str, Sequence[Link]]]
 ) -> dict[str, Any]:
-    """Compare each cross-attention head with word alignments, as lists [layer][head].
+    """Compare each cross-attention head with word alignments, as nested lists [layer][head].
 
     Args:
         translator: Any translator; weights between subwords are merged.
@@ -129,9 +133,10 @@ def score_alignments(
             words are those of `split_words`, and the links are as `align_words` returns them.
 
     Returns:
-        "aligned": the share of linked target words whose largest weight is on the source word they
-        are linked to. "before" and "after": the share whose largest weight is on the word before or
-        after it. "links": the number of links.
+        "aligned": the share of linked target words whose largest weight is on their source word.
+        "before": the share whose largest weight is on the word before that source word.
+        "after": the share whose largest weight is on the word after it.
+        "links": the number of links.
     """
     right: dict[str, list[np.ndarray]] = {"aligned": [], "before": [], "after": []}
     for source, target, links in aligned:

@@ -21,8 +21,10 @@ PROPERTIES: dict[str, Callable[[np.ndarray, str], float]] = {
 }
 """The properties of an attention map, each averaged over its rows.
 
-"largest" is the largest weight in a row; "entropy" is the entropy as a share of its maximum; "rest"
-is the weight on eos, or on bos in the decoder; and "distance" is the mean distance in tokens.
+"largest": the largest weight in a row.
+"entropy": the entropy of a row, as a share of its maximum.
+"rest": the weight on eos, or on bos in the decoder.
+"distance": the mean distance in tokens.
 """
 
 

@@ -3,8 +3,9 @@
     python -m transformer_lab.studies.production_translators.muting
 
 For each of the three translators, the study measures the properties of every head's maps, mutes
-every head alone, mutes more and more heads together in several orders, and replaces heads' outputs
-with a fixed direction of the same length or with their mean.
+every head alone, and mutes more and more heads together in several orders. It also replaces outputs
+of heads, either with the head's mean output or with a vector of the same length in a fixed
+direction.
 """
 
 from collections.abc import Collection, Sequence
@@ -40,7 +41,7 @@ LOOKED_AT = 200
 STEPS = (1, 2, 4, 6, 8, 12, 16, 20, 24, 32, 40, 48, 56, 64)
 """The numbers of heads that are muted together, taken from the start of an order."""
 REPLACED = 4
-"""How many of the most harmful heads, and how many of the least harmful, are replaced."""
+"""The number of heads to replace at each end of the list sorted by damage."""
 ALL, EVEN, ODD = slice(None), slice(0, None, 2), slice(1, None, 2)
 """Slices of the sentences: an order is chosen on the even ones and measured on the odd ones."""
 DEPTHS = {"production": (6, 0, 2), "debian": (3, 3, 3), "toy": (2, 2, 2)}
@@ -77,10 +78,13 @@ def run(setting: Setting) -> dict[str, Any]:
     """Do one part of the study with one model.
 
     Returns:
-        "heads" or "steps", depending on the setting. With "maps", "heads" is the result of
-        `measure_maps`. With "kind", it is the result of `score_one_head` for each head of a layer.
-        With "instead", it is the same for the most and the least harmful heads, replaced with a
-        direction or with their mean. With "order", "steps" is the result of `score_in_order`.
+        "heads" or "steps", depending on the key in the setting:
+
+        With "maps": "heads", the result of `measure_maps`.
+        With "kind": "heads", the result of `score_one_head` for each head of a layer.
+        With "instead": "heads", the same for the heads whose muting does the most and the least
+            damage, with their outputs replaced by a direction or by the mean.
+        With "order": "steps", the result of `score_in_order`.
     """
     name = setting["model"]
     if "maps" in setting:
@@ -159,7 +163,7 @@ def translate_unmuted(name: str) -> list[str]:
 
 
 def sentence_chrfs(texts: Sequence[str], others: Sequence[str]) -> Float[np.ndarray, " sentence"]:
-    """Return the chrF (0 to 100) of each text against its counterpart in `others`."""
+    """Return the chrF (0 to 100) of each translation against its counterpart in `others`."""
     return np.array([sentence_chrf(text, other) for text, other in zip(texts, others, strict=True)])
 
 
@@ -167,9 +171,11 @@ def score_one_head(name: str, head: Head, instead: Instead = None) -> dict[str, 
     """Return the chrF against the unmuted translation when one head is replaced.
 
     Returns:
-        "head": [kind, layer, head]. "chrf" and "interval": the mean and its 95% interval. "even"
-        and "odd": the means of the two halves. "changed": the share of sentences whose translation
-        changes.
+        "head": the head as [kind, layer, head].
+        "chrf": the mean chrF.
+        "interval": its 95% interval.
+        "even" and "odd": the mean chrF of the even and of the odd sentences.
+        "changed": the share of sentences whose translation changes.
     """
     texts = translate_with_replaced(name, [head], instead)
     scores = sentence_chrfs(texts, translate_unmuted(name))
@@ -191,8 +197,11 @@ def score_in_order(name: str, order: Sequence[Head]) -> list[dict[str, Any]]:
     because the orders were chosen on the even ones.
 
     Returns:
-        For each k: "muted", which is k; "chrf", the mean chrF against the unmuted translation; and
-        "interval", its 95% interval.
+        For each k:
+
+        "muted": k, the number of muted heads.
+        "chrf": the mean chrF against the unmuted translation.
+        "interval": its 95% interval.
     """
     found = []
     for k in [k for k in STEPS if k < len(order)] + [len(order)]:
@@ -224,7 +233,7 @@ def load_heads(name: str, part: str) -> dict[Head, dict[str, Any]]:
 
 
 def sort_by_damage(name: str) -> list[Head]:
-    """Return a model's heads sorted by the damage done by muting each alone, most harmful first.
+    """Return a model's heads sorted by the damage done by muting each alone, largest damage first.
 
     The damage is measured on the even sentences.
     """
@@ -235,10 +244,11 @@ def sort_by_damage(name: str) -> list[Head]:
 def order_heads(name: str, order: str, seed: int) -> list[Head]:
     """Return a model's heads in the order in which they are muted.
 
-    "damage": the head whose muting alone does the least harm goes first. "rest": the head that puts
-    the most weight on eos (on bos in the decoder) goes first, judged by its maps alone. "random":
-    the order is random and depends on the seed. "encoder": the same, but the encoder's heads come
-    before all others.
+    "damage": the head whose muting alone does the least harm goes first.
+    "rest": the head that puts the most weight on eos (on bos in the decoder) goes first, judged by
+        its maps alone.
+    "random": the order is random and depends on the seed.
+    "encoder": the order is random too, but the encoder's heads come before all others.
     """
     if order == "damage":
         return sort_by_damage(name)[::-1]

@@ -107,7 +107,7 @@ def merge_pieces(
 
     Returns:
         The weights between words, with eos in the last row and column. A word that begins inside a
-        subword of the previous word, such as a full stop, has zeros.
+        subword of the previous word, such as a full stop, gets zeros.
     """
     rows, columns = (
         (places == np.array([*range(words), -1])[:, None]).astype(float)

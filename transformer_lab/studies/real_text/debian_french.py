@@ -30,10 +30,14 @@ def summarize_run(
     """Return the statistics and test scores of a finished run, with a few translations.
 
     Returns:
-        "train_pairs", "sentences", "steps" and "target_tokens": the numbers of training pairs, test
-        sentences, training steps and target tokens. "minutes": the training time. "history": the
-        metrics of each validation. "exact_match", "bleu", "bleu_signature" and "chrf": test scores
-        with a beam of 4. "translations": a few sources with their translations and references.
+        "train_pairs": the number of training pairs.
+        "sentences": the number of test sentences.
+        "steps": the number of training steps.
+        "target_tokens": the number of target tokens trained on.
+        "minutes": the training time.
+        "history": the metrics of each validation.
+        "exact_match", "bleu", "bleu_signature" and "chrf": the test scores with a beam of 4.
+        "translations": a few sources with their translations and references.
     """
     result = evaluate(translator, splits.test, beam_size=4)
     samples = splits.test[:: len(splits.test) // SHOWN][:SHOWN]

@@ -123,10 +123,11 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one translator and score it on `NUM_TEST_SENTENCES` test sentences.
 
     Returns:
-        "parameters": the parameter count. "losses": the mean label-smoothed training loss over each
-        tenth of the steps, in nats. "next_words": the next-word accuracy under teacher forcing.
-        "exact_match": the share of sentences that greedy decoding translates exactly. "by_length":
-        the exact match for short, medium and long sentences.
+        "parameters": the parameter count.
+        "losses": the mean label-smoothed training loss over each tenth of the steps, in nats.
+        "next_words": the next-word accuracy under teacher forcing.
+        "exact_match": the share of sentences that greedy decoding translates exactly.
+        "by_length": the exact match for short, medium and long sentences.
     """
     seed = setting["seed"]
     splits = world(train=setting["pairs"], seed=seed)

@@ -4,11 +4,11 @@
 
 An attention layer has to find one key among ten. Its scores are divided by √d_k or not. Both
 matrices start either at their usual size, 1/√d_k, or smaller or larger by a factor of the fourth
-root of d_k. The small start without the root makes the first scores as small as the root does; the
-large start with the root makes them as large as they are without it.
+root of d_k. Without the root, the small start makes the first scores as small as the root would.
+With the root, the large start makes them as large as they would be without it.
 
-In these runs only W_Q and W_K learn, so a smaller learning rate costs nothing else. In some further
-runs, a matrix W_V learns with them, at the same rate.
+In these runs only W_Q and W_K learn, so lowering the learning rate slows down no other parameters.
+In some further runs, a matrix W_V learns with them, at the same rate.
 """
 
 from typing import Any
@@ -56,13 +56,14 @@ GRID: list[Setting] = (
 def run(setting: Setting) -> dict[str, Any]:
     """Train an attention layer with each seed, or compare two ways that should agree.
 
-    `{"same": rate}` compares plain gradient descent on scores divided by √d_k, at this rate, with
-    plain gradient descent on undivided scores, starting from smaller matrices and at rate / √d_k.
-    Both compute the same scores at every step, so any difference is rounding.
+    `{"same": rate}` compares two runs of plain gradient descent. One divides the scores by √d_k and
+    uses this rate. The other does not divide the scores, but starts from smaller matrices and uses
+    rate / √d_k. Both compute the same scores at every step, so any difference is rounding.
 
     Returns:
-        "last": for each seed, the mean loss of the last `LAST` steps. With "same", only "apart":
-        the largest difference between the losses of the two ways.
+        "last": for each seed, the mean loss of the last `LAST` steps.
+        "apart": with "same", the only entry: the largest difference between the losses of the two
+            ways.
     """
     if "same" in setting:
         rate = setting["same"]

@@ -102,9 +102,12 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one translator and return its scores.
 
     Returns:
-        "parameters": the parameter count. "epochs": the number of epochs. "test_loss" and
-        "train_loss": the cross-entropy of the next word in nats, without smoothing. "next_word":
-        the next-word accuracy on the test set. The entries of `score_translations` are added.
+        "parameters": the parameter count.
+        "epochs": the number of epochs.
+        "test_loss" and "train_loss": the next-word cross-entropy in nats, without smoothing.
+        "next_word": the next-word accuracy on the test set.
+
+        The dict also has the entries of `score_translations`.
     """
     splits = draw_splits(setting)
     return train_and_score(build(setting, splits), splits, setting)
@@ -202,8 +205,9 @@ def score_translations(translator: Translator, pairs: Sequence[WorldPair]) -> di
     """Score greedy translations.
 
     Returns:
-        "exact_match": the share of sentences translated exactly, and "unseen": the same for
-        sentences with held-out combinations. "bleu": BLEU from 0 to 100.
+        "exact_match": the share of sentences translated exactly.
+        "unseen": the same for sentences with held-out combinations.
+        "bleu": BLEU from 0 to 100.
     """
     written = translator.translate([pair.source for pair in pairs], beam_size=1)
     texts, references = [one.translation for one in written], [pair.target for pair in pairs]

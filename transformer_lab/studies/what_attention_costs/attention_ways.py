@@ -59,7 +59,7 @@ def count_matrix_bytes(n: int, numbers: int = HEADS, each: int = 4) -> int:
 
 
 def fits_in_memory(n: int, device: torch.device | str = "cpu", copies: int = 3) -> bool:
-    """Return whether `copies` of all heads' n × n matrices fit into 80% of the available memory."""
+    """Return whether `copies` sets of all heads' n × n matrices fit into 80% of the free memory."""
     return copies * count_matrix_bytes(n) < 0.8 * available_bytes(device)
 
 
@@ -101,7 +101,7 @@ def measure_peak(kind: str, n: int, device: str = "cpu") -> int | None:
     """Return the peak memory that an attention call adds, in bytes, or None if it would not fit.
 
     `kind` is one of `MEMORY_KINDS`; those with "training" run forward and backward. On a CPU, the
-    measurement runs in a process of its own.
+    measurement runs in a fresh process.
     """
     has_matrix = kind in ("explicit", "explicit, training", "chunked, training")
     if has_matrix and not fits_in_memory(n, device, copies=4):
@@ -132,7 +132,7 @@ def measure_peak_here(kind: str, n: int, device: str = "cpu") -> int:
 
 ERROR_LENGTH = 256
 SHARPNESS = {"soft": 1.0, "sharp": 2.0}
-"""The standard deviation of the entries of queries and keys; that of the scores is its square."""
+"""The standard deviation of the entries of queries and keys; its square is that of the scores."""
 
 
 def measure_errors(seed: int) -> dict[str, dict[str, float]]:

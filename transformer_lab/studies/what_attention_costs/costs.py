@@ -46,10 +46,13 @@ def run(setting: Setting) -> dict[str, Any]:
     """Measure one round of one part of the study, named by `setting["part"]`.
 
     Returns:
-        For "exact": "reach" and "errors", from `measure_all_reaches` and `measure_errors`. For
-        "memory": the peak bytes for each of `MEMORY_KINDS` at each of `MEMORY_LENGTHS`. For
-        "lengths": the result of `time_by_length`. For "layers": the results of `time_layers` for
-        "forward" and "training", once by "length" and once by "batch" size.
+        The result depends on the part:
+
+        For "exact": "reach" and "errors", from `measure_all_reaches` and `measure_errors`.
+        For "memory": the peak bytes for each of `MEMORY_KINDS` at each of `MEMORY_LENGTHS`.
+        For "lengths": the result of `time_by_length`.
+        For "layers": for "forward" and "training", the results of `time_layers` by "length" and by
+            "batch" size.
     """
     if setting["part"] == "exact":
         return {

@@ -1,4 +1,4 @@
-"""Lesson 15's measurement on a GPU: attention against recurrence, in one layer and in whole translators.
+"""Lesson 15's GPU measurement: attention against recurrence, in one layer and in translators.
 
     python -m transformer_lab.studies.what_attention_costs.gpu
 
@@ -84,8 +84,8 @@ def measure_layer(setting: Setting) -> dict[str, Any]:
     """Time a training step of each kind of layer over `LAYER_TOKENS` tokens.
 
     Returns:
-        "milliseconds": the time of the fastest of several calls, by kind of layer. "times_as_long":
-        the LSTM's time divided by attention's.
+        "milliseconds": the time of the fastest of several calls, by kind of layer.
+        "times_as_long": the LSTM's time divided by attention's.
     """
     length = setting["length"]
     times = time_layers([length], [LAYER_TOKENS // length], "training", setting["device"])
@@ -166,9 +166,12 @@ def measure_translators(setting: Setting, examples: list[Example]) -> dict[str, 
     The three take turns, for `ROUNDS` rounds after a warm-up round that does not count.
 
     Returns:
-        For each of `KINDS`: "parameters" in millions; "rate" and "fastest", the speed in the median
-        and in the fastest round, in thousands of tokens per second without padding; and
-        "times_as_long", its time divided by the Transformer's, as the median over the rounds.
+        For each of `KINDS`:
+
+        "parameters": the parameter count in millions.
+        "rate": the speed in the median round, in thousands of tokens per second without padding.
+        "fastest": the speed in the fastest round.
+        "times_as_long": the time divided by the Transformer's, as the median over the rounds.
     """
     groups = buckets(examples, setting["tokens"], seed=0)[:NUM_BATCHES]
     batches = [collate(group) for group in groups]

@@ -55,8 +55,9 @@ def run(setting: Setting) -> dict[str, Any]:
 
     Returns:
         "looks": the results of `score_model` at step 0 and then after every `every` steps.
-        "relations" and "subspaces": the results of `score_relations` and `head_overlaps` for the
-        finished model. "untrained relations" and "untrained subspaces": the same at step 0.
+        "relations": the result of `score_relations` for the finished model.
+        "subspaces": the result of `head_overlaps` for the finished model.
+        "untrained relations" and "untrained subspaces": the same at step 0.
     """
     preset, splits = PRESETS["tiny"], find_corpus("world").splits()
     translator = build_translator(splits, "world", preset, setting["seed"])
@@ -88,11 +89,12 @@ def score_model(
     """Score a model at one step of training, and measure how much it needs each head.
 
     Returns:
-        "exact": the exact match on the validation sentences. "plain": the exact match on those
-        without a pronoun that refers to a noun. "pronouns": the pronoun accuracy on `pairs`, which
-        have unseen combinations. "without": the pronoun accuracy with each head muted. "pointed":
-        the result of `pronouns_changed_by_pointing` for the row "it" and for the row "decider".
-        "prefers": the means of `referent_differences`, [layer][head].
+        "exact": the exact match on the validation sentences.
+        "plain": the exact match on those without a pronoun that refers to a noun.
+        "pronouns": the pronoun accuracy on `pairs`, which have unseen combinations.
+        "without": the pronoun accuracy with each head muted.
+        "pointed": the result of `pronouns_changed_by_pointing` for the rows "it" and "decider".
+        "prefers": the means of `referent_differences`, by row, then [layer][head].
     """
     exact, _ = judge_pairs(translator, validation)
     plain = [right for right, p in zip(exact, validation, strict=True) if p.coreference is None]
@@ -117,8 +119,9 @@ def score_heads(translator: Translator, unseen: Sequence[WorldPair]) -> dict[str
     """Measure how well the encoder's heads follow grammatical relations, and how much they overlap.
 
     Returns:
-        "relations": the result of `score_relations`, for sentences with one clause and for relative
-        clauses. "subspaces": the result of `head_overlaps`.
+        "relations": the result of `score_relations` for sentences with one clause and with relative
+            clauses.
+        "subspaces": the result of `head_overlaps`.
     """
     one_clause = [mark_sentence(p, find_relations(p)) for p in unseen if p.construction in CLAUSES]
     over = [

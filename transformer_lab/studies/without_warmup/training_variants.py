@@ -2,7 +2,7 @@
 
     python -m transformer_lab.studies.without_warmup.training_variants
 
-It takes about 40 minutes on one core. A run that is already stored is not repeated.
+The study takes about 40 minutes on one core. A run that is already stored is not repeated.
 """
 
 from dataclasses import asdict, dataclass
@@ -58,19 +58,22 @@ VARIANTS = [
 ]
 SEEDS = (0, 1)
 MORE_SEEDS = {"the first recipe": (2, 3), "no warm-up": (2, 3)}
-"""Additional seeds for two variants that differ no more than two seeds of one variant do."""
+"""More seeds for two variants that differ no more from each other than runs of one variant do."""
 
 
 def run(variant: Variant, seed: int) -> dict[str, Any]:
     """Train one translator on the bilingual world, and return its losses and scores.
 
     Returns:
-        "variant": the variant's fields. "seed": the seed. "losses" and "largest_gradient_norms":
-        the mean label-smoothed loss in nats and the largest gradient norm of each group of `EVERY`
-        steps. The last entry of the trainer's history is added: the validation loss, and the share
-        of 300 validation sentences translated exactly (greedy). If the loss became NaN or infinite,
-        this entry is replaced with "stopped", the number of steps completed when the trainer
-        noticed.
+        "variant": the variant's fields.
+        "seed": the seed.
+        "losses": the mean label-smoothed loss of each group of `EVERY` steps, in nats.
+        "largest_gradient_norms": the largest gradient norm of each group.
+        "stopped": the number of steps completed when the trainer noticed that the loss was NaN or
+            infinite.
+
+        Unless the run stopped, the last entry of the trainer's history is added: the validation
+        loss, and the share of 300 validation sentences translated exactly (greedy).
     """
     splits = find_corpus("world").splits(seed)
     layers = {"num_encoder_layers": variant.layers, "num_decoder_layers": variant.layers}

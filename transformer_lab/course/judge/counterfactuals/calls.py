@@ -51,25 +51,25 @@ def list_call_variants(node: ast.Call, known: dict[str, str]) -> Iterator[Varian
         yield from _list_choice_variants(node, name)
     else:
         for other in EXCHANGED.get(name, ()):
-            yield f"{NOUNS[other]} is taken instead of {noun}", _copy_call(node, other)
+            yield f"{NOUNS[other]} is used instead of {noun}", _copy_call(node, other)
     owner = _find_object(node)
     inside = owner or (node.args[0] if node.args else None)
     if name in STEPS and inside is not None:
         yield f"one step is missing: {noun or f'`{name}`'}", inside
     if name == "abs" and inside is not None:
         yield (
-            "a square is taken instead of the absolute value",
+            "a square is used instead of the absolute value",
             ast.BinOp(inside, ast.Pow(), ast.Constant(2)),
         )
     if name == "sqrt" and isinstance(inside, ast.BinOp):
         left, right = (ast.Call(node.func, [x], []) for x in (inside.left, inside.right))
-        said = "the square root of each part is taken, not that of the whole"
+        said = "the square root is taken of each part, not of the whole expression"
         yield said, ast.BinOp(left, inside.op, right)
-        said = "only a part is under the square root, not the whole"
+        said = "only a part is under the square root, not the whole expression"
         yield said, ast.BinOp(left, inside.op, inside.right)
         yield said, ast.BinOp(inside.left, inside.op, right)
     if name == "sum" and inside is not None:
-        yield "the number of entries is taken instead of their sum", make_call("len", inside)
+        yield "the number of entries is used instead of their sum", make_call("len", inside)
     if name == "len":
         yield from _list_length_variants(node, known)
     if name in ("var", "std"):
@@ -112,7 +112,7 @@ def _list_early_steps(node: ast.Call, inside: ast.Call) -> Iterator[Variant]:
     if _find_object(inside) or first not in STEPS or first not in NOUNS or last not in NOUNS:
         return
     method = ast.Attribute(inside.args[0], last, ast.Load())
-    said = f"two steps are in the wrong order: {NOUNS[first]} comes first, then {NOUNS[last]}"
+    said = f"two steps are in the wrong order: {NOUNS[first]} should come before {NOUNS[last]}"
     step = ast.Call(method, node.args, node.keywords)
     yield said, ast.Call(inside.func, [step], [])
 
@@ -123,19 +123,19 @@ def _list_choice_variants(node: ast.Call, name: str) -> Iterator[Variant]:
     other = "the smaller" if name == "max" else "the larger"
     a, b = node.args
     yield (
-        f"{other} of two is taken instead of {asked}",
+        f"{other} of two numbers is used instead of {asked}",
         _copy_call(node, "min" if name == "max" else "max"),
     )
     if all(not isinstance(x, ast.Constant) for x in (a, b)):
-        yield f"the two are added, but {asked} of them is needed", ast.BinOp(a, ast.Add(), b)
-        yield f"the two are multiplied, but {asked} of them is needed", ast.BinOp(a, ast.Mult(), b)
+        yield f"two numbers are added, but {asked} one is needed", ast.BinOp(a, ast.Add(), b)
+        yield f"two numbers are multiplied, but {asked} one is needed", ast.BinOp(a, ast.Mult(), b)
         for one in (a, b):
-            yield f"the same one of the two is always used, but {asked} of them is needed", one
+            yield f"the same one of two numbers is always used, but {asked} one is needed", one
         return
     number, rest = (read_number(a), b) if isinstance(a, ast.Constant) else (read_number(b), a)
     limit = "smallest" if name == "max" else "largest"
-    yield f"the bound is missing: {number} is the {limit} value allowed", rest
-    yield "the absolute value is taken instead of a bound", make_call("abs", rest)
+    yield f"a bound is missing: {number} is the {limit} value allowed", rest
+    yield "the absolute value is used instead of a bound", make_call("abs", rest)
 
 
 def _list_length_variants(node: ast.Call, known: dict[str, str]) -> Iterator[Variant]:
@@ -147,12 +147,10 @@ def _list_length_variants(node: ast.Call, known: dict[str, str]) -> Iterator[Var
         return
     for other in known:
         if other != value.id:
-            said = f"the length of `{known[other]}` is taken instead of that of `{known[value.id]}`"
+            said = f"the length of `{known[other]}` is used instead of that of `{known[value.id]}`"
             yield said, make_call("len", ast.Name(other, ast.Load()))
     shape = ast.Attribute(value, "shape", ast.Load())
-    said = (
-        f"the number of columns of `{known[value.id]}` is taken instead of the number of its rows"
-    )
+    said = f"the number of columns of `{known[value.id]}` is used instead of its number of rows"
     yield said, ast.Subscript(shape, ast.Constant(1), ast.Load())
 
 
@@ -176,7 +174,7 @@ def _list_spread_variants(node: ast.Call, name: str) -> Iterator[Variant]:
 
 def _list_quantile_variants(node: ast.Call, name: str) -> Iterator[Variant]:
     many = 1 if name == "quantile" else 100
-    said = "np.quantile counts from 0 to 1, and np.percentile from 0 to 100"
+    said = "the level has the wrong scale: np.quantile takes 0 to 1, np.percentile 0 to 100"
     yield said, _copy_call(node, "percentile" if many == 1 else "quantile")
     for method in ("nearest", "lower", "higher", "weibull", "hazen", "inverted_cdf"):
         keywords = [*node.keywords, ast.keyword("method", ast.Constant(method))]
@@ -193,7 +191,7 @@ def _list_quantile_variants(node: ast.Call, name: str) -> Iterator[Variant]:
     others += [[many - q for q in asked]] if len(asked) == 1 else []
     others += [[q / 100 for q in asked], [q * 100 for q in asked]]
     for other in others:
-        said = f"the wrong level is taken: {_join(other)} instead of {_join(asked)}"
+        said = f"the wrong level is used: {_join(other)} instead of {_join(asked)}"
         constants: list[ast.expr] = [ast.Constant(round(q, 9)) for q in other]
         new = constants[0] if len(other) == 1 else ast.Tuple(constants, ast.Load())
         args = [*node.args[:place], new, *node.args[place + 1 :]]

@@ -33,7 +33,7 @@ def list_operator_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[V
         for term, rest in ((right, left), (left, right)):
             is_first = isinstance(op, ast.Sub) and term is left
             kept = ast.UnaryOp(ast.USub(), rest) if is_first else rest
-            yield f"a part of the sum is missing{_name_term(term, known)}", kept
+            yield f"a term is missing{_name_term(term, known)}", kept
     else:
         name = describe(right, known)
         what = f"by {name}" if name else "by one factor"
@@ -45,31 +45,34 @@ def list_operator_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[V
         for factor in (left, right):
             name = describe(factor, known)
             if name and read_number(factor) is None and "**" not in name:
-                said = f"it is multiplied by {name} once too often"
+                said = f"there is one multiplication by {name} too many"
                 yield said, ast.BinOp(node, ast.Mult(), factor)
         if isinstance(right, ast.BinOp) and isinstance(right.op, ast.Pow):
-            said = "it multiplies instead of raising to a power: an asterisk is missing"
+            said = "you multiply instead of raising to a power. Write ** instead of *"
             yield said, ast.BinOp(ast.BinOp(left, op, right.left), ast.Mult(), right.right)
     if isinstance(op, ast.FloorDiv):
-        yield "it should be rounded down, and is not", ast.BinOp(left, ast.Div(), right)
+        yield "a quotient is not rounded down, but should be", ast.BinOp(left, ast.Div(), right)
     if isinstance(op, ast.Div):
-        yield "it is rounded down, and should not be", ast.BinOp(left, ast.FloorDiv(), right)
+        said = "a quotient is rounded down, but should not be"
+        yield said, ast.BinOp(left, ast.FloorDiv(), right)
     for kind, words in OPERATIONS.items():
         # Multiplying by 2 instead of dividing by 2 gives a factor of 4, which may have other
         # causes.
         is_factor = read_number(right) is not None and kind in (ast.Mult, ast.Div)
         if not isinstance(op, kind) and kind is not ast.FloorDiv and not is_factor:
-            said = f"two things are {words} where they should be {asked}"
+            named = [name for x in (left, right) if (name := describe(x, known))]
+            pair = " and ".join(named) if len(named) == 2 else "two numbers"
+            said = f"{pair} are {words}, but should be {asked}"
             yield said, ast.BinOp(left, kind(), right)
     if isinstance(op, ast.Sub | ast.Div | ast.FloorDiv):
         said = "a difference or a quotient is the wrong way round"
         yield said, ast.BinOp(right, op, left)
     if isinstance(op, ast.FloorDiv):
         up = ast.BinOp(ast.UnaryOp(ast.USub(), left), op, right)
-        yield "it is rounded up instead of down", ast.UnaryOp(ast.USub(), up)
-        said = "it is rounded to the nearest whole number instead of down"
+        yield "a quotient is rounded up instead of down", ast.UnaryOp(ast.USub(), up)
+        said = "a quotient is rounded to the nearest integer instead of down"
         yield said, make_call("round", ast.BinOp(left, ast.Div(), right))
-        said = "the remainder of the division is taken instead of the quotient"
+        said = "the remainder of a division is used instead of the quotient"
         yield said, ast.BinOp(left, ast.Mod(), right)
 
 
@@ -84,7 +87,7 @@ def _name_term(node: ast.AST, known: dict[str, str]) -> str:
 
 def list_power_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[Variant]:
     """Yield variants of a power, each with one plausible mistake."""
-    base = describe(node.left, known) or "something"
+    base = describe(node.left, known) or "a number"
     power = node.right
     asked = read_number(power)
     if asked is not None:
@@ -100,15 +103,15 @@ def list_power_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[Vari
     else:
         yield f"{base} is not raised to a power: that step is missing", node.left
         negative = ast.UnaryOp(ast.USub(), power)
-        yield "the power has the wrong sign", ast.BinOp(node.left, ast.Pow(), negative)
-        said = "it multiplies instead of raising to a power: an asterisk is missing"
+        yield "an exponent has the wrong sign", ast.BinOp(node.left, ast.Pow(), negative)
+        said = "you multiply instead of raising to a power. Write ** instead of *"
         yield said, ast.BinOp(node.left, ast.Mult(), power)
-        said = "the base and the power are swapped"
+        said = "the base and the exponent are swapped"
         yield said, ast.BinOp(power, ast.Pow(), node.left)
     if isinstance(node.left, ast.BinOp) and not isinstance(node.left.op, ast.Pow):
         inner = node.left
         last = ast.BinOp(inner.right, ast.Pow(), power)
-        said = "only a part is raised to the power: a bracket is missing"
+        said = "only part of an expression is raised to a power: brackets are missing"
         yield said, ast.BinOp(inner.left, inner.op, last)
         first = ast.BinOp(inner.left, ast.Pow(), power)
         yield said, ast.BinOp(first, inner.op, inner.right)
@@ -120,7 +123,7 @@ def _list_unbracketed(node: ast.BinOp, put: Callable[[ast.expr], ast.expr]) -> I
 
     `put` inserts a variant into the expression around it.
     """
-    said = "a bracket is missing: multiplication and division come before plus and minus"
+    said = "brackets are missing: multiplication and division come before plus and minus"
     match node:
         case ast.BinOp(
             left=ast.BinOp(left=a, op=ast.Add() | ast.Sub() as plus, right=b),
@@ -144,9 +147,9 @@ def list_comparison_variants(node: ast.Compare) -> Iterator[Variant]:
     turned = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
     opposite = {ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In}
     for table, said in (
-        (ties, "equal numbers are on the wrong side of a comparison"),
+        (ties, "a comparison is wrong for equal numbers, as with < instead of <="),
         (turned, "a comparison is the wrong way round"),
-        (opposite, "a comparison is the wrong way round"),
+        (opposite, "a comparison is inverted, as with == instead of !="),
     ):
         if type(op) in table:
             yield said, ast.Compare(node.left, [table[type(op)]()], node.comparators)
@@ -165,20 +168,18 @@ def list_index_variants(node: ast.Subscript) -> Iterator[Variant]:
             for other in (0, 1, -1, -2):
                 if other == asked:
                     continue
-                said = "the length of the wrong axis is taken"
+                said = "the length of the wrong axis is used"
                 if not is_shape:
                     names = {
-                        0: "the first",
-                        1: "the second",
-                        -1: "the last",
-                        -2: "the last but one",
+                        0: "the first entry",
+                        1: "the second entry",
+                        -1: "the last entry",
+                        -2: "the second-to-last entry",
                     }
-                    said = (
-                        f"{names[other]} is taken instead of {names.get(asked, f'number {asked}')}"
-                    )
+                    said = f"{names[other]} is used instead of {names.get(asked, f'entry {asked}')}"
                 yield said, ast.Subscript(value, ast.Constant(other), ast.Load())
         case ast.Slice(lower=low, upper=high):
-            said = "nothing is left out, but only a part is needed"
+            said = "all entries are used, but only some are needed"
             yield said, ast.Subscript(value, ast.Slice(), ast.Load())
             if low is not None and high is None and read_number(low) is not None:
                 end = ast.UnaryOp(ast.USub(), low)
@@ -188,7 +189,7 @@ def list_index_variants(node: ast.Subscript) -> Iterator[Variant]:
                 said = "the first entries are left out instead of the last ones"
                 yield said, ast.Subscript(value, ast.Slice(high.operand), ast.Load())
         case ast.Compare():
-            yield "nothing is left out, but only a part is needed", value
+            yield "all entries are used, but only some are needed", value
 
 
 def list_constant_variants(asked: float) -> Iterator[Variant]:
@@ -197,16 +198,16 @@ def list_constant_variants(asked: float) -> Iterator[Variant]:
     for other in (asked + 1, asked - 1, 2 * asked, asked / 2, -asked, 0, 1, root, 1.96):
         if other != asked:
             new = int(other) if other == int(other) else other
-            yield f"this would be right with {new:.6g} in place of {asked}", ast.Constant(new)
+            yield f"{new:.6g} seems to be used where {asked} is needed", ast.Constant(new)
 
 
 def list_argument_variants(node: ast.Name, known: dict[str, str]) -> Iterator[Variant]:
-    """Yield wrong replacements for an argument: another one, its square or its absolute value."""
+    """Yield wrong substitutes for an argument: another argument, its square or absolute value."""
     name = known[node.id]
     for other in known:
         if other != node.id:
-            said = f"in one place `{known[other]}` is used instead of `{name}`"
+            said = f"in one place, `{known[other]}` is used instead of `{name}`"
             yield said, ast.Name(other, ast.Load())
     squared = ast.BinOp(node, ast.Pow(), ast.Constant(2))
-    yield f"in one place `{name}` is squared, and should not be", squared
-    yield f"in one place `{name}` is used without its sign", make_call("abs", node)
+    yield f"in one place, `{name}` is squared, but should not be", squared
+    yield f"in one place, `{name}` is used without its sign", make_call("abs", node)

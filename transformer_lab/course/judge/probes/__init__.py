@@ -1,8 +1,8 @@
 """Probes: functions that find out how a returned array differs from the expected one.
 
 `diagnosis` and `number_faults` run them. A probe receives the two arrays, `got` and `want`, and
-knows nothing about the exercise. It returns a hint about the difference, such as "right, but axes 0
-and 1 are swapped", or None.
+knows nothing about the exercise. It returns a sentence about the difference, without a full stop,
+such as "The numbers are right, but axes 0 and 1 are swapped", or None.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +25,9 @@ from transformer_lab.course.judge.probes.places import (
 )
 from transformer_lab.course.judge.probes.shapes import (
     find_extra_axis,
+    find_left_out_entries,
     find_lost_axis,
+    find_missing_entries,
     find_reshape,
     find_transposed_axes,
     find_wrong_length,
@@ -43,6 +45,8 @@ SHAPE_PROBES: Sequence[Probe] = (
     find_transposed_axes,
     find_lost_axis,
     find_extra_axis,
+    find_missing_entries,
+    find_left_out_entries,
     find_wrong_length,
 )
 NUMBER_PROBES: Sequence[Probe] = (
@@ -66,6 +70,15 @@ PLACE_PROBES: Sequence[Probe] = (
     find_word_differences,
     find_one_sided_errors,
 )
+PROBES_WITHOUT_CAUSE: Sequence[Probe] = (
+    find_wrong_length,
+    find_left_out_entries,
+    find_wrong_booleans,
+    find_wrong_part,
+    find_word_differences,
+    find_one_sided_errors,
+)
+"""Probes that say where or by how much the result is wrong, but not why."""
 
 
 def run_probes(probes: Sequence[Probe], got: np.ndarray, want: np.ndarray) -> str | None:

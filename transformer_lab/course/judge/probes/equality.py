@@ -25,3 +25,14 @@ def has_different_values(x: np.ndarray) -> bool:
 def format_axis(axis: int, ndim: int) -> str:
     """Return an axis as text: "axis 1", followed by "(the last)" if it is the last of several."""
     return f"axis {axis}" + (" (the last)" if axis == ndim - 1 and ndim > 1 else "")
+
+
+def name_entries(axis: int, ndim: int) -> str:
+    """Return the beginning of a sentence about the entries along an axis."""
+    return "The entries" if ndim == 1 else f"The entries along {format_axis(axis, ndim)}"
+
+
+def name_line(axis: int, ndim: int) -> str:
+    """Return what one line of numbers along an axis is called: a row, a column or just a line."""
+    names = {ndim - 1: "row", ndim - 2: "column"}
+    return names.get(axis, f"line along {format_axis(axis, ndim)}")

@@ -11,26 +11,27 @@ from transformer_lab.course.judge.formatting import format_number
 from transformer_lab.course.judge.probes.equality import TOLERANCE, is_comparable, is_same
 
 CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "the square of the right result, so a square root is missing, or something is squared once "
-    "too often": np.square,
-    "the square root of the right result": np.sqrt,
-    "1 over the right result": lambda x: 1 / x,
-    "minus 1 over the right result": lambda x: -1 / x,
-    "1 minus the right result": lambda x: 1 - x,
-    "e to the power of the right result, so a logarithm is missing": np.exp,
-    "the natural logarithm of the right result": np.log,
-    "minus the logarithm of the right result": lambda x: -np.log(x),
-    "the right result without its sign, so a minus is missing": np.abs,
-    "the right result with 0 in place of the numbers below 0": lambda x: np.maximum(x, 0),
-    "the right result, rounded": np.round,
-    "the right result, rounded down": np.floor,
-    "the right result without its decimals": np.trunc,
-    "the right result, rounded up": np.ceil,
+    "the square of the right one, so a square root is missing, or something is squared once too "
+    "often": np.square,
+    "the square root of the right one": np.sqrt,
+    "1 divided by the right one": lambda x: 1 / x,
+    "-1 divided by the right one": lambda x: -1 / x,
+    "1 minus the right one": lambda x: 1 - x,
+    "e to the power of the right one, so a logarithm is missing": np.exp,
+    "the natural logarithm of the right one": np.log,
+    "minus the logarithm of the right one": lambda x: -np.log(x),
+    "the absolute value of the right one, so a minus sign is missing": np.abs,
+    "the right one, but negative numbers are replaced by 0": lambda x: np.maximum(x, 0),
+    "the right one, but rounded": np.round,
+    "the right one, but rounded down": np.floor,
+    "the right one, but with its decimals cut off": np.trunc,
+    "the right one, but rounded up": np.ceil,
 }
+"""What the result may be instead of the right one, in words and as a function of the right one."""
 
 CAUSES = {
     "NaN": "NaN can come from 0/0, ∞ − ∞, 0 · ∞ or the logarithm of a negative number",
-    "infinite": "∞ can come from an ∞ in your code, an overflow, a division by 0 or the logarithm of 0",
+    "infinite": "∞ can come from an overflow, a division by 0, the logarithm of 0 or an ∞ in your code",
 }
 """What can make a number NaN or infinite."""
 
@@ -49,26 +50,28 @@ def find_nan_or_infinity(got: np.ndarray, want: np.ndarray) -> str | None:
             rest = "; the others are right" if good and not bad.all() else ""
             # If ∞ is expected elsewhere, an ∞ here was written on purpose.
             if name == "infinite" and test(want).any():
-                return f"{describe_count(bad)} infinite, and should not be{rest}"
+                return f"{describe_count(bad)} infinite, but should not be{rest}"
+            if bad.size == 1:
+                return CAUSES[name]
             return f"{describe_count(bad)} {name}{rest}. {CAUSES[name]}"
     if want.dtype.kind == "f":
-        for name, test in (("∞", np.isinf), ("NaN", np.isnan)):
+        for name, test in (("infinite", np.isinf), ("NaN", np.isnan)):
             lost = test(want) & ~test(got)
             if lost.any():
-                many = "one number" if lost.sum() == 1 else f"{int(lost.sum())} numbers"
+                many = "One number" if lost.sum() == 1 else f"{int(lost.sum())} numbers"
                 good = is_close(np.where(lost, 0, got), np.where(lost, 0, want), TOLERANCE)
                 rest = "; the others are right" if good and not lost.all() else ""
                 return (
-                    f"{many} should be ±{name} and {'is' if lost.sum() == 1 else 'are'} not{rest}"
+                    f"{many} should be {name}, but {'is' if lost.sum() == 1 else 'are'} not{rest}"
                 )
     return None
 
 
 def describe_count(mask: np.ndarray) -> str:
-    """Say how many entries of a mask are True, in a phrase such as "2 of 6 numbers are"."""
+    """Return the beginning of a sentence such as "2 of 6 numbers are", from a boolean mask."""
     many, size = int(mask.sum()), mask.size
     if many == size:
-        return "it is" if size == 1 else "all numbers are"
+        return "All numbers are"
     return f"{many} of {size} numbers {'is' if many == 1 else 'are'}"
 
 
@@ -78,10 +81,10 @@ def find_constant_factor(got: np.ndarray, want: np.ndarray) -> str | None:
     if ratio is None:
         return None
     if math.isclose(ratio, -1, rel_tol=TOLERANCE):
-        return "right except for the sign, everywhere"
+        return "Every number has the wrong sign, but the right absolute value"
     if ratio == 0:
-        return "all numbers are 0"
-    return f"all numbers are {format_ratio(ratio)} times as large as they should be"
+        return "All numbers are 0"
+    return f"All numbers are {format_ratio(ratio)} times what they should be"
 
 
 def format_ratio(ratio: float) -> str:
@@ -123,7 +126,7 @@ def find_constant_offset(got: np.ndarray, want: np.ndarray) -> str | None:
     if np.ptp(want[finite]) == 0 or not abs(apart.mean()) > TOLERANCE:
         return None
     mean = apart.mean()
-    return f"all numbers are too {'large' if mean > 0 else 'small'} by {format_number(abs(mean))}"
+    return f"All numbers are too {'large' if mean > 0 else 'small'} by {format_number(abs(mean))}"
 
 
 def find_elementwise_change(got: np.ndarray, want: np.ndarray) -> str | None:
@@ -135,12 +138,13 @@ def find_elementwise_change(got: np.ndarray, want: np.ndarray) -> str | None:
         return None
     for digits in range(1, 6):
         if is_same(got, want.round(digits)) and want.dtype.kind == "f":
-            return f"right to {digits} decimal place{'s' * (digits > 1)}: is it rounded?"
+            places = "1 decimal place" if digits == 1 else f"{digits} decimal places"
+            return f"The numbers are right, but rounded to {places}"
     with np.errstate(all="ignore"):
         for what, change in CHANGES.items():
             changed = change(want.astype(float))
             if np.isfinite(changed).all() and np.ptp(changed) > 0 and is_same(got, changed):
-                return f"this is {what}"
+                return f"Each number is {what}"
     return None
 
 
@@ -151,4 +155,4 @@ def find_wrong_signs(got: np.ndarray, want: np.ndarray) -> str | None:
     if not is_same(np.abs(got), np.abs(want)):
         return None
     wrong = ~close_elements(got, want, TOLERANCE)
-    return f"the absolute values are right; {int(wrong.sum())} of {wrong.size} signs are not"
+    return f"The absolute values are right, but {int(wrong.sum())} of {wrong.size} signs are wrong"

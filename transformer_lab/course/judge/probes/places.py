@@ -7,6 +7,7 @@ from transformer_lab.course.judge.probes.equality import (
     has_different_values,
     is_comparable,
     is_same,
+    name_entries,
 )
 
 
@@ -16,23 +17,24 @@ def find_shift(got: np.ndarray, want: np.ndarray) -> str | None:
         return None
     for axis in reversed(range(want.ndim)):
         n = want.shape[axis]
-        name = format_axis(axis, want.ndim) if want.ndim > 1 else "its length"
+        entries = name_entries(axis, want.ndim)
         if n < 2 or is_same(want, np.roll(want, 1, axis)):
             continue
         if is_same(got, np.flip(want, axis)):
-            return f"right, but in the opposite order along {name}"
+            return f"{entries} are in reverse order"
         for by in (1, -1, 2, -2):
             if n > abs(by) + 1 and is_same(got, np.roll(want, by, axis)):
-                way, end = (
-                    ("on", "the end is in front") if by > 0 else ("back", "the front is at the end")
-                )
-                return f"right, but moved {way} by {abs(by)} along {name}: {end}"
+                moved = "one is" if abs(by) == 1 else f"{abs(by)} are"
+                if by > 0:
+                    moved = f"the last {moved} at the front"
+                    return f"{entries} are shifted forward by {by}, so {moved}"
+                return f"{entries} are shifted back by {-by}, so the first {moved} at the end"
             front, back = np.s_[: n - abs(by)], np.s_[abs(by) :]
             mine, theirs = (back, front) if by > 0 else (front, back)
             a, b = _cut(got, mine, axis), _cut(want, theirs, axis)
             if a.shape[axis] > 1 and has_different_values(b) and is_same(a, b):
                 way = "late" if by > 0 else "early"
-                return f"right, but {abs(by)} place{'s' * (abs(by) > 1)} too {way} along {name}"
+                return f"{entries} come {abs(by)} place{'s' * (abs(by) > 1)} too {way}"
     return None
 
 
@@ -49,11 +51,9 @@ def find_reordering(got: np.ndarray, want: np.ndarray) -> str | None:
             continue
         a, b = (_sorted_rows(x, axis) for x in (got, want))
         if is_same(a, b):
-            name = format_axis(axis, want.ndim)
-            what = "the right entries" if want.ndim == 1 else f"the right entries along {name}"
-            return f"{what}, in the wrong order"
+            return f"{name_entries(axis, want.ndim)} are right, but in the wrong order"
     if has_different_values(want) and is_same(np.sort(got.ravel()), np.sort(want.ravel())):
-        return "the right numbers, in the wrong places"
+        return "The numbers are right, but in the wrong places"
     return None
 
 
@@ -74,10 +74,10 @@ def find_equal_lines(got: np.ndarray, want: np.ndarray) -> str | None:
         if varies and is_same(got, np.broadcast_to(got.take([0], axis), got.shape)):
             if is_same(got.take(0, axis), want.take(0, axis)):
                 return (
-                    f"all entries along {format_axis(axis, want.ndim)} are like the first one, "
+                    f"All entries along {format_axis(axis, want.ndim)} are equal to the first one, "
                     "which is right"
                 )
-            return f"all entries along {format_axis(axis, want.ndim)} are alike, but they should differ"
+            return f"All entries along {format_axis(axis, want.ndim)} are equal, but should differ"
     return None
 
 
@@ -89,13 +89,17 @@ def find_wrong_booleans(got: np.ndarray, want: np.ndarray) -> str | None:
         return "True and False are swapped everywhere"
     if np.array_equal(got, want):
         return None
+    if got.size == 1:
+        return None
     if got.all() or not got.any():
-        return f"{'it' if got.size == 1 else 'everything'} is {bool(got.all())}"
+        return f"All entries are {bool(got.all())}"
     more, less = int((got & ~want).sum()), int((want & ~got).sum())
     if not less:
-        return f"True is where it should be, and in {more} other place{'s' * (more > 1)} as well"
+        entries = "1 other entry" if more == 1 else f"{more} other entries"
+        return f"Every False is right, but {entries} should be False as well"
     if not more:
-        return f"no True is wrong, but {less} {'are' if less > 1 else 'is'} missing"
+        entries = "1 other entry" if less == 1 else f"{less} other entries"
+        return f"Every True is right, but {entries} should be True as well"
     return None
 
 
@@ -108,8 +112,9 @@ def find_running_sums(got: np.ndarray, want: np.ndarray) -> str | None:
         return None
     for axis in range(want.ndim):
         if want.shape[axis] > 2 and want.any():
+            name = format_axis(axis, want.ndim)
             if is_same(got, want.cumsum(axis)):
-                return f"these are running sums along {format_axis(axis, want.ndim)}"
+                return f"The numbers are running sums of the right ones along {name}"
             if is_same(got.cumsum(axis), want):
-                return f"running sums along {format_axis(axis, want.ndim)} would be right"
+                return f"The last step is missing: compute the running sums along {name}"
     return None

@@ -30,9 +30,11 @@ def find_transposed_axes(got: np.ndarray, want: np.ndarray) -> str | None:
         turned = got.transpose(order)
         if list(order) != sorted(order) and turned.shape == want.shape and is_same(turned, want):
             moved = [str(n) for n, axis in enumerate(order) if n != axis]
-            return f"right, but axes {' and '.join(moved)} are swapped"
+            axes = f"{', '.join(moved[:-1])} and {moved[-1]}"
+            how = "swapped" if len(moved) == 2 else "in the wrong order"
+            return f"The numbers are right, but axes {axes} are {how}"
     if got.shape != want.shape and sorted(got.shape) == sorted(want.shape):
-        return "the axes are transposed, and some numbers are wrong as well"
+        return "The axes are transposed, and some numbers are wrong as well"
     return None
 
 
@@ -49,19 +51,15 @@ def find_lost_axis(got: np.ndarray, want: np.ndarray) -> str | None:
         name = format_axis(axis, want.ndim)
         for n, which in ((0, "first"), (-1, "last")):
             if want.shape[axis] and is_same(got, want.take(n, axis)):
-                return f"this is only the {which} entry along {name}, but all of them are needed"
+                return f"Only the {which} entry along {name} is left, but all of them are needed"
         if is_numeric(want) and want.size:
             for what, reduce in REDUCTIONS.items():
                 if is_same(got, reduce(want, axis=axis)):
-                    return f"this is {what} along {name}, but the numbers themselves are needed"
+                    return f"Only {what} along {name} is left, but all of the numbers are needed"
     if axes:
-        place = format_axis(axes[0], want.ndim)
-        return f"{place}, of length {want.shape[axes[0]]}, is gone"
-    return (
-        "one axis is gone"
-        if got.ndim
-        else "this is one number for everything, but an array is needed"
-    )
+        place = format_axis(axes[0], want.ndim).capitalize()
+        return f"{place}, which has length {want.shape[axes[0]]}, is missing"
+    return "One axis is missing" if got.ndim else "A single number is given, but an array is needed"
 
 
 def find_extra_axis(got: np.ndarray, want: np.ndarray) -> str | None:
@@ -75,18 +73,15 @@ def find_extra_axis(got: np.ndarray, want: np.ndarray) -> str | None:
         if got.shape[:axis] + got.shape[axis + 1 :] == want.shape:
             name, length = format_axis(axis, got.ndim), got.shape[axis]
             if length == 1:
-                rest = (
-                    ", and without it everything is right"
-                    if is_same(got.take(0, axis), want)
-                    else ""
-                )
-                return f"there is one axis too many: {name}, of length 1{rest}"
+                is_rest_right = is_same(got.take(0, axis), want)
+                rest = ". Without it, everything is right" if is_rest_right else ""
+                return f"{name.capitalize()}, which has length 1, should not be there{rest}"
             if is_numeric(got) and length:
                 for what, reduce in REDUCTIONS.items():
                     if is_same(reduce(got, axis=axis), want):
-                        return f"{what} along {name} would be right: that step is missing"
-            return f"there is one axis too many: {name}, of length {length}"
-    return "there is one axis too many"
+                        return f"The last step is missing: take {what} along {name}"
+            return f"{name.capitalize()}, which has length {length}, should not be there"
+    return "There is one axis too many"
 
 
 def _is_in_order(short: list[Any], long: list[Any]) -> bool:
@@ -96,46 +91,58 @@ def _is_in_order(short: list[Any], long: list[Any]) -> bool:
 
 
 def find_wrong_length(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Return a hint if an axis is too long or too short, and None otherwise.
-
-    If possible, the hint says which entries are missing, or which should not be there.
-    """
-    if got.ndim != want.ndim or got.shape == want.shape:
+    """Say by how much one axis is too long or too short; None if that is not what is wrong."""
+    axis = _find_unequal_axis(got, want)
+    if axis is None:
         return None
-    pairs = enumerate(zip(got.shape, want.shape, strict=True))
-    axes = [axis for axis, (a, b) in pairs if a != b]
-    if len(axes) != 1:
-        return None
-    (axis,) = axes
     a, b = got.shape[axis], want.shape[axis]
-    name = format_axis(axis, want.ndim)
+    n = abs(a - b)
+    if want.ndim > 1:
+        name = format_axis(axis, want.ndim).capitalize()
+        return f"{name} has length {a}, which is too {'long' if a > b else 'short'} by {n}"
+    if a > b:
+        return f"There are {n} extra entries" if n > 1 else "There is 1 extra entry"
+    return f"{n} entries are missing" if n > 1 else "1 entry is missing"
+
+
+def _find_unequal_axis(got: np.ndarray, want: np.ndarray) -> int | None:
+    """Return the axis whose lengths differ, or None if not exactly one does."""
+    pairs = enumerate(zip(got.shape, want.shape, strict=False))
+    axes = [axis for axis, (a, b) in pairs if a != b]
+    return axes[0] if got.ndim == want.ndim and len(axes) == 1 else None
+
+
+def find_missing_entries(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Return a hint that says which entries along an axis are missing or superfluous, else None."""
+    axis = _find_unequal_axis(got, want)
+    if axis is None:
+        return None
+    a, b = got.shape[axis], want.shape[axis]
     long, short, n = (got, want, a - b) if a > b else (want, got, b - a)
-    few = f"{name} has length {a}, {n} too {'many' if a > b else 'few'}"
-    if want.ndim == 1:
-        entries = f"{n} entr{'ies' if n > 1 else 'y'}"
-        few = (
-            f"there {'are' if n > 1 else 'is'} {entries} too many"
-            if a > b
-            else f"{entries} missing"
-        )
     if not short.size:
-        return few  # nothing is left that could be right
+        return None  # nothing is left that could be right
     first = is_same(np.delete(long, np.s_[:n], axis), short)
     last = is_same(np.delete(long, np.s_[-n:], axis), short)
+    where = "" if want.ndim == 1 else f" along {format_axis(axis, want.ndim)}"
     if first or last:
-        end = "first" if first else "last"
-        there = f"the {end} {n if n > 1 else 'one'}"
+        there = f"The {'first' if first else 'last'} {f'{n} entries' if n > 1 else 'entry'}{where}"
         verb = "should not be there" if a > b else "is missing" if n == 1 else "are missing"
-        start = "" if want.ndim == 1 else f"{few}: "
-        return f"{start}{there} {verb}; the rest is right"
+        return f"{there} {verb}; the rest is right"
     for step in range(2, 5):
         if b == a * step and is_same(np.repeat(got, step, axis), want):
-            return f"each entry along {name} should occur {step} times in a row"
+            return f"Each entry{where} should occur {step} times in a row"
         if a == b * step and is_same(np.repeat(want, step, axis), got):
-            return f"each entry along {name} occurs {step} times in a row, but should occur once"
-    if want.ndim == 1 and _is_in_order(short.tolist(), long.tolist()):
-        return f"{few}; the others are right"
-    return few
+            return f"Each entry{where} occurs {step} times in a row, but should occur once"
+    return None
+
+
+def find_left_out_entries(got: np.ndarray, want: np.ndarray) -> str | None:
+    """Say how many entries of a list are missing or superfluous if the others are in order."""
+    few = find_wrong_length(got, want) if got.ndim == 1 and got.size else None
+    if few is None or not want.size:
+        return None
+    long, short = (got, want) if got.size > want.size else (want, got)
+    return f"{few}; the others are right" if _is_in_order(short.tolist(), long.tolist()) else None
 
 
 def find_reshape(got: np.ndarray, want: np.ndarray) -> str | None:
@@ -143,5 +150,5 @@ def find_reshape(got: np.ndarray, want: np.ndarray) -> str | None:
     if got.shape == want.shape or got.size != want.size or want.size < 2:
         return None
     if is_same(got.ravel(), want.ravel()):
-        return "the right numbers in the right order, in another shape"
+        return "The numbers and their order are right, but the shape is not"
     return None

@@ -8,6 +8,7 @@ from transformer_lab.course.judge.probes.equality import (
     format_axis,
     is_comparable,
     is_same,
+    name_line,
 )
 
 
@@ -27,24 +28,27 @@ def find_wrong_sums(got: np.ndarray, want: np.ndarray) -> str | None:
     if len(axes) != 1 or want.shape[axes[0]] < 2:
         return None
     (axis,) = axes
-    name = format_axis(axis, want.ndim) if want.ndim > 1 else "the numbers"
+    sums = f"The sums along {format_axis(axis, want.ndim)}" if want.ndim > 1 else "The sum"
+    verb = "are" if want.ndim > 1 else "is"
     if _all_one(got.sum(axis)):
         return describe_sharpness(got, want, axis)
     for other in range(want.ndim):
         if other != axis and _all_one(got.sum(other)):
-            return f"the sums along {format_axis(other, want.ndim)} are 1, not those along {name}"
+            return f"{sums} should be 1, but those along {format_axis(other, want.ndim)} are"
     if want.ndim > 1 and _all_one(got.sum()) and (got.sum(axis) > TOLERANCE).all():
-        return f"everything together sums to 1, but each sum along {name} should be 1"
+        return f"{sums} should be 1, but only the sum of all numbers is"
     with np.errstate(all="ignore"):
         if is_same(got / got.sum(axis, keepdims=True), want):
-            return f"the sums along {name} are not 1; if you divide by them, the rest is right"
+            divisor = "them" if want.ndim > 1 else "it"
+            return f"{sums} {verb} not 1. If you divide by {divisor}, the result is right"
         exponentials = np.exp(got - got.max(axis, keepdims=True))
         if is_same(exponentials / exponentials.sum(axis, keepdims=True), want):
-            return f"these are the numbers before the softmax along {name}"
+            along = f" along {format_axis(axis, want.ndim)}" if want.ndim > 1 else ""
+            return f"The softmax is missing: apply it to these numbers{along}"
     total = got.sum(axis)
     low, high = format_number(total.min()), format_number(total.max())
-    found = low if low == high else f"{low} to {high}"
-    return f"the sums along {name} should be 1; they are {found}"
+    found = f"{verb} {low}" if low == high else f"range from {low} to {high}"
+    return f"{sums} should be 1, but {found}"
 
 
 def contradicts_order(got: np.ndarray, want: np.ndarray) -> bool:
@@ -61,21 +65,20 @@ def describe_sharpness(got: np.ndarray, want: np.ndarray, axis: int) -> str | No
     """Describe weights that sum to 1 but are wrong: too sharp, too flat or in the wrong order."""
     if is_same(got, want):
         return None
-    name = format_axis(axis, want.ndim)
     apart = (got**2).sum(axis) - (want**2).sum(axis)
     ordered = not contradicts_order(np.moveaxis(got, axis, -1), np.moveaxis(want, axis, -1))
-    order = "and the weights are in the right order" if ordered else "but the order is wrong"
-    start = f"the sums along {name} are 1, as they should be, {order}"
+    link, verdict = ("and", "right") if ordered else ("but", "wrong")
+    order = f"{link} the order of the weights is {verdict}"
+    sums = f"sums along {format_axis(axis, want.ndim)} are" if want.ndim > 1 else "sum is"
+    start = f"The {sums} 1, as {'they' if want.ndim > 1 else 'it'} should be, {order}"
     if (got < -TOLERANCE).any():
-        return f"{start}; some weights are negative"
+        return f"{start}. Some weights are negative"
     if (got.argmax(axis) != want.argmax(axis)).any():
         return start
     if (apart > 0).all():
-        return f"{start}; the weights are too sharp: large ones are too large, small ones are too small"
+        return f"{start}. The weights are too sharp: large ones are too large, small ones too small"
     if (apart < 0).all():
-        return (
-            f"{start}; the weights are too flat: large ones are too small, small ones are too large"
-        )
+        return f"{start}. The weights are too flat: large ones are too small, small ones too large"
     return start
 
 
@@ -92,7 +95,7 @@ def find_row_factors(got: np.ndarray, want: np.ndarray) -> str | None:
     for axis in reversed(range(want.ndim)):
         if want.shape[axis] < 3:
             continue
-        name = format_axis(axis, want.ndim)
+        line = name_line(axis, want.ndim)
         with np.errstate(all="ignore"):
             squares = (want * want).sum(axis, keepdims=True)
             scale = (got * want).sum(axis, keepdims=True) / squares
@@ -104,15 +107,11 @@ def find_row_factors(got: np.ndarray, want: np.ndarray) -> str | None:
                 return None  # another probe finds one factor for all rows
             if len(varies) == 1 and varies[0] < want.ndim - 2:
                 return (
-                    f"each entry along axis {varies[0]} is the right one times a number, which "
-                    "differs from entry to entry"
+                    f"Each entry along axis {varies[0]} is multiplied by a different wrong factor"
                 )
-            return (
-                f"each line along {name} is the right one times a number, which differs from line "
-                "to line"
-            )
+            return f"Each {line} is multiplied by a different wrong factor"
         mean = (got - want).mean(axis, keepdims=True)
         off = np.abs(mean) > TOLERANCE * np.abs(want).max()
         if is_same(got, want + mean) and off.sum() > 1:
-            return f"each line along {name} is right except for a number added to all of it"
+            return f"Each {line} is right, except that a constant has been added to it"
     return None

@@ -32,19 +32,19 @@ def find_wrong_part(got: np.ndarray, want: np.ndarray) -> str | None:
         places = np.flatnonzero(per)
         where = f" along axis {axis}" if want.ndim > 1 else ""
         if list(places) == [0]:
-            return f"only the first entry{where} is wrong"
+            return f"Only the first entry{where} is wrong"
         if list(places) == [n - 1]:
-            return f"only the last entry{where} is wrong"
+            return f"Only the last entry{where} is wrong"
         if len(places) == n - 1 and not per[0] and n > 2:
-            return f"only the first entry{where} is right"
+            return f"Only the first entry{where} is right"
         if len(places) == n - 1 and not per[-1] and n > 2:
-            return f"only the last entry{where} is right"
+            return f"Only the last entry{where} is right"
         if n > 3 and (not per[::2].any() or not per[1::2].any()):
-            return f"every second entry{where} is right"
+            return f"Every second entry{where} is right"
         if len(places) == 1:
-            return f"everything is right except number {places[0]}{where}, counted from 0"
+            return f"Only entry {places[0]}{where} (counted from 0) is wrong"
         if 1 < len(places) < n and (np.diff(places) == 1).all() and places[-1] == n - 1:
-            return f"everything{where} is right before number {places[0]}, counted from 0"
+            return f"The entries{where} are right up to entry {places[0] - 1} (counted from 0)"
     return _where_in_matrix(got, want, wrong)
 
 
@@ -60,12 +60,12 @@ def _where_in_matrix(got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> st
         # In a 2 × 2 array, too many patterns fit.
         for where, part in parts.items() if min(want.shape[-2:]) > 2 else ():
             if not (wrong & ~part).any() and part.any():
-                return f"only numbers {where} are wrong"
+                return f"Only numbers {where} are wrong"
     if want.dtype.kind == "f":  # for ids, it would be an accident
-        kinds = {"0": want == 0, "above 0": want > 0, "below 0": want < 0}
+        kinds = {"0": want == 0, "positive": want > 0, "negative": want < 0}
         for what, part in kinds.items():
             if np.array_equal(part, wrong):
-                return f"the wrong numbers are exactly those that should be {what}"
+                return f"Exactly the numbers that should be {what} are wrong"
     return None
 
 
@@ -79,14 +79,14 @@ def find_one_sided_errors(got: np.ndarray, want: np.ndarray) -> str | None:
     wrong = ~close_elements(got, want, TOLERANCE)
     if not wrong.any():
         return None
-    many = "all numbers" if wrong.all() else f"{int(wrong.sum())} of {wrong.size} numbers"
+    many = "All numbers" if wrong.all() else f"{int(wrong.sum())} of {wrong.size} numbers"
     for test, word in ((got > want, "large"), (got < want, "small")):
         if test[wrong].all() and wrong.sum() > 1:
             apart = np.abs(got[wrong].astype(float) - want[wrong].astype(float))
             if close_elements(apart, np.full_like(apart, apart.mean()), TOLERANCE).all():
                 return f"{many} are too {word}, each by {format_number(apart.mean())}"
-            return f"{many} are too {word}, but not all by the same factor or the same amount"
-    return f"{many} {'differ' if wrong.sum() > 1 else 'differs'}" if want.size > 1 else None
+            return f"{many} are too {word}, but by different factors and amounts"
+    return f"{many} {'are' if wrong.sum() > 1 else 'is'} wrong" if want.size > 1 else None
 
 
 def find_word_differences(got: np.ndarray, want: np.ndarray) -> str | None:
@@ -95,9 +95,12 @@ def find_word_differences(got: np.ndarray, want: np.ndarray) -> str | None:
         return None
     missing = sorted(set(want.tolist()) - set(got.tolist()))
     extra = sorted(set(got.tolist()) - set(want.tolist()))
-    parts = []
-    for name, found in (("missing", missing), ("too many", extra)):
-        if found:
-            cut = ", …" if len(found) > 3 else ""
-            parts.append(f"{name}: {', '.join(found[:3])}{cut}")
-    return "; ".join(parts) or None
+    lacks = f"lacks {_list_words(missing)}" if missing else ""
+    holds = f"should not contain {_list_words(extra)}" if extra else ""
+    found = " and ".join(part for part in (lacks, holds) if part)
+    return f"The list {found}" if found else None
+
+
+def _list_words(words: list[str]) -> str:
+    """Return up to three words in quotes, followed by "…" if there are more."""
+    return ", ".join(map(repr, words[:3])) + (", …" if len(words) > 3 else "")

@@ -57,7 +57,7 @@ def _work_out_softmax(scores: np.ndarray, at: tuple) -> Iterator[Step]:
 
 
 def _random_scores(chance: RandomValues) -> tuple:
-    """Return a random case: scores shifted by a common number, with some of them set to −∞."""
+    """Return a random case: scores shifted by a constant, with some of them set to −∞."""
     scores = chance.numbers(*chance.batch(), *chance.sizes(2), scale=chance.one_of(1.0, 300.0))
     hidden = chance.flips(*scores.shape, share=0.2)
     hidden[..., chance.between(0, scores.shape[-1] - 1)] = False
@@ -70,7 +70,7 @@ softmax = Check(
     drawn=_random_scores,
     results=("the weights",),
     working=_work_out_softmax,
-    verified="each row sums to 1, hidden scores get 0, scores in the hundreds do not overflow",
+    verified="each row sums to 1, a score of -inf gets weight 0, and large scores do not overflow",
     mistakes=[
         Mistake(
             _edit_softmax(("axis=-1", "axis=0")),
@@ -88,7 +88,7 @@ softmax = Check(
                 ("weights.sum(axis=-1, keepdims=True)", "weights.sum()"),
             ),
             "you divide by the sum of all rows' exponentials, but each row should be divided by "
-            "its own sum. Sum along the last axis, and keep that axis.",
+            "its own sum. Sum along the last axis, with keepdims=True.",
         ),
         Mistake(
             _edit_softmax(("weights.sum(axis=-1, keepdims=True)", "weights.sum()")),
@@ -97,8 +97,8 @@ softmax = Check(
         ),
         Mistake(
             _edit_softmax(("scores.max", "scores.min")),
-            "you subtract the smallest score of the row, but that score may be -inf. Even if it is "
-            "not, the large scores stay large.",
+            "you subtract the smallest score of the row, which may be -inf and leaves large scores "
+            "large. Subtract the largest score instead.",
         ),
         Mistake(
             _edit_softmax(("scores.max", "scores.mean")),
@@ -122,7 +122,7 @@ softmax = Check(
         ),
         Mistake(
             _edit_softmax(("scores.max(axis=-1, keepdims=True)", "scores.max()")),
-            "you subtract the maximum of the whole array, so rows far below it come out as 0/0. "
+            "you subtract the maximum of the whole array, so rows far below it become NaN (0/0). "
             "Subtract each row's own maximum.",
         ),
         Mistake(
@@ -142,7 +142,7 @@ softmax = Check(
         ),
         Mistake(
             _edit_softmax(("axis=-1", "axis=1")),
-            "you use axis=1, which is the last axis only if there are two. The keys are always the "
+            "you use axis=1, which is the last axis only in a 2-D array. The keys are always the "
             "last axis, so write axis=-1.",
         ),
         Mistake(
@@ -152,7 +152,8 @@ softmax = Check(
                     "scores -= scores.max(axis=-1, keepdims=True)\n    weights = np.exp(scores)",
                 )
             ),
-            "this changes the scores in place (-=), but the caller may still need them.",
+            "this changes the caller's scores in place (-=). Subtract with -, which makes a new "
+            "array.",
         ),
         Mistake(
             lambda scores: _softmax(-scores),
@@ -187,13 +188,13 @@ def _work_out_attention(
 
 
 def _far_apart_case() -> tuple:
-    """Return a case whose scores are in the thousands, so their exponentials are infinite."""
+    """Return a case whose scores are so far apart that each query has one weight close to 1."""
     query, key, value = (random_array(*shape, seed=3) for shape in ((3, 7), (5, 7), (5, 2)))
     return 50 * query, 50 * key, value
 
 
 def _random_head(chance: RandomValues) -> tuple:
-    """Return a random case, sometimes with scores so large that their exponentials are infinite."""
+    """Return a random case, sometimes with scores so large that their exponentials overflow."""
     query, key, value = random_attention_case(chance)
     return chance.one_of(1.0, 1_000.0) * query, key, value
 
@@ -204,7 +205,7 @@ attention = Check(
     drawn=_random_head,
     results=("the output", "the weights"),
     working=_work_out_attention,
-    verified="output and weights are those of equation 1, for several shapes and batches",
+    verified="output and weights agree with equation 1, with and without a batch",
     mistakes=[
         Mistake(
             _edit_attention((" / np.sqrt(query.shape[-1])", "")),
@@ -302,8 +303,8 @@ attention = Check(
         ),
         Mistake(
             _edit_attention(("value, weights", "value, scores")),
-            "the output is right, but you return the scores before the softmax instead of the "
-            "weights.",
+            "the output is right, but the second result should be the weights, not the scores "
+            "from before the softmax.",
         ),
         Mistake(
             _edit_attention(("weights @ value, weights", "weights, weights @ value")),

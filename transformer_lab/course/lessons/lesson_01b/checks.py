@@ -58,11 +58,11 @@ softmax_backward = Check(
     drawn=_random_weights,
     results=("the gradient",),
     working=_work_out_softmax_backward,
-    verified="equal to the Jacobian's product, and each row of the gradient sums to 0",
+    verified="your gradient equals dw times the Jacobian, and each of its rows sums to 0",
     mistakes=[
         Mistake(
             lambda g, w: g * w * (1 - w),
-            "this is only the diagonal of the Jacobian. The term −w_j w_k is missing, because a "
+            "you use only the diagonal of the Jacobian. Its other entries are −w_j w_k, because a "
             "score also changes the other weights in its row.",
         ),
         Mistake(
@@ -96,11 +96,11 @@ softmax_backward = Check(
         ),
         Mistake(
             lambda g, w: w * (g - (g * w).sum(axis=1, keepdims=True)),
-            "you sum over axis=1, which is the last axis only if there are two. Write axis=-1.",
+            "you sum over axis=1, which is the last axis only in a 2-D array. Write axis=-1.",
         ),
         Mistake(
             lambda g, w: w * (_sum_rows(g * w) - g),
-            "this is right except for the sign. It should be (δ_jk − w_k), not (w_k − δ_jk).",
+            "this is right except for the sign. Subtract the sum from dw_k, not dw_k from the sum.",
         ),
         Mistake(
             _use_one_jacobian,
@@ -109,13 +109,13 @@ softmax_backward = Check(
         ),
         Mistake(
             lambda g, w: w * (g - g @ w),
-            "this is right only for a single row. For matrices, @ multiplies every row of the "
-            "first by every column of the second, but you need one sum of products for each row.",
+            "this is right only for a single row. With several, @ multiplies every row of dw by "
+            "every column of the weights, but you need one sum of products for each row.",
         ),
         Mistake(
             lambda g, w: w * (g - (g * w).sum(axis=-1)),
-            "this is right only for a single row. With several, the summed axis has to be kept, "
-            "with length 1, so that each sum lines up with its row. Write keepdims=True.",
+            "this is right only for a single row. With several, write keepdims=True to keep the "
+            "summed axis, with length 1, so that each sum lines up with its row.",
         ),
         Mistake(
             lambda g, w: g - _sum_rows(g * w),
@@ -193,7 +193,7 @@ attention_backward = Check(
     drawn=_random_backward,
     results=("dQ", "dK", "dV"),
     working=_work_out_backward,
-    verified="dQ, dK and dV equal the reference's, which equals finite differences",
+    verified="dQ, dK and dV equal the reference's, which agree with finite differences",
     mistakes=[
         Mistake(
             _edit_backward((" / root", "")),

@@ -68,8 +68,8 @@ score_variance = Check(
         ),
         Mistake(
             lambda d, q, k: d**2 * q**2 * k**2,
-            "you multiply by d_k², but the variance should grow d_k-fold, because d_k independent "
-            "products are added up.",
+            "you multiply by d_k², but you should multiply by d_k, because a score is the sum of "
+            "d_k independent products.",
         ),
         Mistake(
             lambda d, q, k: q**2 * k**2,

@@ -53,7 +53,7 @@ split_heads = Check(
     drawn=_random_split,
     results=("the heads",),
     working=_work_out_split,
-    verified="head i has columns i·d to (i+1)·d of every position, for several sizes",
+    verified="head i has columns i·d to (i+1)·d − 1 of every position, for several sizes",
     mistakes=[
         Mistake(
             lambda x, h: x.reshape(len(x), h, x.shape[1], -1),
@@ -244,7 +244,8 @@ multi_head = Check(
         ),
         Mistake(
             _edit_multi_head(SPLIT_BY_VIEW, MERGE_BY_RESHAPE),
-            "this runs, but reshaping to (batch, heads, length, d) without a swap mixes positions.",
+            "you split and merge without a swap, which mixes positions. Swap the middle axes after "
+            "splitting and before merging.",
         ),
         Mistake(
             _edit_multi_head(SPLIT_BY_VIEW),
@@ -274,8 +275,8 @@ multi_head = Check(
         ),
         Mistake(
             _edit_multi_head(MERGE_BY_RESHAPE),
-            "you merge the heads without a swap. Move the heads after the positions before you "
-            "join the last two axes.",
+            "you merge the heads without a swap. Swap heads and positions first, and then join the "
+            "last two axes.",
         ),
         Mistake(
             _edit_multi_head(("x @ w,", "x @ w.T,"), ("@ w_o", "@ w_o.T")),

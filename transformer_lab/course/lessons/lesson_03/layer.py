@@ -56,7 +56,7 @@ def _class_cases() -> list[tuple]:
 
 
 class _Attention(MultiHeadAttention):
-    """The right answer, from which the wrong ones are derived."""
+    """A correct answer, from which the check makes wrong ones."""
 
     def forward(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, cache: Any = None
@@ -87,13 +87,13 @@ multi_head_class = Check(
     run=_build_and_run,
     arguments=("d_model", "num_heads", "query", "key", "value"),
     working=_work_out_class,
-    verified="with the same weights it returns what the package's class returns, for self- and "
-    "cross-attention",
+    verified="with the same weights, your class returns the same as the package's, for several "
+    "sizes",
     mistakes=[
         Mistake(
             _edit_class(("(key, value)", "(query, query)")),
             "you compute keys and values from `query`, but they should come from `key` and "
-            "`value`, which may be another sentence.",
+            "`value`, which may belong to another sentence.",
         ),
         Mistake(
             _edit_class(
@@ -119,8 +119,8 @@ multi_head_class = Check(
             _edit_class(
                 ("self.merge(self.core(q, k, v))", "self.core(q, k, v).reshape(query.shape)")
             ),
-            "you merge the heads without a swap. Move the heads after the positions before you "
-            "join the last two axes.",
+            "you merge the heads without a swap. Swap heads and positions first, and then join the "
+            "last two axes.",
         ),
         Mistake(
             _SplitsByView,
@@ -154,7 +154,7 @@ def _work_out_products(length: int, d_model: int, num_heads: int, at: tuple) -> 
     yield f"one projection, {length} rows times {d_model} × {d_model} weights", projections // 4
     yield "four projections (w_q, w_k, w_v and w_o)", projections
     yield (
-        f"the scores of all heads together, {d_model} for each of {length} × {length} pairs",
+        f"the scores of all heads, {d_model} products for each of {length} × {length} pairs",
         scores,
     )
     yield "twice that, because the weights times the values cost as much again", 2 * scores
@@ -170,7 +170,7 @@ multiplications = Check(
     reference=_count_products,
     cases=lambda: [(2, 6, 1), (2, 6, 3), (7, 20, 5), (128, 512, 8)],
     drawn=_random_sizes,
-    results=("the number",),
+    results=("the number of multiplications",),
     working=_work_out_products,
     verified="four projections and two products inside attention, whatever h is",
     mistakes=[
@@ -190,7 +190,7 @@ multiplications = Check(
         Mistake(
             lambda n, d, h: 4 * n * d**2 + 2 * h * n**2 * d,
             "the projections are right, but the two products inside attention are h times too "
-            "large. All heads together cost n² · h · d_k = n² d_model for each.",
+            "large. For all heads together, each costs n² · h · d_k = n² d_model.",
         ),
         Mistake(
             lambda n, d, h: 4 * d**2 + 2 * n**2 * d,

@@ -49,7 +49,7 @@ sinusoids = Check(
     drawn=_random_table,
     results=("the table",),
     working=_work_out_sinusoid,
-    verified="equal to §3.5 for several lengths and widths",
+    verified="your table agrees with §3.5, for several lengths and widths",
     mistakes=[
         Mistake(
             _edit_table(
@@ -79,7 +79,8 @@ sinusoids = Check(
         ),
         Mistake(
             _edit_table(("-np.arange", "-2 * np.arange")),
-            "you count the 2 twice. If your i runs over 0, 2, 4, …, it is already 2i.",
+            "you multiply by 2 twice. If your i takes the values 0, 2, 4, …, it is already the 2i "
+            "of the formula.",
         ),
         Mistake(
             _edit_table(("np.arange(length)", "np.arange(1, length + 1)")),
@@ -93,8 +94,8 @@ sinusoids = Check(
         ),
         Mistake(
             _edit_table(("* frequencies", "/ frequencies")),
-            "you multiply by 10000^(2i/d_model), but you should divide, because the first pair is "
-            "the fastest.",
+            "you multiply by 10000^(2i/d_model), but you should divide by it, so that the first "
+            "pair is the fastest.",
         ),
         Mistake(
             _edit_table(("* frequencies", "* np.deg2rad(frequencies)")),
@@ -162,7 +163,7 @@ rotation = Check(
         ),
         Mistake(
             _edit_rotation(("k * 10_000 ** (-column / d_model)", "k")),
-            "you turn all pairs by the same angle, but pair i should turn by k · "
+            "you rotate all pairs by the same angle, but pair i should be rotated by k · "
             "10000^(−2i/d_model).",
         ),
         Mistake(
@@ -175,7 +176,8 @@ rotation = Check(
         ),
         Mistake(
             _edit_rotation(("-column", "-2 * column")),
-            "you count the 2 twice. If your i runs over 0, 2, 4, …, it is already 2i.",
+            "you multiply by 2 twice. If your i takes the values 0, 2, 4, …, it is already the 2i "
+            "of the formula.",
         ),
         Mistake(
             _edit_rotation(("np.sin(angle)", "0")),
@@ -235,9 +237,9 @@ rotate = Check(
         (random_array(7, 3, 10, seed=4), 101),
     ],
     drawn=_random_rows,
-    results=("the turned vectors",),
+    results=("the rotated vectors",),
     working=_work_out_turn,
-    verified="each pair is turned by its position's angle; lengths stay, and scores depend on distances",
+    verified="each pair is rotated by its position's angle, so scores depend only on distances",
     mistakes=[
         Mistake(
             _edit_rotary(("np.arange(start, start + length)", "np.arange(length)")),
@@ -245,17 +247,17 @@ rotate = Check(
         ),
         Mistake(
             _edit_rotary(("_interleave(first, second)", "x + _interleave(sin, cos)")),
-            "this adds sinusoids to the vector, but rotary positions should turn the vector "
+            "this adds sinusoids to the vector, but rotary positions should rotate the vector "
             "itself.",
         ),
         Mistake(
             _edit_rotary(("np.sin(angle)", "-np.sin(angle)")),
-            "this turns the vectors by −angle. The scores would stay the same, because they depend "
-            "only on differences, but Su et al. and the package turn by +angle.",
+            "this rotates the vectors by −angle. The scores would still depend only on distances, "
+            "but you should rotate by +angle, as Su et al. and the package do.",
         ),
         Mistake(
             _edit_rotary(("* frequencies", "* np.ones(d_k // 2)")),
-            "you turn all pairs at the same speed, but pair i should turn by position · "
+            "you rotate all pairs by the same angle, but pair i should be rotated by position · "
             "10000^(−2i/d_k).",
         ),
         Mistake(
@@ -264,8 +266,8 @@ rotate = Check(
         ),
         Mistake(
             _edit_rotary(("first", "even")),
-            "the second line uses the even column after the first line has changed it. Use the old "
-            "values in both lines.",
+            "your second line uses the even columns after your first line has changed them. Use "
+            "the old values in both lines.",
         ),
         Mistake(
             _edit_rotary(
@@ -298,7 +300,7 @@ _edit_bias = partial(edit_reference, _make_bias)
 def _work_out_bias(num_heads: int, length: int, at: tuple) -> Iterator[Step]:
     head, query, key = at
     slope = 2.0 ** (-8 * (head + 1) / num_heads)
-    yield f"the number n of the head in bias[{head}], counted from 1", head + 1
+    yield "the head's number n, counted from 1", head + 1
     yield f"its slope, 2^(−8 · {head + 1}/{num_heads})", slope
     yield f"how far key {key} is from query {query}", abs(query - key)
     yield "slope times distance, with the sign changed", 0.0 - slope * abs(query - key)
@@ -314,7 +316,7 @@ alibi = Check(
     drawn=_random_bias,
     results=("the bias",),
     working=_work_out_bias,
-    verified="−slope · distance, a slope for each head, 0 on the diagonal",
+    verified="−slope · distance, with a slope for each head and 0 on the diagonal",
     mistakes=[
         Mistake(
             _edit_bias(("-slopes", "slopes")),

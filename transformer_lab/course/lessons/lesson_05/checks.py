@@ -138,9 +138,9 @@ def _work_out_norm(x: np.ndarray, gain: np.ndarray, bias: np.ndarray, at: tuple)
     row = x[at[:-1]]
     centred, variance = row - row.mean(), row.var()
     yield f"{name_row('x', at)}, with its mean subtracted", centred
-    yield "the mean of their squares (the variance)", variance
+    yield "the mean of the squares of these differences (the variance)", variance
     yield (
-        "each divided by the square root of variance + 0.00001",
+        "each difference divided by √(variance + 0.00001)",
         centred / np.sqrt(variance + 1e-5),
     )
     yield "times gain, plus bias", gain * centred / np.sqrt(variance + 1e-5) + bias
@@ -159,22 +159,22 @@ layer_norm = Check(
     drawn=_random_norm,
     arguments=("x", "gain", "bias"),
     working=_work_out_norm,
-    verified="each position on its own, biased variance, ε inside the root",
+    verified="each position has its own mean and biased variance, and ε is inside the root",
     tolerance=1e-7,
     mistakes=[
         Mistake(
             _edit_norm(("axis=-1", "axis=0")),
-            "you take the mean over the batch, but you should take it over the features of one "
-            "position, which are the last axis.",
+            "you take the mean over the first axis, but you should take it over the last axis (the "
+            "features of one position).",
         ),
         Mistake(
             _edit_norm(("axis=-1", "axis=-2")),
-            "you take the mean over the positions, but you should take it over the features, which "
-            "are the last axis.",
+            "you take the mean over the positions, but you should take it over the last axis (the "
+            "features).",
         ),
         Mistake(
             _edit_norm(("axis=-1", "axis=None")),
-            "you use one mean for everything, but each position should have its own mean.",
+            "you use one mean for the whole array, but each position should have its own mean.",
         ),
         Mistake(
             _edit_norm(("x.var(", "x.var(ddof=1, ")),
@@ -313,7 +313,7 @@ add_norm = Check(
 
 
 class _Layer(nn.Module):
-    """The right answer, from which the wrong ones are derived."""
+    """A correct answer, from which the check makes wrong ones."""
 
     def __init__(self, d_model: int, num_heads: int, d_ff: int):
         super().__init__()

@@ -47,7 +47,7 @@ padding_mask = Check(
     arguments=("ids", "pad_id"),
     results=("the mask",),
     working=_work_out_padding,
-    verified="(batch, 1, 1, key), True at every word, even if pad_id is not 0",
+    verified="the shape is (batch, 1, 1, key), and only words are True, even if pad_id is not 0",
     mistakes=[
         Mistake(
             lambda ids, pad: (ids == pad)[:, None, None, :],
@@ -138,7 +138,7 @@ masked_weights = Check(
     drawn=_random_scores,
     results=("the weights",),
     working=_work_out_masked_weights,
-    verified="hidden keys get 0, rows sum to 1, and a row that sees nothing is all 0",
+    verified="hidden keys get weight 0, and a row sums to 1 unless all its keys are hidden",
     mistakes=[
         Mistake(
             lambda scores, mask: scores.softmax(dim=-1) * mask,
@@ -154,8 +154,8 @@ masked_weights = Check(
         ),
         Mistake(
             lambda scores, mask: scores.masked_fill(mask, -math.inf).softmax(dim=-1),
-            'you read the mask the wrong way round. True means "may attend". (Also, a row that '
-            "sees nothing becomes NaN.)",
+            'you read the mask the wrong way round. True means "may attend". (Also, a row becomes '
+            "NaN if all its keys are hidden. Set it to 0.)",
         ),
         Mistake(
             lambda scores, mask: _mask_and_normalise(scores.mT, mask.expand(scores.shape).mT).mT,
@@ -172,18 +172,18 @@ masked_weights = Check(
         ),
         Mistake(
             lambda scores, mask: scores.masked_fill(~mask, -math.inf).softmax(dim=-1),
-            "this is right except for a query that may see nothing, whose weights are NaN instead "
-            "of 0.",
+            "this is right except for a query whose keys are all hidden. Its weights are NaN, but "
+            "they should be 0.",
         ),
         Mistake(
             lambda scores, mask: scores.masked_fill(~mask, -1e9).softmax(dim=-1),
-            "this is right except for a query that may see nothing. With −1e9, such a query "
-            "attends everywhere, and half precision cannot represent −1e9. Use −∞, and then set "
-            "such rows to 0.",
+            "−1e9 is not low enough. A query whose keys are all hidden attends to all of them, and "
+            "half precision cannot represent −1e9. Use −∞, and then set the weights of such a "
+            "query to 0.",
         ),
         Mistake(
             lambda scores, mask: (scores + mask).softmax(dim=-1),
-            "you add the mask as 0 and 1, so hidden keys still get weight.",
+            "you add the mask (0 or 1) to the scores, but hidden scores should be −∞.",
         ),
     ],
 )
@@ -324,7 +324,7 @@ sees = Check(
     arguments=("function", "x"),
     results=("the map",),
     working=_work_out_leak,
-    verified="row i, column j is True exactly where output i moves with input j",
+    verified="entry [i, j] is True exactly when output i moves with input j",
     mistakes=[
         Mistake(
             _edit_leak_test(("dim=1)", "dim=0)")),
@@ -360,7 +360,7 @@ sees = Check(
         ),
         Mistake(
             lambda function, x: ~_find_leaks(function, x),
-            ("your map is inverted. True should mark what moves."),
+            ("your map is inverted. True should mean that the output moves."),
         ),
         Mistake(
             lambda function, x: _find_leaks(function, x) & torch.eye(len(x), dtype=torch.bool),
@@ -406,7 +406,7 @@ shift_right = Check(
     drawn=_random_target,
     results=("what the decoder reads",),
     working=_work_out_shift,
-    verified="bos first, then all but the last word: row t is read to write target[t]",
+    verified="bos_id first, then all words but the last, so position t is read to write word t",
     mistakes=[
         Mistake(
             lambda target, bos: target.clone(),
@@ -425,7 +425,7 @@ shift_right = Check(
         ),
         Mistake(
             lambda target, bos: target.roll(1, dims=1),
-            "your last word has wrapped around to the front, where bos should be.",
+            "your last word has wrapped around to the front, where `bos_id` should be.",
         ),
         Mistake(
             lambda target, bos: torch.cat([torch.full_like(target[:, :1], 1), target[:, :-1]], 1),

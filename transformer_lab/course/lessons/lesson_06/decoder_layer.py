@@ -90,7 +90,10 @@ class _AddNorm(AddNorm):
 
 
 class _CrossAttention(MultiHeadAttention):
-    """Cross-attention that explains swapped arguments, which it recognises by their lengths."""
+    """Cross-attention that raises a helpful error if x and memory were swapped.
+
+    The swap is detected from the lengths.
+    """
 
     def forward(self, query: Any, key: Any, value: Any, mask: Any = None, cache: Any = None) -> Any:
         if key.shape != value.shape:
@@ -101,13 +104,13 @@ class _CrossAttention(MultiHeadAttention):
         if mask is not None and mask.shape[-1] != key.shape[1]:
             raise UnusableError(
                 f"cross_attention got {key.shape[1]} keys, but its mask covers {mask.shape[-1]}. "
-                "Did you swap x and memory? The queries should come from x, and the keys from "
-                "memory"
+                "Did you swap the masks, or x and memory? The queries should come from x, and the "
+                "keys and the mask from memory"
             )
         if mask is not None and mask.shape[-2] not in (1, query.shape[1]):
             raise UnusableError(
                 f"cross_attention got {query.shape[1]} queries, but its mask has {mask.shape[-2]} "
-                "rows. Did you swap x and memory? The queries should come from x"
+                "rows. Did you swap the masks, or x and memory? The queries should come from x"
             )
         return super().forward(query, key, value, mask, cache)
 
@@ -171,8 +174,8 @@ decoder_layer = Check(
     cases=_cases,
     drawn=_random_case,
     working=_work_out_layer,
-    verified="masked self-attention, cross-attention, feed-forward, each inside its own Add & Norm, "
-    "as in the package",
+    verified="masked self-attention, cross-attention and feed-forward, each inside its own "
+    "Add & Norm, as in the package",
     mistakes=[
         Mistake(_edit(NO_MASK), "the words can see the future. Pass `mask` to self-attention."),
         Mistake(
@@ -274,18 +277,18 @@ decoder_layer = Check(
                     "    new = layer.feed_forward(x)\n    return layer.add_norm_3(x, lambda _: new)\n",
                 ),
             ),
-            "this is right only where the norm comes last. Where it comes first (pre-norm), "
-            "add_norm passes a normalised x to the sub-layer, which should use that x.",
+            "this is right only for post-norm. With pre-norm, add_norm passes a normalised x to "
+            "each sub-layer, which should use that x, not the outer one.",
         ),
         Mistake(
             _edit(SELF_IGNORES_NORM),
-            "this is right only where the norm comes last. With pre-norm, self-attention should "
-            "use what add_norm_1 passes to it, not the outer x.",
+            "this is right only for post-norm. With pre-norm, self-attention should use the x that "
+            "add_norm_1 passes to it, not the outer x.",
         ),
         Mistake(
             _edit(CROSS_IGNORES_NORM),
-            "this is right only where the norm comes last. With pre-norm, cross-attention should "
-            "take its queries from what add_norm_2 passes to it, not from the outer x.",
+            "this is right only for post-norm. With pre-norm, cross-attention should take its "
+            "queries from the x that add_norm_2 passes to it, not from the outer x.",
         ),
         Mistake(
             _edit(
@@ -318,8 +321,8 @@ decoder_layer = Check(
         ),
         Mistake(
             _edit((SELF, f"    keys = x\n{SELF.replace('x, x, x,', 'x, keys, keys,')}")),
-            "your self-attention takes keys and values from the outer x, but all three should come "
-            "from what add_norm_1 passes to it. With pre-norm, these differ.",
+            "your self-attention takes keys and values from the outer x, but they should come from "
+            "the x that add_norm_1 passes to it, like the queries. With pre-norm, the two differ.",
         ),
     ],
 )

@@ -37,8 +37,8 @@ class NextLetter(nn.Module):
 def text(lines: int, length: int = 16) -> Tensor:
     """Sample random letters (lines, length), about half of which can be predicted.
 
-    Starting at the third letter, each is the successor of the letter two positions before it with
-    probability ½, and uniformly random otherwise.
+    The first two letters are uniformly random. With probability ½, each later letter is the
+    successor of the letter two positions before it; otherwise it is uniformly random.
     """
     rows = [torch.randint(LETTERS, (lines,)), torch.randint(LETTERS, (lines,))]
     for _ in range(length - 2):

@@ -97,8 +97,8 @@ encoder_input = Check(
         ),
         Mistake(
             _edit_input(("table.size(1)", "len(table)")),
-            "you use the square root of the number of words, but d_model is the width of the "
-            "table.",
+            "you multiply by the square root of the table's number of rows, but d_model is its "
+            "number of columns.",
         ),
         Mistake(
             _edit_input(("positions[: ids.size(1)]", "positions[ids]")),
@@ -157,7 +157,7 @@ def _work_out_tying(vocabulary: int, width: int, at: tuple) -> Iterator[Step]:
         matrix[row],
     )
     yield (
-        f"the parameters, {vocabulary} · {width} because the matrix counts once",
+        f"the number of parameters, {vocabulary} · {width}, because the matrix counts once",
         vocabulary * width,
     )
 

@@ -26,8 +26,8 @@ forward = Check(
     cases=forward_cases,
     drawn=random_forward_case,
     arguments=("model", "source", "target"),
-    results=("logits",),
-    verified="the package's logits, for padded and unpadded sentences",
+    results=("the logits",),
+    verified="your logits equal the package's, for padded and unpadded sentences",
     mistakes=[
         Mistake(
             edit_forward_pass(("causal_mask(target.size(1))", "None")),
@@ -51,13 +51,13 @@ forward = Check(
             edit_forward_pass(
                 ("encoder(x, words)", "encoder(x, words & causal_mask(source.size(1)))")
             ),
-            "the encoder has a causal mask, but it should not, because its words may look in both "
-            "directions.",
+            "you give the encoder a causal mask, but it should have none, because its words may "
+            "look in both directions.",
         ),
         Mistake(
             edit_forward_pass((" causal_mask(", " ~causal_mask(")),
-            "the causal mask is inverted. True means “may attend”, and causal_mask already returns "
-            "it that way.",
+            "your causal mask is inverted. True means 'may attend', so do not invert what "
+            "causal_mask returns.",
         ),
         Mistake(
             edit_forward_pass(("model.source_positions", ""), ("model.target_positions", "")),
@@ -130,7 +130,7 @@ layer_parameters = Check(
     arguments=("d_model", "d_ff"),
     results=("the count",),
     working=_work_out_count,
-    verified="as many as PyTorch finds in the package's layer",
+    verified="your count equals PyTorch's for the package's layer",
     mistakes=[
         Mistake(
             _edit_count(("d_model**2 + d_model", "d_model**2"), (" + d_ff + d_model", "")),

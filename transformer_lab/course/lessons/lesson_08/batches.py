@@ -120,7 +120,7 @@ smoothed_target = Check(
     arguments=("word", "vocab_size", "smoothing"),
     results=("the target",),
     working=_work_out_target,
-    verified="it sums to 1, and the right word has its share of ε too",
+    verified="the target sums to 1, and the right word gets its share of ε, too",
     tolerance=1e-6,  # single precision is exact enough
     mistakes=[
         Mistake(
@@ -169,10 +169,10 @@ def _steps() -> Sequence[tuple[int, int, int]]:
 
 def _work_out_rate(step: int, d_model: int, warmup_steps: int, at: tuple) -> Iterator[Step]:
     rising, falling = step * warmup_steps**-1.5, step**-0.5
-    yield f"the line that rises, {step} times {warmup_steps} to the power −1.5", rising
+    yield f"the line that rises, {step} · {warmup_steps}^(−1.5)", rising
     yield f"the curve that falls, 1 divided by √{step}", falling
     yield "the smaller of the two", min(rising, falling)
-    yield f"1 divided by √d_model, the square root of {d_model}", d_model**-0.5
+    yield f"1 divided by √{d_model}, because d_model is {d_model}", d_model**-0.5
     yield "the rate, the last two multiplied", d_model**-0.5 * min(rising, falling)
 
 
@@ -189,13 +189,13 @@ paper_rate = Check(
     arguments=("step", "d_model", "warmup_steps"),
     results=("the rate",),
     working=_work_out_rate,
-    verified="up in a straight line, then down with 1/√step; highest at the end of the warm-up",
+    verified="the rate rises in a straight line during the warm-up, and then falls like 1/√step",
     tolerance=1e-7,
     mistakes=[
         Mistake(
             lambda s, d, w: d**-0.5 * max(s**-0.5, s * w**-1.5),
-            "you use max, but the paper has min, so the rate starts high and later rises without "
-            "limit.",
+            "you use max, so the rate starts high and later rises without limit. Use min, as in "
+            "the paper.",
         ),
         Mistake(
             lambda s, d, w: min(s**-0.5, s * w**-1.5),
@@ -216,7 +216,8 @@ paper_rate = Check(
         ),
         Mistake(
             lambda s, d, w: d**-0.5 * min(s**-0.5, s / w),
-            "the two branches do not meet at step = warmup_steps. Look at the exponent −1.5.",
+            "the two branches do not meet at step = warmup_steps. Raise warmup_steps to the power "
+            "−1.5.",
         ),
         Mistake(
             lambda s, d, w: d**-0.5 * min(w**-0.5, s * w**-1.5),

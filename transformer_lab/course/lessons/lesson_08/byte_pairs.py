@@ -52,13 +52,13 @@ def _count_across_words(words: dict[Word, int]) -> dict[Pair, int]:
 
 
 def _sort_pairs(answer: Callable[..., Any], words: dict[Word, int]) -> Any:
-    """Call the answer and return the pairs and the counts of its dictionary, sorted by pair."""
+    """Call the answer and return its pairs and their counts as two arrays, sorted by pair."""
     counts = answer(words)
     if counts is None:
         return None
     if not isinstance(counts, dict):
         raise UnusableError(
-            f"it returns {describe_kind(counts)}, but should return a dict that maps "
+            f"your answer returns {describe_kind(counts)}, but should return a dict that maps "
             "(left, right) to a count"
         )
     rows = sorted((str(pair), times) for pair, times in counts.items() if times)
@@ -193,13 +193,13 @@ def _make_array(answer: Callable[..., Any], pieces: Word, pair: Pair) -> Any:
         return None
     if not (isinstance(merged, list | tuple) and all(isinstance(p, str) for p in merged)):
         raise UnusableError(
-            f"it returns {describe_kind(merged)}, but should return a list of strings"
+            f"your answer returns {describe_kind(merged)}, but should return a list of strings"
         )
     return np.array(merged, dtype=str)
 
 
 def _random_pieces(chance: RandomValues) -> tuple:
-    """Return a random case: the pieces of a word, and a pair of neighbours among them."""
+    """Return a random case: the subwords of a word, and a pair to merge."""
     pieces = (*_random_letters(chance, 15), "a", *_random_letters(chance, 15))
     at = chance.between(0, max(0, len(pieces) - 2))
     return pieces, (*pieces[at : at + 2], "a")[:2]
@@ -222,9 +222,9 @@ merge = Check(
     ],
     drawn=_random_pieces,
     arguments=("pieces", "pair"),
-    results=("the list",),
+    results=("the list of pieces",),
     working=_work_out_merging,
-    verified="every pair merged once, from left to right",
+    verified="every occurrence of the pair is merged, from left to right",
     mistakes=[
         Mistake(
             _edit_merging(("tuple(pieces[i : i + 2])", "pieces[i : i + 2]")),

@@ -23,7 +23,7 @@ def _work_out_entropy(counts: Tensor, at: tuple) -> Iterator[Step]:
     yield f"their shares, each count divided by {counts.sum():g}", p
     yield "the natural logarithms of the shares", p.log()
     yield "each share times its logarithm", p * p.log()
-    yield "summed, with the sign changed", -(p * p.log()).sum()
+    yield "their sum, with the sign changed", -(p * p.log()).sum()
 
 
 def _compute_mean_log(p: Tensor) -> Tensor:
@@ -49,7 +49,7 @@ unigram_loss = Check(
     arguments=("counts",),
     results=("the loss",),
     working=_work_out_entropy,
-    verified="the entropy of the frequencies in nats; a word that never occurs adds nothing",
+    verified="the entropy of the word frequencies in nats, to which an absent word adds nothing",
     tolerance=1e-6,
     mistakes=[
         Mistake(
@@ -91,7 +91,8 @@ unigram_loss = Check(
         ),
         Mistake(
             lambda counts: _compute_entropy(counts + 1),
-            "you add 1 to every count, so even words that never occur get a share.",
+            "you add 1 to every count, so even words that never occur get a share. Use the counts "
+            "as they are.",
         ),
         Mistake(
             lambda counts: 1 - (counts / counts.sum()).square().sum(),
@@ -100,7 +101,7 @@ unigram_loss = Check(
         Mistake(
             lambda counts: -(counts / counts.sum()).square().sum().log(),
             "you take the logarithm of a sum of squares. Take the logarithm of each share first, "
-            "and then the mean.",
+            "and then the mean of these logarithms, weighted by the shares.",
         ),
         Mistake(
             lambda counts: -(counts / counts.sum()).max().log(),

@@ -44,7 +44,7 @@ def _make_optimizer(loss_of: _Quadratic) -> torch.optim.Optimizer:
 def _run_steps(
     answer: Callable[..., Any], loss_of: _Quadratic, batches: Tensor, rates: Sequence[float]
 ) -> Any:
-    """Run all steps with one optimizer; return the losses, the norms and the final weights."""
+    """Run all steps with one optimizer; return the losses, gradient norms and final weights."""
     optimizer = _make_optimizer(loss_of)
     done = []
     for batch, rate in zip(batches, rates, strict=True):
@@ -52,7 +52,7 @@ def _run_steps(
         if not (isinstance(result, tuple | list) and len(result) == 2):
             said = describe_kind(result)
             raise UnusableError(
-                f"it returns {said}, but should return two values: the loss and the norm"
+                f"your answer returns {said}, but should return two values: the loss and the norm"
             )
         # A Python float is as good as a tensor, and must not be rounded to float32.
         done.append([float(p.detach()) if isinstance(p, Tensor) else p for p in result])
@@ -84,10 +84,10 @@ def _work_out_steps(
         rows.append((gradient, *_take_step(model, optimizer, batch, rate)))
     gradients, losses, norms = map(torch.stack, zip(*rows, strict=True))
     yield "the loss before each step", losses
-    yield "the gradient of all weights, a row for each step", gradients
-    yield "the norm of each row, the square root of the sum of its squares", norms
+    yield "the gradient of all weights, one row for each step", gradients
+    yield "the norm of each row, the square root of the sum of its squared numbers", norms
     yield (
-        "the clipped gradients, divided by their norm where it is above 1",
+        "the gradients after clipping, each divided by its norm if that is above 1",
         gradients / norms[:, None].clamp(1),
     )
     yield "the rate of each step", rates
@@ -148,12 +148,13 @@ training_step = Check(
         ),
         Mistake(
             _edit_step(("    optimizer.step()\n", "")),
-            "the weights do not change. Do you call `optimizer.step()`, and do you call it after "
-            "`backward`, before `zero_grad` clears the gradients?",
+            "the weights do not change. Call `optimizer.step()` after `backward`, and before "
+            "`zero_grad` clears the gradients.",
         ),
         Mistake(
             _edit_step((" = rate\n", ' = group["lr"]\n')),
-            "the optimizer still uses its old rate. Set `rate` in each of its parameter groups.",
+            "the optimizer still uses its old rate. Set `lr` to `rate` in each of its parameter "
+            "groups.",
         ),
         Mistake(
             _edit_step(

@@ -68,14 +68,14 @@ def _work_out_loss(logits: Tensor, target: Tensor, at: tuple) -> Iterator[Step]:
     log_p, words = logits[real].log_softmax(dim=-1), target[real]
     right, mean = log_p[torch.arange(len(words)), words], log_p.mean(dim=-1)
     yield "log_softmax of the logits at the first position that is not padding", log_p[0]
-    yield "first, log p of the right words, padding left out", right
-    yield "second, the mean of log p over the whole vocabulary at these positions", mean
+    yield "the first part, log p of the right words, without padding", right
+    yield "the second part, the mean of log p over the whole vocabulary at these positions", mean
     yield (
-        "0.9 times the first plus 0.1 times the second, with the sign changed",
+        "0.9 times the first part plus 0.1 times the second part, with the sign changed",
         -0.9 * right - 0.1 * mean,
     )
     yield (
-        f"summed and divided by {len(words)}, the number of words",
+        f"their sum divided by {len(words)}, the number of words",
         (-0.9 * right - 0.1 * mean).mean(),
     )
 
@@ -116,7 +116,7 @@ mend_loss = Check(
         ),
         Mistake(
             _edit_loss(("0.9 * right", "right")),
-            "the right word keeps its full weight of 1, and you add ε as well. The right word "
+            "you spread ε over the vocabulary, but the right word keeps its full weight of 1. It "
             "should give up ε.",
         ),
         Mistake(
@@ -166,7 +166,7 @@ mend_forward = Check(
     cases=forward_cases,
     drawn=random_forward_case,
     arguments=("model", "source", "read"),
-    results=("logits",),
+    results=("the logits",),
     verified="the right logits, and a gradient that reaches the source embedding",
     tolerance=1e-7,
     mistakes=[
@@ -187,7 +187,8 @@ mend_forward = Check(
         ),
         Mistake(
             edit_forward_pass(("output(features)", "output(features).detach()")),
-            "now nothing gets a gradient, because the logits are cut off from the model, too.",
+            "now nothing gets a gradient, because the logits themselves are cut off from the "
+            "model.",
         ),
         Mistake(
             edit_forward_pass(ENCODER_SEES_PADDING), "the encoder sees padding. Pass it the mask."
@@ -233,7 +234,7 @@ mend_shift = Check(
     ],
     drawn=_random_target,
     arguments=("target",),
-    results=("what is read", "what is asked"),
+    results=("what is read", "what is asked for"),
     working=_work_out_shift,
     verified="the decoder reads bos and the words, and is asked for the words and eos",
     mistakes=[

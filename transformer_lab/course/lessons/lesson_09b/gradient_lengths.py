@@ -54,7 +54,10 @@ def compute_norm(grads: list[Tensor]) -> float:
 
 
 def _run_and_order(answer: Callable[[nn.Module], Any], model: nn.Module, x: Tensor) -> Any:
-    """Run a backward pass and the answer; return the norm of each part, or NaN if it is missing."""
+    """Run a backward pass, then call the answer; return the norm of each part, in order.
+
+    The norm is NaN for a part that the answer omits.
+    """
     model(x).backward()
     before = [None if p.grad is None else p.grad.clone() for p in model.parameters()]
     norms = answer(model)
@@ -68,8 +71,8 @@ def _run_and_order(answer: Callable[[nn.Module], Any], model: nn.Module, x: Tens
         return None
     if not isinstance(norms, dict):
         raise UnusableError(
-            f"it returns {describe_kind(norms)}, but should return a dict that maps names "
-            "to numbers"
+            f"your answer returns {describe_kind(norms)}, but should return a dict that maps "
+            "names to numbers"
         )
     names = [name for name, _ in model.named_children()]
     unknown = sorted(set(norms) - set(names))
@@ -112,13 +115,13 @@ gradient_norms = Check(
     arguments=("model", "x"),
     results=("the norms",),
     working=_work_out_norm,
-    verified="one length for each part, over all its parameters; 0 where no gradient came",
+    verified="one norm for each part, over all its parameters, and 0 for a part without gradients",
     tolerance=1e-6,
     mistakes=[
         Mistake(
             lambda model: _measure_parts(model, lambda gs: sum(float(g.norm()) for g in gs)),
-            "you add up the norms of a part's parameters. Take the square root of the sum of all "
-            "squares instead.",
+            "you add up the norms of a part's gradients. Take the square root of the sum of all "
+            "their squares instead.",
         ),
         Mistake(
             lambda model: _measure_parts(model, lambda gs: compute_norm(gs) ** 2),
@@ -135,7 +138,8 @@ gradient_norms = Check(
             lambda model: _measure_parts(
                 model, lambda gs: max((float(g.abs().max()) for g in gs), default=0.0)
             ),
-            "this is the largest number in the gradient, but it should be the gradient's norm.",
+            "this is the largest absolute value in the gradient, but it should be the gradient's "
+            "norm.",
         ),
         Mistake(
             lambda model: {
@@ -164,16 +168,16 @@ gradient_norms = Check(
         ),
         Mistake(
             lambda model: _measure_parts(model, lambda gs: float(gs[-1].norm()) if gs else 0.0),
-            "you use only the last parameter of each part, because it overwrites the others. All "
-            "of them should count.",
+            "you use only the gradient of each part's last parameter. The gradients of all its "
+            "parameters should count.",
         ),
         Mistake(
             lambda model: _measure_parts(
                 model,
                 lambda gs: compute_norm(gs) / math.sqrt(max(1, sum(g.numel() for g in gs))),
             ),
-            "this is the root mean square. For the norm, do not divide by the number of "
-            "parameters.",
+            "this is the root mean square. For the norm, take the sum of the squares, not their "
+            "mean.",
         ),
     ],
 )

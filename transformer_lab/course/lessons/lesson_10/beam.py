@@ -40,10 +40,12 @@ def _work_out_beams(
     sums = torch.tensor(values)[:, None].double() + log_probabilities
     parent, word = divmod(int(sums.flatten().argsort(descending=True)[at[0]]), sums.shape[1])
     yield "the log-probabilities of the beginnings", values
-    yield f"those of the words that may follow beginning {parent}", log_probabilities[parent]
-    yield "each of them plus that of the beginning", sums[parent]
+    following = f"the log-probabilities of the words that may follow beginning {parent}"
+    yield following, log_probabilities[parent]
+    yield "each of these plus the log-probability of the beginning", sums[parent]
     yield f"the {k} largest of all such sums", [value for value, _ in best]
-    yield f"entry {at[0]} (counted from 0) is beginning {parent} with word {word}", best[at[0]][1]
+    chosen = f"beginning {parent} followed by word {word}"
+    yield f"entry {at[0]} (counted from 0), which is {chosen}", best[at[0]][1]
 
 
 _edit_step = partial(edit_reference, _extend_beams)
@@ -68,7 +70,7 @@ def _split_pairs(answer: Callable[..., Any], *arguments: Any) -> Any:
         isinstance(pair, tuple | list) and len(pair) == 2 for pair in found
     ):
         asked = "but should return a list of pairs (log-probability, ids)"
-        raise UnusableError(f"it returns {describe_kind(found)}, {asked}")
+        raise UnusableError(f"your answer returns {describe_kind(found)}, {asked}")
     values = np.array([float(as_array(value)) for value, _ in found])
     if np.isnan(values).any():
         return values, np.array([], dtype=int)  # NaN has no order, so the beginnings are random
@@ -186,7 +188,8 @@ beam_step = Check(
         Mistake(
             _edit_step(TOPK_OF_EACH_ROW),
             "this is right unless k is larger than the vocabulary. Then `topk` of one row raises "
-            "an error. Choose the best k of all rows together, or min(k, vocabulary) of each.",
+            "an error. Choose the best k of all rows together, or the best min(k, vocabulary) of "
+            "each row.",
         ),
         Mistake(
             lambda beams, rows, k: [(math.nan, ())] * k,
@@ -224,7 +227,7 @@ def _score_beam(log_probability: float, length: int, alpha: float) -> float:
 
 def _work_out_score(log_probability: float, length: int, alpha: float, at: tuple) -> Iterator[Step]:
     yield f"5 + {length}, divided by 6", (5 + length) / 6
-    yield f"the penalty, that to the power alpha ({alpha:g})", ((5 + length) / 6) ** alpha
+    yield f"that to the power alpha ({alpha:g}), the penalty", ((5 + length) / 6) ** alpha
     yield "log_probability divided by the penalty", _score_beam(log_probability, length, alpha)
 
 
@@ -245,7 +248,7 @@ beam_score = Check(
     arguments=("log_probability", "length", "alpha"),
     results=("the score",),
     working=_work_out_score,
-    verified="divided by the penalty, so that longer sentences come nearer to 0",
+    verified="the log-probability divided by the penalty, so longer sentences come nearer to 0",
     tolerance=1e-7,
     mistakes=[
         Mistake(
@@ -279,7 +282,10 @@ beam_score = Check(
             lambda v, n, a: v / beam.length_penalty(n, a) / n,
             "you divide by the length as well as by the penalty. Divide only by the penalty.",
         ),
-        Mistake(lambda v, n, a: v, "the length is not used."),
+        Mistake(
+            lambda v, n, a: v,
+            "you do not use the length. Divide by the penalty, ((5 + length)/6)^α.",
+        ),
         Mistake(
             lambda v, n, a: v / (5 + n / 6) ** a,
             "the brackets are wrong: this should be (5 + length)/6, not 5 + length/6.",

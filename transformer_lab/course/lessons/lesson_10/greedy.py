@@ -24,7 +24,10 @@ BOS, EOS = 1, 2
 def _make_scorer(
     seed: int, vocabulary: int, ends_after: int, bos: int = BOS, eos: int = EOS
 ) -> Scorer:
-    """Return a function from the words so far to logits; eos wins after `ends_after` words."""
+    """Return a function that computes the next word's logits from all words so far.
+
+    After `ends_after` words, not counting bos, eos has the largest logit.
+    """
     table = torch.randn(97, vocabulary, generator=torch.Generator().manual_seed(seed))
 
     def next_logits(ids: Sequence[int] | Tensor) -> Tensor:
@@ -70,7 +73,8 @@ def as_words(answer: Callable[..., Any], *arguments: Any) -> Any:
     if words is None:
         return None
     if not isinstance(words, list | tuple):
-        raise UnusableError(f"it returns {describe_kind(words)}, but should return a list of ids")
+        kind = describe_kind(words)
+        raise UnusableError(f"your answer returns {kind}, but should return a list of ids")
     return np.array([as_int(word) for word in words], dtype=int)
 
 

@@ -35,9 +35,9 @@ def _work_out_step(
         return
     yield "its query, x times W_Q", query
     scores = keys[own] @ query / keys.size(-1) ** 0.5
-    yield f"its products with all keys (its own comes last), divided by √{keys.size(-1)}", scores
+    yield f"the query's product with each key (the new key last), over √{keys.size(-1)}", scores
     yield "the softmax of these", scores.softmax(dim=-1)
-    yield "the output, all values added up with these weights", output[own]
+    yield "the output, the sum of all values, each times its weight", output[own]
 
 
 _edit_step = partial(edit_reference, _attend_with_cache)
@@ -88,7 +88,7 @@ cached_step = Check(
     arguments=("x", "keys", "values", "W_Q", "W_K", "W_V"),
     results=("the output", "the keys", "the values"),
     working=_work_out_step,
-    verified="one query, and all keys and values with the new ones last, even if there were none before",
+    verified="the new word attends to all keys, its own last, even if the cache was empty",
     mistakes=[
         Mistake(
             _edit_step(*PAST_ONLY),
@@ -96,7 +96,8 @@ cached_step = Check(
         ),
         Mistake(
             _edit_step(("[:, 0], keys, values", "[:, 0], keys[:, :-1], values[:, :-1]")),
-            "you use the new key and value, but you do not keep them. Return the longer tables.",
+            "you use the new key and value, but you do not store them. Return the extended keys "
+            "and values.",
         ),
         Mistake(
             _edit_step(
@@ -207,7 +208,7 @@ cached_step = Check(
                 ("[:, 0]", ""),
             ),
             "you return an output for each past word, too, but only the new word needs one. Use "
-            "only the new word's query, and not the cached keys.",
+            "only the new word's query, and do not use the cached keys as queries.",
         ),
     ],
 )

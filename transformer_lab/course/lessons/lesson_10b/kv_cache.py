@@ -119,8 +119,8 @@ reordered = Check(
     mistakes=[
         Mistake(
             _edit_reordering(("(torch.arange(batch)[:, None] * beams + parents)", "parents")),
-            "you give all sentences rows from the first one, but the beams of sentence s begin at "
-            "row s · beams.",
+            "you take every sentence's rows from the first sentence, but the beams of sentence s "
+            "begin at row s · beams.",
         ),
         Mistake(
             _edit_reordering(
@@ -160,8 +160,8 @@ reordered = Check(
         ),
         Mistake(
             _edit_reordering((".flatten()", ".flatten().argsort(stable=True)")),
-            "you sorted the parents, but `parents` already says which old beam each new beam "
-            "continues.",
+            "you used the order that sorts the parents (argsort), but `parents` already says which "
+            "old beam each new beam continues.",
         ),
         Mistake(
             _move_beams_to_parents,
@@ -223,7 +223,7 @@ def _work_out_numbers(
     yield f"the width of a head, {d_model} divided by {num_heads}", width
     yield f"a word's keys and values in one layer, 2 · {num_key_value_heads} · {width}", of_a_word
     yield f"the words, {source} in the memory and {written} written", source + written
-    yield "the last two multiplied, for one layer", of_a_word * (source + written)
+    yield "these two numbers multiplied, for one layer", of_a_word * (source + written)
     yield f"{layers} times that, for all layers", layers * of_a_word * (source + written)
 
 
@@ -256,11 +256,11 @@ cache_numbers = Check(
         ),
         Mistake(
             _edit_count((" * 2", "")),
-            "you count one vector for each word, but the cache keeps both its key and its value.",
+            "you count one vector for each word, but the cache stores both its key and its value.",
         ),
         Mistake(
             _edit_count(("* 2", "* 3")),
-            "you count three vectors for each word, but the cache does not keep queries.",
+            "you count three vectors for each word, but the cache does not store queries.",
         ),
         Mistake(
             _edit_count(("2 * num_key_value_heads", "(2 * num_key_value_heads + num_heads)")),
@@ -268,15 +268,17 @@ cache_numbers = Check(
         ),
         Mistake(
             _edit_count(("(source + written)", "written")),
-            "you forget the memory, but cross-attention keeps the keys and values of the source.",
+            "you forget the memory, but the cache also holds its keys and values, for "
+            "cross-attention.",
         ),
         Mistake(
             _edit_count(("(source + written)", "source")),
-            "you forget the written words, but self-attention keeps their keys and values.",
+            "you forget the written words, but the cache also holds their keys and values, for "
+            "self-attention.",
         ),
         Mistake(
             _edit_count(("layers * 2", "2")),
-            "you count only one layer, but every layer keeps its own keys and values.",
+            "you count only one layer, but every layer has its own keys and values.",
         ),
         Mistake(
             _edit_count(("layers * 2", "2"), ("(source + written)", "(source + layers * written)")),
@@ -288,8 +290,8 @@ cache_numbers = Check(
         ),
         Mistake(
             _edit_count(("* num_key_value_heads", "* (num_heads // num_key_value_heads)")),
-            "you use num_heads // num_key_value_heads, but this is the number of queries that "
-            "share a key, not the number of keys.",
+            "you use num_heads // num_key_value_heads, but this is the number of query heads that "
+            "share a key head, not the number of key heads.",
         ),
         Mistake(
             _edit_count((" * num_key_value_heads", "")),
@@ -300,21 +302,21 @@ cache_numbers = Check(
                 ("num_key_value_heads * width", "width"),
                 ("(source + written)", "(num_heads * source + num_key_value_heads * written)"),
             ),
-            "you count all heads for the memory, but cross-attention also keeps only "
-            "num_key_value_heads of them.",
+            "you count all heads for the memory, but cross-attention, too, has only "
+            "num_key_value_heads heads of keys and values.",
         ),
         Mistake(
             _edit_count(
                 ("num_key_value_heads * width", "width"),
                 ("(source + written)", "(num_key_value_heads * source + num_heads * written)"),
             ),
-            "you count all heads for the written words, but self-attention also keeps only "
-            "num_key_value_heads of them.",
+            "you count all heads for the written words, but self-attention, too, has only "
+            "num_key_value_heads heads of keys and values.",
         ),
         Mistake(
             _edit_count(("(source + written)", "source * written")),
             "you multiply source by written, which is the size of a matrix of scores, but the "
-            "cache does not keep scores. Add the two numbers instead.",
+            "cache does not store scores. Add the two numbers instead.",
         ),
         Mistake(
             _edit_count(("return", "return 4 *")),

@@ -24,7 +24,7 @@ def _work_out_places(ids: Tensor, pad_id: int, at: tuple) -> Iterator[Step]:
     yield f"row {at[0]} of ids", row
     yield f"is it a word (True) or {pad_id}, which is padding (False)?", row != pad_id
     yield "how many are words, which is the position of the next one", positions[at[0]]
-    yield "the row of the mask: the same, and then True for the new word", mask[at[0], 0, 0]
+    yield "the row of the mask, with True for the new word at the end", mask[at[0], 0, 0]
 
 
 _edit_positions = partial(edit_reference, _find_next_positions)
@@ -74,7 +74,8 @@ next_places = Check(
             "the mask past + 1 wide.",
         ),
         Mistake(
-            _edit_positions(("ones_like", "zeros_like")), "the new word is hidden from itself."
+            _edit_positions(("ones_like", "zeros_like")),
+            "you hide the new word from itself. The mask's last column should be True.",
         ),
         Mistake(
             _edit_positions(("[seen, own]", "[own, seen]")),

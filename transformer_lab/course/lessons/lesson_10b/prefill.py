@@ -20,7 +20,10 @@ Read = Callable[[Any, Any], tuple[Tensor, tuple[int, ...]]]
 
 
 def _make_reader(seed: int, vocabulary: int) -> Read:
-    """Return a function that computes logits after each new word, given all words so far."""
+    """Return a function that reads new words and returns their logits and the extended cache.
+
+    Each row of logits depends on all words so far. The cache is a tuple of these words.
+    """
     table = torch.randn(97, vocabulary, generator=torch.Generator().manual_seed(seed))
 
     def read(ids: Any, cache: Any) -> tuple[Tensor, tuple[int, ...]]:
@@ -110,7 +113,7 @@ continued = Check(
     drawn=_random_prompt,
     results=("the list of words", "what the passes read"),
     working=_work_out_passes,
-    verified="the prompt in one pass, and then one new word per pass, after all the words before it",
+    verified="the prompt in one pass, then one new word per pass, after all earlier words",
     mistakes=[
         Mistake(
             _edit_writing(WORD_BY_WORD),
@@ -209,14 +212,15 @@ continued = Check(
         ),
         Mistake(
             lambda read, prompt, count: read(prompt, None)[0].argmax(-1).tolist()[-count:],
-            "you try to write several words in one pass. Its rows predict the word after each "
-            "word of the prompt, and only the last row tells you something new.",
+            "you take several words from one pass. Each row predicts the word after one word of "
+            "the prompt, but only the last row tells you something new. Use one pass for each "
+            "word.",
         ),
         Mistake(
             lambda read, prompt, count: read(prompt, None)[0].argmax(-1).tolist()[:count],
-            "you try to write several words in one pass. Row n predicts the word after word n of "
-            "the prompt, but the prompt itself already says what comes there. Only the last row "
-            "tells you something new, and for the words after that, you need a loop.",
+            "you write several words in one pass. Row n predicts the word after word n of the "
+            "prompt, but the prompt already contains that word. Only the last row tells you "
+            "something new, and for the words after that, you need a loop.",
         ),
     ],
 )

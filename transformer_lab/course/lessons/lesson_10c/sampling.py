@@ -56,7 +56,7 @@ def _work_out_top_p(logits: Tensor, p: float, at: tuple) -> Iterator[Step]:
         sorted_p.cumsum(dim=-1) - sorted_p,
     )
     yield f"the words kept, because that sum is less than {p:g}", words[kept[words] > -math.inf]
-    yield "the logits of the row, −∞ for all other words", kept
+    yield "the logits of the row, with −∞ for all other words", kept
     yield (
         "their log_softmax, which is compared here",
         _compute_log_probabilities(sampling.keep_top_p, logits, p)[at[0]],
@@ -90,7 +90,7 @@ keep_top_p = Check(
     arguments=("logits", "p"),
     results=("log_softmax of the logits",),
     working=_work_out_top_p,
-    verified="the fewest words that reach p keep their places, and the others are at −∞",
+    verified="the fewest words that reach p keep their logits, and all other words get −∞",
     tolerance=1e-6,
     mistakes=[
         Mistake(
@@ -200,7 +200,8 @@ keep_top_p = Check(
                 ),
                 ("probabilities = ordered.softmax(dim=-1)", "ordered = logits.gather(-1, words)"),
             ),
-            "your softmax runs over the batch (dim 0), so the rows share one sum. Use dim −1.",
+            "your softmax runs over the batch (dim 0), so the columns sum to 1, not the rows. Use "
+            "dim −1.",
         ),
         Mistake(
             lambda logits, p: _keep_top_p(logits.softmax(dim=-1), p),

@@ -62,7 +62,7 @@ accept = Check(
         Mistake(
             lambda proposed, best: proposed[: _count_agreeing(proposed, best)],
             "you leave out the large model's own word. It has already been computed, so it costs "
-            "nothing, and without it a bad draft would never get anywhere.",
+            "nothing, and if the draft's first word is wrong, it is the only word you can write.",
         ),
         Mistake(
             lambda proposed, best: [
@@ -95,13 +95,13 @@ accept = Check(
                 : _count_agreeing(proposed, best)
                 + (_count_agreeing(proposed, best) < len(proposed))
             ],
-            "when the whole draft is right, you leave out the large model's next word, but it "
-            "costs nothing there either.",
+            "when the whole draft is right, you leave out the large model's next word. It has "
+            "already been computed, so write it, too.",
         ),
         Mistake(
             lambda proposed, best: [*(w for w in proposed if w in best), best[-1]],
-            "you only check whether a word appears anywhere. Compare the words position by "
-            "position.",
+            "you only check whether a word appears anywhere in `best`. Compare the words position "
+            "by position.",
         ),
         Mistake(
             lambda proposed, best: [*proposed[: _count_agreeing(proposed, best)], best[-1]],

@@ -24,7 +24,7 @@ _edit_chances = partial(edit_reference, _keep_or_redraw)
 
 
 def _ignore_undrawn_words(answer: Callable[..., Any], p: Tensor, q: Tensor) -> Any:
-    """Call the answer and set `kept` to 1 where q is 0, because any value is right there."""
+    """Call the answer and set its `kept` to 1 where q is 0, because any value is allowed there."""
     found = answer(p, q)
     if not isinstance(found, tuple | list) or len(found) != 2:
         return found
@@ -39,9 +39,9 @@ def _work_out_chances(p: Tensor, q: Tensor, at: tuple) -> Iterator[Step]:
     kept, redrawn = _ignore_undrawn_words(_keep_or_redraw, p, q)
     yield f"p divided by q in row {row} (counted from 0)", p[row] / q[row]
     yield "the chance of being kept, which is p divided by q, but at most 1", kept[row]
-    yield "by how much p exceeds q: p − q, or 0 where that is negative", missing
+    yield "by how much p exceeds q, which is p − q, or 0 where that is negative", missing
     yield "the sum of these", missing.sum()
-    yield "what is drawn instead, each divided by the sum (if that is not 0)", redrawn[row]
+    yield "the chance of being redrawn, the excess divided by that sum (if not 0)", redrawn[row]
 
 
 def _make_rows(seed: int, batch: int, vocabulary: int, sharp: float = 2.0) -> Tensor:
@@ -81,7 +81,7 @@ keep_or_redraw = Check(
     drawn=_random_rows,
     results=("the chance of being kept", "what is drawn instead"),
     working=_work_out_chances,
-    verified="kept or drawn anew, every word comes out as often as the large model says",
+    verified="kept or redrawn, every word comes out as often as the large model would draw it",
     mistakes=[
         Mistake(
             _edit_chances((".clamp(max=1)", "")),
@@ -125,8 +125,8 @@ keep_or_redraw = Check(
         ),
         Mistake(
             _edit_chances(("missing / total.where(total > 0, 1.0)", "p.clone()")),
-            "you draw the replacement from p, so words that the draft proposes come up too often, "
-            "because they may be kept and may also be drawn again. Draw from p − q, where that is "
+            "you draw the replacement from p. Then a word that the draft proposes comes up too "
+            "often, because it may be kept and may also be redrawn. Draw from p − q where that is "
             "positive.",
         ),
         Mistake(

@@ -58,7 +58,7 @@ looks_at = Check(
     reference=_read_row,
     cases=_reading_cases,
     drawn=_random_reading,
-    results=("the source word", "its weight"),
+    results=("the source word", "the weight"),
     working=_work_out_reading,
     verified="the largest weight in the row that writes the word, or in the first of several such rows",
     mistakes=[
@@ -158,13 +158,13 @@ previous_token = Check(
         ),
         Mistake(
             lambda weights: weights[1:, 0].mean(),
-            "this is every row's weight on the first token. Use the weight on the token just "
-            "before the query.",
+            "this is the mean weight on the first token. Use the weight on the token just before "
+            "the query.",
         ),
         Mistake(
             lambda weights: weights[:, 0].mean(),
-            "this is every row's weight on the first token. Use the weight on the token just "
-            "before the query, and leave out the first row.",
+            "this is the mean weight on the first token. Use the weight on the token just before "
+            "the query, and leave out the first row.",
         ),
         Mistake(
             lambda weights: np.tril(weights, -1).sum() / (len(weights) - 1),

@@ -115,9 +115,9 @@ error_rate = Check(
         ),
         Mistake(
             _edit_error_rate(("2 * ", ""), ("(len(found) + len(gold))", "len(gold)")),
-            "this divides only by the number of gold links. But a step finds just one link, even "
-            "if it has two gold links. So count the common links twice, and divide by the sum of "
-            "both counts.",
+            "this divides only by the number of gold links. But you find just one link for each "
+            "step, even if it has two gold links. So count the common links twice, and divide by "
+            "the sum of both counts.",
         ),
         Mistake(
             _edit_error_rate(("2 * ", ""), ("(len(found) + len(gold))", "len(found)")),
@@ -177,7 +177,7 @@ def _random_states(chance: RandomValues) -> tuple:
 def _work_out_words(states: Tensor, weight: Tensor, bias: Tensor, at: tuple) -> Iterator[Step]:
     products = weight @ states[at]
     yield f"the state at depth {at[0]} and step {at[1]}", states[at]
-    yield "its product with each row of weight, one for each word", products
+    yield "the product of this vector with each row of weight, one for each word", products
     yield "plus the bias, which gives the logits", products + bias
     yield "the largest logit", (products + bias).max()
     yield "the id of the word with that logit", (products + bias).argmax()
@@ -205,7 +205,7 @@ read_words = Check(
         ),
         Mistake(
             lambda states, weight, bias: (states[-1] @ weight.T + bias).argmax(dim=-1),
-            "you read only the last depth. Read the others in the same way.",
+            "you read only the last depth. Read all other depths in the same way.",
         ),
         Mistake(
             lambda states, weight, bias: (states @ weight.T + bias).softmax(dim=-1),
@@ -217,7 +217,8 @@ read_words = Check(
         ),
         Mistake(
             lambda states, weight, bias: (states.cumsum(dim=0) @ weight.T + bias).argmax(dim=-1),
-            "you summed the states over the depths, but each state already holds the earlier ones.",
+            "you summed the states over the depths, but each state already includes what all "
+            "earlier layers added.",
         ),
     ],
 )

@@ -57,8 +57,7 @@ preference = Check(
     mistakes=[
         Mistake(
             lambda w, row, a, b: w[:, row, b] - w[:, row, a],
-            "the sign is the wrong way round: a head that looks at the referent should get a positive "
-            "number.",
+            "the sign is wrong: a head that looks at the referent should get a positive number.",
         ),
         Mistake(
             lambda w, row, a, b: (
@@ -92,7 +91,7 @@ preference = Check(
         ),
         Mistake(
             lambda w, row, a, b: w[:, row, a] > w[:, row, b],
-            "this says which of the two is larger, but it should say by how much.",
+            "this says which of the two weights is larger, but it should say by how much.",
         ),
         Mistake(
             lambda w, row, a, b: w[:, row, a] / w[:, row, b],
@@ -133,9 +132,9 @@ def _work_out_chance(differences: np.ndarray, signs: np.ndarray, at: tuple) -> I
     means = signs @ differences / len(differences)
     largest = abs(means).max(axis=1)
     yield "the signs of the first round, one for each sentence", signs[0]
-    yield "the mean of each head's differences with these signs", means[0]
-    yield "the largest of these means, ignoring their signs", largest[0]
-    yield "the same in every round", largest
+    yield "the mean of each head's differences, with these signs applied", means[0]
+    yield "the largest of these means, with signs ignored", largest[0]
+    yield "the largest mean of each round, found in the same way", largest
     yield "the 95th percentile of these", np.quantile(largest, 0.95)
 
 
@@ -146,7 +145,7 @@ largest_by_chance = Check(
     arguments=("differences", "signs"),
     results=("the percentile",),
     working=_work_out_chance,
-    verified="each round keeps its largest head, and the percentile is taken over the rounds",
+    verified="each round gives its largest mean, and the percentile is taken over the rounds",
     mistakes=[
         Mistake(
             _edit_chance(("abs(signs @ differences)", "signs @ differences")),
@@ -200,7 +199,7 @@ largest_by_chance = Check(
                 ("np.quantile(means.max(axis=1), 0.95)", "np.quantile(means, 0.95, axis=0).max()")
             ),
             "you computed a percentile for each head and then took the largest. Take the largest "
-            "head in each round first, and then the percentile.",
+            "mean in each round first, and then the percentile.",
         ),
     ],
 )
@@ -235,7 +234,7 @@ def _work_out_rollout(layers: np.ndarray, at: tuple) -> Iterator[Step]:
     half = 0.5 * (mean + np.eye(len(mean)))[query]
     yield f"row {query} of the last layer, averaged over the heads", mean[query]
     yield f"half of that, plus a half on token {query} itself", half
-    yield f"column {key} of the rollout of the layers before", earlier
+    yield f"column {key} of the rollout of the earlier layers", earlier
     yield "that row and that column, multiplied number by number", half * earlier
     yield "the sum of these products", half @ earlier
 
@@ -255,8 +254,8 @@ rollout = Check(
     mistakes=[
         Mistake(
             _edit_rollout(("in layers", "in layers[::-1]")),
-            "you multiplied the layers in the wrong order: the last layer reads what the first "
-            "one made, so its matrix should be on the left.",
+            "you multiplied the layers in the wrong order. The last layer reads what the earlier "
+            "layers made, so the last layer's matrix should be on the left.",
         ),
         Mistake(
             _edit_rollout(

@@ -61,9 +61,10 @@ def _excuse_last_word(got: Sequence[int], want: Sequence[int]) -> str:
 
 
 def _random_answer(chance: RandomValues) -> tuple:
-    """Return a random case: two sentences that agree up to a random position.
+    """Return a random case: a written sentence and the right one.
 
-    After that come other words, or the right ones in a different order. Eos may be missing.
+    They agree up to a random position. After it, the written sentence has random words, or the
+    right words in a different order. Its eos may be missing.
     """
     right = [*chance.ids(chance.between(1, 9), below=4).add(EOS + 1).tolist(), EOS]
     agreed = chance.one_of(chance.between(0, len(right) - 1), len(right) - 1, len(right))
@@ -124,7 +125,7 @@ failure = Check(
     arguments=("written", "right"),
     results=("the kind of failure",),
     working=_work_out_failure,
-    verified="the first wrong word decides: an early eos, a word for eos, or a word for a word",
+    verified="the first difference counts, whether an early eos, a missing eos or a wrong word",
     mistakes=[
         Mistake(
             _compare_lengths,
@@ -144,15 +145,17 @@ failure = Check(
                     '    if same == min(len(got), len(want)):\n        return "exact"\n    if same <',
                 )
             ),
-            "an answer is not exact if it is only the beginning of the right one, or the other "
-            "way round.",
+            "an answer is not exact if it only begins like the right answer, or the right answer "
+            "only begins like it.",
         ),
         Mistake(
             _edit_classification(('"word"', '"went on"')),
-            "a word for another word is “word”. “Went on” means a word where eos is due.",
+            "a wrong word in place of another word is “word”. “Went on” means a word where eos is "
+            "due.",
         ),
         Mistake(
-            _compare_ends, "this looks at where eos is, not at the first position that differs."
+            _compare_ends,
+            "this looks at where eos is, but the first position that differs should decide.",
         ),
         Mistake(
             _compare_words,
@@ -199,9 +202,9 @@ def _work_out_reach(lengths: Sequence[int], exact: Sequence[float], at: tuple) -
     good = [share >= 0.5 for share in exact]
     first = [*good, False].index(False)
     yield "the lengths", lengths
-    yield "the share that is right at each", exact
-    yield "whether it is half or more", good
-    yield "the first length where it is not", "none" if all(good) else lengths[first]
+    yield "the share of right answers at each length", exact
+    yield "whether that share is half or more", good
+    yield "the first length with a share below half", "none" if all(good) else lengths[first]
     yield "the last length before that one (0 if there is none)", _find_reach(lengths, exact)
 
 
@@ -219,14 +222,14 @@ reach = Check(
     drawn=_random_shares,
     results=("the length",),
     working=_work_out_reach,
-    verified="the last length before the first that is less than half right; 0 if there is none",
+    verified="the last length before the share falls below a half, or 0 if there is none",
     mistakes=[
         Mistake(
             lambda lengths, exact: max(
                 (n for n, share in zip(lengths, exact, strict=True) if share >= 0.5), default=0
             ),
-            "this is the longest length with at least half right, even if a shorter length has "
-            "less. Stop at the first length below half.",
+            "this is the longest length with at least half of the answers right, even if a shorter "
+            "length has fewer. Stop at the first length with a share below 0.5.",
         ),
         Mistake(
             _edit_reach(("< 0.5", "<= 0.5")),
@@ -242,8 +245,8 @@ reach = Check(
         ),
         Mistake(
             lambda lengths, exact: sum(share >= 0.5 for share in exact),
-            "this is the number of lengths with at least half right, but the answer should be a "
-            "length, not a count.",
+            "this is the number of lengths with at least half of the answers right, but you should "
+            "return a length, not a count.",
         ),
         Mistake(
             _edit_reach(("< 0.5", "< 0.99")),

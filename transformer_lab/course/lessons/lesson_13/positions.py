@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 13: pairs that make a full turn, and trained rows."""
+"""Checks for the exercises of lesson 13: sinusoids that make a full turn, and trained positions."""
 
 from collections.abc import Iterator
 
@@ -24,9 +24,9 @@ def _work_out_turns(last: int, d_model: int, at: tuple) -> Iterator[Step]:
     pair = at[0]
     angle = 10_000.0 ** (-2 * pair / d_model)
     yield f"10000^(−{2 * pair}/{d_model}), the angle of pair {pair} at position 1", angle
-    yield f"how far it has turned at position {last}", last * angle
+    yield f"how far the pair has turned by position {last}", last * angle
     yield "a whole turn, 2π", 2 * np.pi
-    yield "whether the angle is that large, or larger", last * angle >= 2 * np.pi
+    yield "whether the pair has turned at least that far", last * angle >= 2 * np.pi
 
 
 full_turns = Check(
@@ -41,7 +41,7 @@ full_turns = Check(
     ],  # in the last two, some angle is close to a whole turn
     drawn=_random_last,
     arguments=("last", "d_model"),
-    results=("which pairs have turned",),
+    results=("the list of answers",),
     working=_work_out_turns,
     verified="pair i turns by 10000^(−2i/d_model) per position, and 2π is a whole turn",
     mistakes=[
@@ -65,11 +65,12 @@ full_turns = Check(
         Mistake(
             lambda last, d: ~_find_full_turns(last, d),
             "this is True for the pairs that have *not* made a full turn. It should be True for "
-            "the others.",
+            "those that have.",
         ),
         Mistake(
             lambda last, d: _find_full_turns(last, d).sum(),
-            "this is the number of pairs that have turned. Return which ones they are instead.",
+            "this is the number of pairs that have turned. Return a truth value for each pair "
+            "instead.",
         ),
         Mistake(
             lambda last, d: last * 10_000.0 ** (np.arange(0, d, 2) / d) >= 2 * np.pi,
@@ -122,9 +123,9 @@ def _random_table(chance: RandomValues) -> tuple:
 
 def _work_out_rows(before: np.ndarray, after: np.ndarray, at: tuple) -> Iterator[Step]:
     moved = (before != after).any(axis=1)
-    yield "how many numbers of each row have changed", (before != after).sum(axis=1)
-    yield "whether that is 1 or more", moved
-    yield "the positions of these rows, counted from 0", np.flatnonzero(moved)
+    yield "how many numbers have changed in each row", (before != after).sum(axis=1)
+    yield "whether at least one number in the row has changed", moved
+    yield "the positions of the rows where one has, counted from 0", np.flatnonzero(moved)
 
 
 reached_rows = Check(
@@ -133,7 +134,7 @@ reached_rows = Check(
     drawn=_random_table,
     results=("the rows",),
     working=_work_out_rows,
-    verified="the positions of the rows in which at least one number moved",
+    verified="the positions of the rows in which at least one number changed",
     mistakes=[
         Mistake(
             lambda before, after: np.flatnonzero((before != after).all(axis=1)),
@@ -146,14 +147,14 @@ reached_rows = Check(
         ),
         Mistake(
             lambda before, after: (before != after).any(axis=1),
-            "this is a truth value for each row, but you should return positions. np.flatnonzero "
-            "gives you those.",
+            "this is a truth value for each row, but you should return positions. Use "
+            "np.flatnonzero to get them.",
         ),
         Mistake(
             lambda before, after: np.flatnonzero(
                 ~np.isclose(before.sum(axis=1), after.sum(axis=1))
             ),
-            "you compared the sums of the rows, but two changes of opposite sign cancel.",
+            "you compared the sums of the rows, but two changes of opposite sign can cancel.",
         ),
         Mistake(
             lambda before, after: np.flatnonzero(

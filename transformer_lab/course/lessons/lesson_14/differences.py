@@ -25,11 +25,8 @@ def _work_out_difference(base: np.ndarray, other: np.ndarray, at: tuple) -> Iter
     yield "other − base, run by run", d
     yield "their mean", d.mean()
     yield "how far each is from that mean", d - d.mean()
-    yield (
-        f"their spread, the square root of (the sum of their squares divided by {len(d) - 1})",
-        d.std(ddof=1),
-    )
-    yield f"that spread divided by √{len(d)}", d.std(ddof=1) / math.sqrt(len(d))
+    yield f"the spread, √(the sum of the squares of these / {len(d) - 1})", d.std(ddof=1)
+    yield f"the spread divided by √{len(d)}", d.std(ddof=1) / math.sqrt(len(d))
 
 
 _edit_difference = partial(edit_reference, _compare_runs)
@@ -53,14 +50,14 @@ paired_difference = Check(
     reference=_compare_runs,
     cases=_run_cases,
     drawn=_random_runs,
-    results=("the difference", "its standard error"),
+    results=("the difference", "the standard error"),
     working=_work_out_difference,
     verified="the mean of the differences seed by seed, and their spread divided by √n",
     mistakes=[
         Mistake(
             _edit_difference(("d.std(ddof=1)", "math.sqrt(base.var(ddof=1) + other.var(ddof=1))")),
-            "this error treats the two settings as unrelated. But run 3 uses the same sentences "
-            "in both, so compute the differences first, and then their spread.",
+            "your standard error treats the two settings as unrelated. But each run uses the same "
+            "sentences in both settings, so compute the differences first, and then their spread.",
         ),
         Mistake(
             _edit_difference(("ddof=1", "")),

@@ -61,7 +61,7 @@ perplexity_and_accuracy = Check(
     drawn=_random_words,
     results=("the perplexity", "the accuracy"),
     working=_work_out_scores,
-    verified="e to the mean of −log p of the right word, and the share where it is the largest",
+    verified="the perplexity from the right words' −log p, and the share of words predicted right",
     mistakes=[
         Mistake(
             _edit_scores(("math.exp(-right.mean())", "np.exp(-right).mean()")),
@@ -187,7 +187,7 @@ power_law = Check(
         ),
         Mistake(
             lambda x, y: _fit_power_law(np.sort(x), y),
-            "you sorted x but not y, so they no longer belong together.",
+            "you sorted x but not y, so each x may be paired with the wrong y.",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 14: attention sizes (rows A and B), and dropout."""
+"""Checks for the exercises of lesson 14: attention sizes (Table 3, rows A and B), and dropout."""
 
 import copy
 from collections.abc import Callable, Iterator
@@ -38,7 +38,7 @@ def _work_out_count(
     width, total = _count_attention(d_model, num_heads, d_k)
     queries = (d_model + 1) * num_heads * width
     yield "d_k" if d_k else "d_k, which is not given, so d_model divided by num_heads", width
-    yield "the columns of W_Q, num_heads times d_k", num_heads * width
+    yield "the number of columns of W_Q, num_heads times d_k", num_heads * width
     yield "the parameters of W_Q, d_model + 1 for each column (W_K has as many)", queries
     yield "those of W_V, which has d_model columns (W_O has as many)", (d_model + 1) * d_model
     yield "the parameters of all four", total
@@ -48,7 +48,7 @@ attention_size = Check(
     reference=_count_attention,
     cases=lambda: [(6, 3), (64, 4), (64, 32), (15, 5, 7), (64, 4, 2)],
     drawn=_random_sizes,
-    results=("d_k", "the parameters"),
+    results=("d_k", "the number of parameters"),
     working=_work_out_count,
     verified="d_k = d_model / h where it is not given, and W_Q, W_K, W_V, W_O with their biases",
     mistakes=[
@@ -88,7 +88,7 @@ def _normalise(x: np.ndarray) -> np.ndarray:
 
 
 class _Dropout:
-    """Dropout of about 40% of the features, with the same random numbers for every answer."""
+    """Dropout with rate 0.4 and the same random numbers for every answer."""
 
     def __init__(self, seed: int):
         self.generator = np.random.default_rng(seed)
@@ -187,7 +187,7 @@ first_sublayer = Check(
             _edit_sublayer(
                 ("layer_norm(x + dropout(sublayer(x)))", "layer_norm(dropout(x + sublayer(x)))")
             ),
-            "you applied dropout to the sum with x, so it tears holes in the residual stream, "
+            "you applied dropout after adding x, so it sets parts of the residual stream to 0, "
             "too. Apply it only to what the sub-layer adds.",
         ),
         Mistake(

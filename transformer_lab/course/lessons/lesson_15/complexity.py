@@ -32,7 +32,7 @@ products = Check(
     reference=_count_products,
     cases=lambda: [(3, 2), (7, 5), (101, 64)],
     drawn=_random_sizes,
-    results=("the projections", "scores and mix"),
+    results=("the cost of the projections", "the cost of the two products"),
     working=_work_out_products,
     verified="four projections of n·d² each, and two products of n²·d",
     mistakes=[
@@ -61,12 +61,13 @@ products = Check(
         ),
         Mistake(
             lambda n, d: (4 * n * d * d, 2 * n * n),
-            "you counted only the n² entries. Each entry takes d multiplications, counting all "
-            "heads.",
+            "you counted only the n² pairs of query and key. In each product, every pair takes d "
+            "multiplications over all heads.",
         ),
         Mistake(
             lambda n, d: (4 * n * n * d, 2 * n * n * d),
-            "a projection multiplies each vector by a d × d matrix, so it takes n·d², not n²·d.",
+            "a projection multiplies each vector by a d × d matrix, so it takes n·d² "
+            "multiplications, not n²·d.",
         ),
     ],
 )
@@ -129,7 +130,7 @@ exponent = Check(
         Mistake(
             lambda n, seconds: _fit_slope(n, np.log(seconds)),
             "you took the logarithm of the seconds only. With one logarithmic axis, a straight "
-            "line would be an exponential law. Take log n as well.",
+            "line would mean exponential growth. Take log n as well.",
         ),
         Mistake(
             lambda n, seconds: _fit_slope(np.log(seconds), np.log(n)),
@@ -156,7 +157,7 @@ exponent = Check(
         ),
         Mistake(
             lambda n, seconds: _fit_slope(np.log(np.sort(n)), np.log(seconds)),
-            "you sorted n but not the seconds, so they no longer belong together.",
+            "you sorted n but not the seconds, so each n may be paired with the wrong time.",
         ),
     ],
 )

@@ -74,12 +74,12 @@ def _work_out_merge(
         for one, other in ((largest_a, largest_b), (total_a, total_b))
     )
     mixed, scale = np.array([mixed_a[row], mixed_b[row]]), np.exp(largest - largest.max())
-    yield f"the largest of part a and that of part b, in row {row}", largest
+    yield f"the largest score of part a and that of part b, in row {row}", largest
     yield "the larger of the two", largest.max()
-    yield "each part's largest minus that one", largest - largest.max()
-    yield "e to the power of these, by which a and b are multiplied", scale
-    yield "total_a and total_b multiplied by these, and added", scale @ total
-    yield f"row {row} of mixed_a and of mixed_b multiplied by these, and added", scale @ mixed
+    yield "each part's largest score minus that one", largest - largest.max()
+    yield "e to the power of these, the factors of the two parts", scale
+    yield "the sum of total_a and total_b, each times its factor", scale @ total
+    yield f"the sum of row {row} of mixed_a and of mixed_b, each times its factor", scale @ mixed
 
 
 merge = Check(
@@ -95,7 +95,7 @@ merge = Check(
         (*_make_part(3, 2, 5, seed=9, above=_FAR), *_make_part(3, 7, 5, seed=10)),
     ],
     drawn=_random_parts,
-    results=("the largest", "the total", "the mix"),
+    results=("the largest score", "the total", "the mix"),
     working=_work_out_merge,
     verified="both parts are scaled to the new largest score, total and mix alike",
     mistakes=[
@@ -114,8 +114,8 @@ merge = Check(
         ),
         Mistake(
             _edit_merge(("np.exp(largest_b - new)", "np.ones_like(new)")),
-            "you scaled only the first part. If its score is the larger one, the second part "
-            "should shrink.",
+            "you scaled only the first part. If its largest score is the larger of the two, the "
+            "second part should be scaled down.",
         ),
         Mistake(
             _edit_merge(
@@ -135,8 +135,8 @@ merge = Check(
                 ),
             ),
             "you scaled the second part to the first part's largest score, and then scaled both "
-            "again. If the second part's largest score is far larger, that factor is infinite. "
-            "Scale each part once, to the new largest score.",
+            "again. If the second part's largest score is far larger, the first of these factors "
+            "is infinite. Scale each part once, to the new largest score.",
         ),
         Mistake(
             _edit_merge(("a[:, None] * mixed_a + b[:, None] * mixed_b", "mixed_a + mixed_b")),
@@ -192,9 +192,12 @@ def _work_out_linear_mix(
     row, column = at
     keys, summary = k.sum(axis=0), k.T @ value[:, column]
     yield "the sum of all keys", keys
-    yield f"the sum of all keys, each times number {column} of its value", summary
-    yield f"the product of row {row} of q and the second sum", q[row] @ summary
-    yield "its product with the first sum, the total of the row's weights", q[row] @ keys
+    yield f"the sum of all keys, each multiplied by entry {column} of its value", summary
+    yield f"the product of row {row} of q with the second sum", q[row] @ summary
+    yield (
+        f"the product of row {row} of q with the first sum, the total of its weights",
+        q[row] @ keys,
+    )
     yield "the first product divided by the second", q[row] @ summary / (q[row] @ keys)
 
 
@@ -222,7 +225,8 @@ linear_mix = Check(
                 @ value
                 / e.sum(1, keepdims=True)
             ),
-            "this is the softmax, which needs every score. Here the weight should be q·k itself.",
+            "this is the softmax. Here each weight should be q·k, without the exponential, divided "
+            "by the sum of q·k over the keys.",
         ),
         Mistake(
             lambda q, k, value: (q @ (k.T @ value)) / (q @ (k.T @ value)).sum(1, keepdims=True),
@@ -270,18 +274,18 @@ cache_bytes = Check(
     reference=_count_bytes,
     cases=lambda: [(1, 1, 2, 3, 5, 4), (2, 3, 5, 7, 11, 4), (6, 8, 64, 64, 1009, 2)],
     drawn=_random_sizes,
-    results=("the bytes",),
+    results=("the number of bytes",),
     working=_work_out_bytes,
     verified="a key and a value for each word, head and layer",
     mistakes=[
         Mistake(
             _edit_count(("d_k + d_v", "2 * d_k + d_v")),
-            "this counts queries, too. But a past word's query is never needed again, so it "
-            "should not be kept.",
+            "this counts queries, too. But a past word's query is never needed again, so the cache "
+            "does not store it.",
         ),
         Mistake(
             _edit_count(("(d_k + d_v)", "d_k")),
-            "you counted only the keys, but the values are kept as well.",
+            "you counted only the keys, but the cache stores the values as well.",
         ),
         Mistake(
             _edit_count((" * each", "")),
@@ -290,8 +294,8 @@ cache_bytes = Check(
         ),
         Mistake(
             _edit_count(("(d_k + d_v)", "words")),
-            "this is the n × n matrix, which is never kept. Decoding needs only one row of it at a "
-            "time.",
+            "this is the size of the n × n matrix of weights, which is never stored. Decoding "
+            "needs only one row of it at a time.",
         ),
         Mistake(
             _edit_count((" * heads", "")),

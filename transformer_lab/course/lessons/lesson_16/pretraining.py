@@ -81,8 +81,8 @@ windows = Check(
         ),
         Mistake(
             _edit_windows(("ids[places + 1]", "ids[starts + length]")),
-            "you returned one target for each window, but every position should have its own, so "
-            "that one pass teaches them all.",
+            "you returned one target for each window, but every position should have its own "
+            "target, so that one pass trains all positions.",
         ),
         Mistake(
             _edit_windows(("starts[:, None]", "np.arange(len(starts))[:, None] * length")),
@@ -178,11 +178,12 @@ hide = Check(
         ),
         Mistake(
             _edit_hiding(("chosen, ids, 0", "chosen, mask_id, 0")),
-            "your targets are the mask itself. They should be the original ids.",
+            "your targets are the mask's id, but they should be the original ids.",
         ),
         Mistake(
             _edit_hiding(("    return", "    ids[chosen] = mask_id\n    return")),
-            "you changed the ids in place before you took the targets from them.",
+            "you changed `ids` in place before you took the targets from it. Make a copy for the "
+            "inputs.",
         ),
         Mistake(
             lambda ids, chosen, mask_id: _hide_words(ids, chosen & (ids != 0), mask_id),
@@ -191,7 +192,8 @@ hide = Check(
         ),
         Mistake(
             _edit_hiding(("np.where(chosen, mask_id, ids)", "np.maximum(ids, chosen * mask_id)")),
-            "this uses the larger of the id and the mask's id. But the mask may have a small id.",
+            "this uses the larger of the word's id and the mask's id. Use the mask's id for every "
+            "chosen word, even if it is the smaller one.",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Checks for the exercises of lesson 16b: a recurrent state, and messages along edges."""
+"""Checks for the exercises of lesson 16b: a recurrent state, and message passing on a graph."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -192,8 +192,8 @@ messages = Check(
                 (", initial=-np.inf, where=there", ""),
                 ("/ total", "/ np.exp(scores - largest).sum(axis=1, keepdims=True)"),
             ),
-            "your softmax runs over all nodes, but it should run only over those with an edge to "
-            "this node.",
+            "your softmax runs over all nodes, but for each node it should run only over the nodes "
+            "with an edge to it.",
         ),
         Mistake(
             _edit_messages(
@@ -204,7 +204,8 @@ messages = Check(
         ),
         Mistake(
             _edit_messages((" / total", "")),
-            "you did not normalise the weights, but those of a node's messages should sum to 1.",
+            "you did not normalise the weights, but the weights of a node's messages should sum to "
+            "1.",
         ),
         Mistake(
             _edit_messages(("scores - largest", "scores")),
@@ -213,9 +214,9 @@ messages = Check(
         ),
         Mistake(
             _edit_messages((", initial=-np.inf, where=there", "")),
-            "this subtracts the largest score of all nodes. If those with an edge to this node "
-            "have far smaller scores, all their weights become 0. Subtract the largest of *their* "
-            "scores.",
+            "this subtracts the largest score over all nodes. If a node's senders have far smaller "
+            "scores, all their weights become 0. Subtract the largest score of the node's "
+            "*senders*.",
         ),
         Mistake(
             lambda query, key, value, edges: _send_messages(key, query, value, edges),

@@ -18,7 +18,7 @@ from transformer_lab.model.masks import causal_mask
 
 
 class _Layer(nn.Module):
-    """The right answer, from which the wrong ones are derived."""
+    """A correct answer, from which the check makes wrong ones."""
 
     def __init__(self, d_model: int, num_heads: int, d_ff: int):
         super().__init__()
@@ -106,14 +106,18 @@ decoder_layer = Check(
     working=_work_out_layer,
     verified="three sub-layers, each inside Add & Norm, each with its own mask",
     mistakes=[
-        Mistake(_edit_layer(NO_MASK), "your words see the future. Pass `mask` to self-attention."),
+        Mistake(
+            _edit_layer(NO_MASK),
+            "each target word sees the words after it. Pass `mask` to self-attention.",
+        ),
         Mistake(
             _edit_layer(NO_MEMORY_MASK),
             "the source's padding is visible. Pass `memory_mask` to cross-attention.",
         ),
         Mistake(
             _edit_layer(NO_MASK, NO_MEMORY_MASK),
-            "you used neither mask. Self-attention should get one, and cross-attention the other.",
+            "you used neither mask. Pass `mask` to self-attention, and `memory_mask` to "
+            "cross-attention.",
         ),
         Mistake(
             _edit_layer(

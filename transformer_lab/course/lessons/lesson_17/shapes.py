@@ -57,11 +57,11 @@ shapes = Check(
     cases=lambda: [(2, 7, 5, 6, 3, 11), (1, 3, 4, 10, 2, 13), (3, 2, 9, 8, 4, 17)],
     drawn=_random_sizes,
     results=(
-        "memory",
-        "encoder self-attention",
-        "decoder self-attention",
-        "cross-attention",
-        "logits",
+        "the memory's shape",
+        "the encoder self-attention's shape",
+        "the decoder self-attention's shape",
+        "the cross-attention's shape",
+        "the logits' shape",
     ),
     working=_work_out_shapes,
     verified="the shapes of memory, three kinds of weights, and logits",
@@ -110,7 +110,7 @@ shapes = Check(
 # ---------------------------------------------------------------- find the five mistakes
 
 SYMPTOMS = {
-    "by_view": "each head holds whole stretches of a few words instead of a part of every word",
+    "by_view": "each head gets all numbers of a few words instead of a few numbers of every word",
     "root_of_d_model": "with equal weights, the scores are smaller than PyTorch's",
     "over_queries": "the weights on each key sum to 1, but the weights of each query do not",
     "mask_late": "hidden keys get a share of the weights before the mask is applied",
@@ -203,9 +203,9 @@ def _work_out_attention(
         f"the query of word {row} in head 0, the first {d_k} numbers of its row of x @ w_q",
         q[:d_k],
     )
-    yield f"its scores: that query times the keys' first {d_k} numbers, divided by √{d_k}", scores
-    yield "its weights: the softmax over the keys that mask allows", weights
-    yield "head 0's output: these weights times the values", weights @ v[:, :d_k]
+    yield f"its scores, that query times the keys' first {d_k} numbers, divided by √{d_k}", scores
+    yield "its weights, the softmax over the keys that mask allows", weights
+    yield "head 0's output, the sum of the values, each times its weight", weights @ v[:, :d_k]
     yield "the same for all heads, one after the other", merged[batch, row]
     yield "that times w_o", merged[batch, row] @ w_o
 
@@ -217,11 +217,11 @@ mended = Check(
     arguments=("x", "memory", "w_q", "w_k", "w_v", "w_o", "num_heads", "mask"),
     results=("the output",),
     working=_work_out_attention,
-    verified="all five mistakes are gone: equal to multi-head attention under a mask",
+    verified="all five mistakes are gone, so this is multi-head attention under a mask",
     mistakes=[
         Mistake(
             _keep_mistakes(*left),
-            f"{count} of the five {'is' if count == 1 else 'are'} still there: "
+            f"{count} of the five mistakes {'is' if count == 1 else 'are'} still there: "
             f"{'; '.join(SYMPTOMS[name] for name in left)}.",
         )
         for count in range(1, 6)

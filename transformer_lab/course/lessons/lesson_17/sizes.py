@@ -43,7 +43,7 @@ def _work_out_parameters(
     yield "a decoder layer, with two attentions, network and three norms", decoder
     yield "the shared embedding, words · d_model, and a bias for each word", outside
     yield (
-        "the sum of the two layers, times `layers`, plus that",
+        "the sum of the two layers, times `layers`, plus the embedding and these biases",
         layers * (encoder + decoder) + outside,
     )
 
@@ -54,7 +54,7 @@ parameters = Check(
     drawn=_random_sizes,
     results=("the number of parameters",),
     working=_work_out_parameters,
-    verified="embedding, encoder, decoder and output bias, up to the base model",
+    verified="embedding, encoder, decoder and output bias, up to the size of the base model",
     mistakes=[
         Mistake(
             _edit_count(("return", "return 2 * words * d_model +")),
@@ -139,7 +139,7 @@ words_that_fit = Check(
     drawn=_random_room,
     results=("the number of words",),
     working=_work_out_words,
-    verified="keys and values in every layer, with the memory's among them",
+    verified="keys and values in every layer, including those of the memory",
     mistakes=[
         Mistake(
             _edit_fit(("layers * word * source", "0")),
@@ -153,11 +153,11 @@ words_that_fit = Check(
         ),
         Mistake(
             _edit_fit((" * 2", "")),
-            "you counted one vector for each word, but both key and value are kept.",
+            "you counted one vector for each word, but the cache stores both a key and a value.",
         ),
         Mistake(
             _edit_fit(("* 2", "* 3")),
-            "you counted three vectors for each word, but queries are not kept.",
+            "you counted three vectors for each word, but the cache does not store queries.",
         ),
         Mistake(
             _edit_fit(("layers * word", "word")),
@@ -165,7 +165,7 @@ words_that_fit = Check(
         ),
         Mistake(
             _edit_fit(("heads * 2", "2")),
-            "you counted only one head, but every head keeps keys and values.",
+            "you counted only one head, but every head has its own keys and values.",
         ),
         Mistake(
             _edit_fit((" * each", "")), "this counts numbers, but each number takes `each` bytes."

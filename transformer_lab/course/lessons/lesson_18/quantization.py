@@ -57,7 +57,7 @@ def _work_out_rounding(weights: np.ndarray, at: tuple) -> Iterator[Step]:
     yield f"row {at[0]} of weights" if at[:-1] else "the weights", row
     yield "these times the scale", row * scale
     yield "rounded, as int8", _round_to_int8(row, scale)
-    yield "the bits of each", 8
+    yield "the number of bits of each", 8
 
 
 eight_bits = Check(
@@ -76,7 +76,7 @@ eight_bits = Check(
         ),
         Mistake(
             lambda w: ((w * (s := 127 / _find_largest(w))).astype(np.int8), s),
-            "you cut off the numbers instead of rounding them: `astype` drops everything after "
+            "you truncate the numbers instead of rounding them: `astype` drops everything after "
             "the decimal point.",
         ),
         Mistake(

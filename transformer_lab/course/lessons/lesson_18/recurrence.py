@@ -49,10 +49,10 @@ def _work_out_step(
     before = w_f[i] @ x + b_f[i]
     f, new = (1 + np.tanh(before / 2)) / 2, w[i] @ x  # a sigmoid that does not overflow
     parts = [f * state[i], (1 - f) * new]
-    yield f"number {i} of w_f @ x + b_f", before
+    yield f"entry {i} of w_f @ x + b_f", before
     yield "the sigmoid of that, which is the gate", f
-    yield f"number {i} of w @ x, the new part", new
-    yield f"the gate times number {i} of state, and 1 minus the gate times the new part", parts
+    yield f"entry {i} of w @ x, the new part", new
+    yield f"the gate times entry {i} of state, and 1 minus the gate times the new part", parts
     yield "their sum, which is the new state", sum(parts)
     yield "what is written, which is the new state, or 0 if it is negative", max(0.0, sum(parts))
 
@@ -67,7 +67,8 @@ ssru_step = Check(
     mistakes=[
         Mistake(
             _edit_step(("f * state + (1 - f)", "(1 - f) * state + f")),
-            "the gate works the wrong way round: f should be the share that *stays*.",
+            "the gate works the wrong way round: f should be the share of the old state that "
+            "*stays*.",
         ),
         Mistake(
             _edit_step(("(1 - f) * (w @ x)", "w @ x")),
@@ -99,12 +100,12 @@ ssru_step = Check(
                     "np.exp(z := w_f @ x + b_f) / (1 + np.exp(z))",
                 )
             ),
-            "the exponential of a large number is infinite, and ∞/∞ is NaN. Write the sigmoid as "
-            "1 / (1 + e^(−z)): where e^(−z) is infinite, the sigmoid is 0.",
+            "the exponential of a large number is infinite, and ∞/∞ is NaN. Write the sigmoid as 1 "
+            "/ (1 + e^(−z)), which is 0 where e^(−z) is infinite.",
         ),
         Mistake(
             _edit_step(("w_f @ x", "w_f.T @ x"), ("w @ x", "w.T @ x")),
-            "you transposed the matrices. The product should be w @ x.",
+            "you transposed the matrices. The products should be w @ x and w_f @ x.",
         ),
         Mistake(
             _edit_step(("np.maximum(c, 0), c", "c, np.maximum(c, 0)")),

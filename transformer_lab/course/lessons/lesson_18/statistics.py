@@ -152,7 +152,7 @@ def _surround(mean: float, wide: float) -> tuple[float, float]:
 
 
 def _unpack_ends(answer: Callable[..., Any], *arguments: np.ndarray) -> Any:
-    """Call the answer and return its interval, as a tuple if it is an array of two numbers."""
+    """Call the answer and return its interval; an array of two numbers becomes a tuple."""
     found = answer(*arguments)
     is_pair = isinstance(found, np.ndarray | torch.Tensor) and found.shape == (2,)
     return tuple(found) if is_pair else found
@@ -181,7 +181,7 @@ interval = Check(
     drawn=_random_values,
     results=("the lower end", "the upper end"),
     working=_work_out_interval,
-    verified="between these ends lie 95% of the means of samples drawn again",
+    verified="95% of the means of the redrawn samples lie between these ends",
     mistakes=[
         Mistake(
             lambda values, draws: _find_interval(values),
@@ -246,7 +246,8 @@ interval = Check(
                 float(values[draws].mean(axis=1).min()),
                 float(values[draws].mean(axis=1).max()),
             ),
-            "these are the smallest and largest means, which move apart with more rounds.",
+            "these are the smallest and largest means, which move apart with more rounds. Use the "
+            "percentiles instead.",
         ),
         Mistake(
             lambda values, draws: _find_interval(np.median(values[draws], axis=1)),

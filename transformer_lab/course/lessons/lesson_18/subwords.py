@@ -36,7 +36,10 @@ def _join_rows(answer: Callable[..., Any], maps: np.ndarray, words: np.ndarray) 
 
 
 def _random_pieces(chance: RandomValues) -> tuple:
-    """Return a random case: words of one to three subwords each."""
+    """Return a random case: attention weights between subwords, and each subword's word index.
+
+    There are six words of one to three subwords each.
+    """
     words = np.repeat(np.arange(6), [chance.between(1, 3) for _ in range(6)])
     return chance.weights(len(words), len(words)), words
 
@@ -58,7 +61,7 @@ join = Check(
     arguments=("weights", "words"),
     results=("the weights between words",),
     working=_work_out_joining,
-    verified="what a word receives is added, what it asks is averaged, and each row sums to 1",
+    verified="each word's columns are added, its rows are averaged, and all rows sum to 1",
     mistakes=[
         Mistake(
             _edit_joining(("sum(axis=1)", "mean(axis=1)")),
@@ -70,8 +73,8 @@ join = Check(
                 ("sum(axis=1)", "mean(axis=1)"),
                 ("return joined", "return joined / joined.sum(axis=1, keepdims=True)"),
             ),
-            "your rows sum to 1 only because you normalised them, so a word of three pieces "
-            "receives too little.",
+            "you averaged the columns and then normalised the rows, so a word of three pieces "
+            "receives too little. Add its columns instead.",
         ),
         Mistake(
             _edit_joining(("mean(axis=0)", "sum(axis=0)")),
@@ -93,7 +96,8 @@ join = Check(
         ),
         Mistake(
             _edit_joining(("sum(axis=1)", "max(axis=1)")),
-            "this counts only the strongest piece of each word, so rows sum to less than 1.",
+            "for each word, this counts only the piece with the largest weight, so rows sum to "
+            "less than 1. Add up the weights of all pieces.",
         ),
         Mistake(
             _edit_joining(("return joined", "return joined.T")),

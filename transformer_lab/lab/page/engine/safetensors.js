@@ -35,7 +35,7 @@ function readHeader(buffer) {
     const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
     return { header, start: 8 + length };
   } catch (error) {
-    throw new Error(`not a safetensors file: its header isn't JSON: ${error.message}`, { cause: error });
+    throw new Error(`not a safetensors file, because its header isn't JSON: ${error.message}`, { cause: error });
   }
 }
 

@@ -19,7 +19,7 @@ const MOST_PIXELS = 64; // of a small map: one of more tokens shows the largest 
 export const WAYS = {
   maps: ["their maps", "Each small map is one head. Its rows are the words that look, and its columns are the words that are looked at. The brighter a cell, the larger the weight. Press a head to open it."],
   cost: ["effect if muted", "Orange means that a word of the translation loses much of its probability when this head alone is muted (its tooltip says which word). No colour means that none does."],
-  sharpness: ["sharpness of their rows", "Orange means that nearly all the weight of each row is on one word. No colour means that it's spread."],
+  sharpness: ["sharpness of their rows", "Orange means that nearly all the weight of each row is on one word. No colour means that the weight is spread out."],
 };
 
 /** The largest weight of a row, mean over the rows: 1 if each row has all its weight on one word. */
@@ -127,7 +127,7 @@ export class AllHeads {
     button.setAttribute("aria-pressed", String(isOpen));
     button.dataset.over = over;
     button.setAttribute("aria-label", `${name}.`);
-    button.title = `${name}; press it with Shift to draw it over the open head.`;
+    button.title = `${name}; hold Shift and press to draw it over the open head.`;
   }
 
   describeDot(head, value, blank) {

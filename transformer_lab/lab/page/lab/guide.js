@@ -12,7 +12,7 @@ export class Guide {
     // What is to come keeps its room, so that nothing below moves under the reader's pointer when it comes.
     this.room = make("p", { className: "to-come", "aria-hidden": "true" });
     this.back = this.buildStepButton("guide back", "Back", "Previous thing to try", -1);
-    this.again = action("guide again", "Set it up again", "Bring back the sentence and the changes for this thing to try", () => state.follow(prompts[this.at].start));
+    this.again = action("guide again", "Set it up again", "Restore the sentence and the changes that this step starts with", () => state.follow(prompts[this.at].start));
     this.next = this.buildStepButton("guide on", "Next", "Next thing to try", 1);
     this.element = make("details", { className: "guide", "aria-label": "Things to try", open: true, hidden: !prompts.length },
       this.title, this.ask, make("div", { className: "then" }, this.room, this.seen), make("p", { className: "buttons" }, this.again, this.back, this.next));

@@ -10,7 +10,7 @@ export class Many {
   /** `examples` are pairs of a sentence and its right translation. */
   constructor(state, examples) {
     Object.assign(this, { state, examples, right: new Map(), asked: null });
-    const title = "Translate them with nothing muted, and with what is muted now";
+    const title = "Translate these sentences with nothing muted, and then with the heads muted now";
     this.button = action("many", `Was it luck? Try ${examples.length} sentences`, title, () => this.test());
     this.said = make("span", { role: "status", tabIndex: -1 });
     this.progress = make("span", { "aria-hidden": "true" }); // a screen reader hears the result alone

@@ -13,7 +13,7 @@ function strip(label, className, vector, most) {
     cell.className = value < 0 ? "below" : "above";
     return cell;
   });
-  const says = `${label}: ${vector.length} numbers. The left and right arrows go through them.`;
+  const says = `${label}: ${vector.length} numbers. The left and right arrow keys go through them.`;
   return make("div", { className: `strip ${className}` }, make("span", {}, label), make("div", { tabIndex: 0, role: "group", "aria-label": says, ...OWN_KEYS }, ...cells));
 }
 

@@ -186,7 +186,7 @@ export class Sentence {
       const { rows, keys } = state.getMapTokens(point.kind, state.now.pieces);
       const looks = point.share === 1 ? "looks only at" : `gives ${formatNumber(point.share)} to`;
       const text = `${toCode(point)}: “${rows[point.query]}” ${looks} “${keys[point.key]}” ×`;
-      const title = `In the row of “${rows[point.query]}” in ${toCode(point)} give “${keys[point.key]}” its own weight again`;
+      const title = `In the row of “${rows[point.query]}” in ${toCode(point)}, give “${keys[point.key]}” its own weight again`;
       return action(`unpoint ${toCode(point)} ${point.query} ${point.key}`, text, title, () => state.unpoint(point));
     });
     const back = state.isKept ? "Go back to A" : "Undo every change";

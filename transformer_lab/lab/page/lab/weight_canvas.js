@@ -9,7 +9,7 @@ import { Axis } from "./axis.js";
 import { isSeen } from "./names.js";
 
 const WIDEST_WORDS = 170; // CSS pixels of the words beside the rows, as in lab.css
-const SAYS_CANVAS = "Weights. Arrows move from word to word.";
+const SAYS_CANVAS = "Weights. The arrow keys move from word to word.";
 
 export class WeightCanvas {
   /** `say` hears of the cell that is pointed at, [row, key], and then of the chosen one again. */

@@ -9,8 +9,8 @@ import { isSeen } from "./names.js";
 import { dragShares } from "./share_drag.js";
 
 const BY_KEY = { ArrowUp: 0.05, ArrowDown: -0.05 }; // of a row, with Shift
-const SAYS_ALONE = "Weights. Arrows move from word to word.";
-const SAYS = "Weights. Arrows move, Shift with up or down changes the weight, Enter makes the row look only at this word.";
+const SAYS_ALONE = "Weights. The arrow keys move from word to word.";
+const SAYS = "Weights. The arrow keys move from word to word. Shift with up or down changes the weight. Enter makes the row look only at this word.";
 
 export class WeightTable {
   /**

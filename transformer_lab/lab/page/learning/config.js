@@ -12,10 +12,10 @@ const TRAINING = { peak: 3e-3, warmup: 100, ramp: true, steps: null, smoothing: 
 const isCount = (value) => Number.isInteger(value) && value >= 1;
 const isShare = (value) => value >= 0 && value < 1;
 const oneOf = (...values) => [(value) => values.includes(value), values.map((value) => JSON.stringify(value)).join(" or ")];
-const WHOLE = [isCount, "a whole number from 1"];
-const SHARE = [isShare, "a number from 0 to below 1"];
+const WHOLE = [isCount, "an integer of at least 1"];
+const SHARE = [isShare, "a number of at least 0 and less than 1"];
 const SWITCH = oneOf(true, false);
-const NOT_NEGATIVE = [(value) => Number.isFinite(value) && value >= 0, "a number from 0"];
+const NOT_NEGATIVE = [(value) => Number.isFinite(value) && value >= 0, "a number of at least 0"];
 const POSITIVE = [(value) => Number.isFinite(value) && value > 0, "a number above 0"];
 
 /** What each field may be: a test, and its words. */
@@ -25,7 +25,7 @@ const RULES = {
   positions: oneOf("sinusoidal", "learned", "none"), norm: oneOf("post", "pre", "none"), activation: oneOf("relu"),
   dropout: SHARE, tie_source_target: oneOf(false), tie_target_output: oneOf(true),
   residual: SWITCH, causal_mask: SWITCH, root: SWITCH, ramp: SWITCH,
-  peak: POSITIVE, warmup: WHOLE, steps: [(value) => value === null || isCount(value), "a whole number from 1, or null"],
+  peak: POSITIVE, warmup: WHOLE, steps: [(value) => value === null || isCount(value), "an integer of at least 1, or null"],
   smoothing: SHARE, beta1: SHARE, beta2: SHARE, epsilon: POSITIVE, decay: NOT_NEGATIVE,
   // Python's models may have these; the page's have none of them.
   d_k: oneOf(null), d_v: oneOf(null), num_key_value_heads: oneOf(null), recurrent_decoder: oneOf(false),
@@ -67,6 +67,6 @@ const listMissing = (config) =>
 /** The configuration for a file that Python reads, without our switches; an Error names the parts that a model lacks. */
 export function describeWhole({ residual, causal_mask, root, ...config }) {
   const missing = listMissing({ residual, causal_mask, root, norm: config.norm });
-  if (missing.length) throw new Error(`this model was trained without ${missing.join(" and ")}; expected all of the paper's parts, because Python's model has them`);
+  if (missing.length) throw new Error(`this model was trained without ${missing.join(" and ")}; expected all of the paper's parts, because the model in Python has them`);
   return config;
 }

@@ -16,7 +16,7 @@ export function packModel({ config, steps, model }, { source, target }, example)
   const tensors = model.parameters.read();
   for (const [name, tensor] of Object.entries(tensors)) {
     const numbers = tensor instanceof Vectors ? tensor.values : tensor;
-    if (!numbers.every(Number.isFinite)) throw new Error(`${name} has NaN or infinity; expected finite numbers`);
+    if (!numbers.every(Number.isFinite)) throw new Error(`${name} contains NaN or infinity; expected finite numbers`);
   }
   checkVocabularies(config, { source, target });
   const meta = { format: FORMAT, model: describeWhole(config), about: { steps, example }, source_tokenizer: source, target_tokenizer: target };

@@ -15,7 +15,7 @@ function quiz(questions) {
   const boxes = questions.map((question, number) => questionBox(question, number, (choice) => {
     if (!first.has(number)) first.set(number, choice === question.right);
     const right = [...first.values()].filter(Boolean).length;
-    standing.textContent = first.size < questions.length ? "" : `${right} of ${questions.length} right at the first choice.`;
+    standing.textContent = first.size < questions.length ? "" : `${right} of ${questions.length} right on the first try.`;
   }));
   return make("div", {}, ...boxes, standing);
 }

@@ -53,7 +53,7 @@ class Stepper {
     const stage = this.now;
     this.place.hidden = stage === "sentence";
     this.range.value = this.row;
-    const verb = stage === "writing" ? "writes" : "is asked";
+    const verb = stage === "writing" ? "writes" : "is asked for";
     this.range.setAttribute("aria-valuetext", `${this.row}: reads ${read[this.row]}, ${verb} ${asked[this.row]}`);
     this.at.replaceChildren(`${this.row}: reads `, word(read[this.row]), `, ${verb} `, word(asked[this.row]));
     this.on.textContent = stage === "writing" ? "Write the next word ▶" : "Next place ▶";

@@ -13,7 +13,7 @@ export class Steps {
     this.step = 0;
     this.buttons = names.map((name, i) => action(`step ${i}`, name, `Step ${i + 1} of ${names.length}: ${name}`, () => this.go(i)));
     this.back = action("back", "◀", "One step back", () => this.go(this.step - 1));
-    this.next = action("next", "Next ▶", "One step on", () => this.go(this.step + 1));
+    this.next = action("next", "Next ▶", "One step forward", () => this.go(this.step + 1));
     this.player = action("play", "", "", () => this.toggle());
     [this.back, this.next, this.player, ...this.buttons].forEach((button) => Object.entries(OWN_KEYS).forEach(([name, value]) => button.setAttribute(name, value)));
     this.said = make("div", { className: "said", "aria-live": "polite" });

@@ -18,7 +18,7 @@ export class Chart {
     this.lines = Object.fromEntries(["loss", "told", "written"].map((name) => [name, svg("path", { class: name })]));
     this.picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" }, this.axis, this.here, ...Object.values(this.lines));
     this.written = make("span", { className: "written" });
-    this.told = make("span", { className: "told" }, "right when it’s told the correct beginning");
+    this.told = make("span", { className: "told" }, "right when it’s given the correct answer so far");
     this.element = make("figure", { className: "chart" }, this.picture, make("figcaption", {},
       this.written, this.told,
       make("span", { className: "loss" }, "loss (scale on the right): how surprised it is by the right words")));

@@ -16,7 +16,7 @@ function tellWhen(runs) {
 /** What one run or two came to, in a sentence. */
 function tellResult([first, second]) {
   if (!second) return `It got ${formatPercent(first.written)} of the unseen examples right.`;
-  const told = second.exact - second.written > 0.2 ? `, although ${formatPercent(second.exact)} are right when it's told the correct beginning` : "";
+  const told = second.exact - second.written > 0.2 ? `, although ${formatPercent(second.exact)} are right when it's given the correct answer so far` : "";
   return `Your model got ${formatPercent(first.written)} of the unseen examples right, and the other one ${formatPercent(second.written)}${told}.`;
 }
 

@@ -63,7 +63,7 @@ export class RunPanel {
   }
 
   makeButton(given, i) {
-    const button = make("button", { type: "button", title: "See where the heads look in this one", "data-control": `example ${i}`, ...OWN_KEYS }, word(given));
+    const button = make("button", { type: "button", title: "See where the heads look in this example", "data-control": `example ${i}`, ...OWN_KEYS }, word(given));
     button.addEventListener("click", () => this.pick(i));
     return button;
   }

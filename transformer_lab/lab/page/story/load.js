@@ -9,7 +9,7 @@ const runFile = (address) =>
   new Promise((done, fail) => {
     const script = make("script", { src: address, async: true });
     script.onload = () => done();
-    script.onerror = () => fail(new Error("the file of the model is missing"));
+    script.onerror = () => fail(new Error("the model's file is missing"));
     document.head.append(script);
   });
 

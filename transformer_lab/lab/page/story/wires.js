@@ -126,6 +126,6 @@ export class Wires {
     const best = found.sort((a, b) => b.weight - a.weight).slice(0, 2);
     if (!looks || !best.length) return "";
     const list = best.map(({ query, key, weight }) => `${side === "source" ? written[query] : source[key]} ${weight.toFixed(2)}`).join(", ");
-    return side === "source" ? `${source[place]} is looked at for ${list}.` : `To write ${written[place]}, it looks at ${list}.`;
+    return side === "source" ? `The model looks at ${source[place]} to write ${list}.` : `To write ${written[place]}, it looks at ${list}.`;
   }
 }

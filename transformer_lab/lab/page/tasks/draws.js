@@ -21,7 +21,7 @@ export function drawDifferent(random, elements, count) {
 /** Throw a RangeError if a setting isn't a whole number in its range. */
 export function checkWhole(name, value, least, most) {
   if (!(Number.isInteger(value) && value >= least && value <= most)) {
-    throw new RangeError(`${name} is ${value}; expected a whole number from ${least} to ${most}`);
+    throw new RangeError(`${name} is ${value}; expected an integer from ${least} to ${most}`);
   }
 }
 

@@ -59,7 +59,7 @@ const MOST_PAIRS = 200_000;
  */
 export function makeWorld({ train = 20_000, validation = 1_000, test = 1_000, seed = 0 } = {}) {
   for (const [name, size] of Object.entries({ train, validation, test })) {
-    if (!(Number.isInteger(size) && size >= 0)) throw new RangeError(`${name} is ${size}, but a number of pairs is a whole number of at least 0`);
+    if (!(Number.isInteger(size) && size >= 0)) throw new RangeError(`${name} is ${size}; expected an integer of at least 0`);
   }
   const total = train + validation + test;
   const sum = `train + validation + test is ${total}`;

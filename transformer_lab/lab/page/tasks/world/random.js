@@ -6,7 +6,7 @@ const TWISTER_SIZE = 624;
 export class Random {
   /** The seed is a whole number of at most 2**53 - 1; as in Python, its sign makes no difference. */
   constructor(seed) {
-    if (!Number.isSafeInteger(seed)) throw new RangeError(`the seed is ${seed}; expected a whole number of at most 2**53 - 1`);
+    if (!Number.isSafeInteger(seed)) throw new RangeError(`the seed is ${seed}; expected an integer of at most 2**53 - 1`);
     const size = Math.abs(seed);
     const key = size < 2 ** 32 ? [size] : [size % 2 ** 32, Math.floor(size / 2 ** 32)];
     this.state = mixKey(key);
