@@ -33,7 +33,7 @@ WANTED = calls(("embed", X), ("inner", Y), ("inner", X), ("norm", X + Y))
             calls(("embed", X.T)),
             "has shape (5, 3), but should have (3, 5). The numbers are right, but axes 0 and 1",
         ),
-        (calls(("embed", 2 * X)), "All numbers are 2 times what they should be"),
+        (calls(("embed", 2 * X)), "All numbers are twice what they should be"),
         (calls(("embed", X), ("inner", Y)), "`inner` is called once, but should be called 2 times"),
         (
             calls(("embed", X), ("inner", Y), ("inner", Y)),

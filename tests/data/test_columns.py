@@ -520,7 +520,7 @@ def test_json_in_capitals_is_read_and_names_that_are_not_there_are_told(tmp_path
     assert read_pairs(path, ("fr", "en")).pairs == TURNED
     with pytest.raises(
         ValueError,
-        match=r"fields \['en', 'fr'\], but no text in field 'source'.*--source and --target",
+        match=r"no text in field 'source', only the fields \['en', 'fr'\].*--source and --target",
     ):
         read_pairs(path)
     with pytest.raises(

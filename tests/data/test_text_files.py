@@ -57,14 +57,14 @@ def test_spaces_and_line_ends_in_json_become_one_space(tmp_path):
         (b"[" * 100_000, "the line is not JSON"),
         (
             b"3",
-            "found a value of type int, but no text in field 'source'; expected text in the",
+            "found a value of type int; expected text in the fields 'source' and",
         ),
-        (b'{"source": "a"}', r"found the fields \['source'\], but no text in field 'target'"),
+        (b'{"source": "a"}', r"there is no text in field 'target', only the fields \['source'\]"),
         (b'{"source": "a", "target": 3}', "field 'target' has a value of type int; expected text"),
         (b'{"source": "a", "target": " "}', "one side is empty"),
         (
             b'{"translation": {"en": "a", "fr": "b"}}',
-            r"found the fields \['en', 'fr'\], but no text in field 'source'",
+            r"there is no text in field 'source', only the fields \['en', 'fr'\]",
         ),
         (b'{"source": "a", "target": "\\ud800"}', r"one side is '\\ud800'; expected text in UTF-8"),
     ],

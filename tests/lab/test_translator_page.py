@@ -152,7 +152,7 @@ def test_what_would_not_work_is_refused(translator, monkeypatch):
     for address in ("mute=e1.4", "head=e2.1", "point=x:0:1", "a-mute=c1.1,d9.1", "tested=e0.1"):
         with pytest.raises(
             ValueError,
-            match=r"goal names the head .+, which the model .* each kind is e1.3, d1.3, c1.3",
+            match=r"goal names the head .+, which the model .* last heads are e1.3, d1.3, c1.3",
         ):
             lab(translator, TEXTS, prompts=[Prompt("Mute it.", address, "Done.")])
     with pytest.raises(

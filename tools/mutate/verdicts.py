@@ -94,10 +94,12 @@ def kind_of_help(verdict: Verdict) -> str:
         return "worked"
     if NO_EXPLANATION in verdict.text:
         return "bare"
-    first = verdict.text.split("\n")[0]
-    number_only = re.search(r"(?:is|are) \S+, but should be|: all numbers differ$|differs?$", first)
-    # These say more.
-    number_only = number_only and not re.search(r" right\)|your answer raises", first)
+    first, second = [*verdict.text.split("\n"), ""][:2]
+    is_number = re.search(r"(?:is|are) \S+, but should be", first) and " right)" not in first
+    # A finding follows on the second line, unless there is none, or it only counts the wrong numbers.
+    nothing_more = re.search(
+        r"^$|^\(seen with|^Your answer is right in|numbers? (?:is|are) wrong\.$", second
+    )
     is_said = "Why:" in verdict.text or ", but should " in first  # our own errors say everything
     unexplained = "your answer raises" in first and not is_said
-    return "bare" if number_only or unexplained else "general"
+    return "bare" if (is_number and nothing_more) or unexplained else "general"

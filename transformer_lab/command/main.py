@@ -226,8 +226,8 @@ def build_parser() -> argparse.ArgumentParser:
         "--clear",
         nargs="*",
         metavar="NAME",
-        help="delete the corpora with these names or folders, or all of them if no name is given; "
-        "a run that needs a deleted corpus prepares it again",
+        help="delete the corpora that have these names or lie in these folders; without a name, "
+        "delete all; a run that needs a deleted corpus prepares it again",
     )
 
     done = command(

@@ -470,12 +470,12 @@ def pair_from_row(row: Any, columns: tuple[str, str], place: str) -> Pair:
         ValueError: If either text is missing or empty; the message begins with `place`.
     """
     sides = row.get("translation", row) if isinstance(row, dict) else row
-    there = (
-        f"the fields {sorted(map(str, sides))}"
-        if isinstance(sides, dict)
-        else f"a value of type {type(sides).__name__}"
-    )
-    if isinstance(sides, dict) and not set(columns) <= set(sides):
+    asked = f"text in the fields {columns[0]!r} and {columns[1]!r}"
+    if not isinstance(sides, dict):
+        found_type = type(sides).__name__
+        raise ValueError(f"{place}: found a value of type {found_type}; expected {asked}")
+    there = sorted(map(str, sides))
+    if not set(columns) <= set(sides):
         found = {normalise_column_name(str(name)): text for name, text in sides.items()}  # in NFC
         sides = {
             **{column: found.get(normalise_column_name(column)) for column in columns},
@@ -483,19 +483,16 @@ def pair_from_row(row: Any, columns: tuple[str, str], place: str) -> Pair:
         }
     texts = []
     for column in columns:
-        text = sides.get(column) if isinstance(sides, dict) else None
+        text = sides.get(column)
         if not isinstance(text, str):
             names = (
                 ". Choose two fields with --source and --target, or with columns=(...) in Python"
                 if columns == COLUMNS
                 else ""
             )
-            fault = f"found {there}, but no text in field {column!r}"
+            fault = f"there is no text in field {column!r}, only the fields {there}"
             if text is not None:
                 fault = f"field {column!r} has a value of type {type(text).__name__}"
-            raise ValueError(
-                f"{place}: {fault}; "
-                f"expected text in the fields {columns[0]!r} and {columns[1]!r}{names}"
-            )
+            raise ValueError(f"{place}: {fault}; expected {asked}{names}")
         texts.append(" ".join(clean_side(text, place).split()))
     return Pair(*texts)

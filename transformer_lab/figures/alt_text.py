@@ -55,7 +55,8 @@ def describe_map(
         largest = join_with_and([f"{keys[key]} {weights[row, key]:.2f}" for key in best])
         text += f" In the framed row, {queries[row]}: {largest}."
     if mask is not None and not mask.all():
-        text += f" The mask hides {int((~mask).sum())} cells (grey)."
+        hidden = int((~mask).sum())
+        text += f" The mask hides {hidden} {'cell' if hidden == 1 else 'cells'} (grey)."
     return text
 
 

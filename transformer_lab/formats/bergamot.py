@@ -209,7 +209,7 @@ def read_integer(says: dict[str, str], name: str) -> int:
     """
     value = says.get(name)
     is_integer = value is not None and bool(re.fullmatch("[0-9]{1,12}", value))
-    check(name, value, "an integer", is_integer)
+    check(name, value, "an integer of at most 12 digits", is_integer)
     return int(str(value))
 
 

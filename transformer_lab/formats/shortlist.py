@@ -37,12 +37,10 @@ class Shortlist:
         magic, _, self.frequent, _, offsets, words = HEAD.unpack_from(data)
         check(f"magic number of {path}", hex(magic), hex(MAGIC), magic == MAGIC)
         size = HEAD.size + 8 * offsets + 4 * words
-        check(
-            f"number of bytes in {path}",
-            len(data),
-            f"{size}, as its header says",
-            len(data) == size,
-        )
+        if len(data) != size:
+            raise ValueError(
+                f"{path} has {len(data)} bytes; expected {size} according to its header"
+            )
         self.offsets = np.frombuffer(data, "<u8", offsets, HEAD.size)
         self.words = np.frombuffer(data, "<u4", words, HEAD.size + 8 * offsets)
         sources = offsets - 1

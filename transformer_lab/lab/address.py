@@ -51,7 +51,7 @@ def read_address(
         heads_named = "the head" if len(missing) == 1 else "the heads"
         raise ValueError(
             f"{name} names {heads_named} {', '.join(missing)}, which the model does not have; the "
-            f"last of each kind is {last}"
+            f"last heads are {last}"
         )
     return read
 

@@ -153,9 +153,8 @@ def align_examples(translator: Runnable, examples: Sequence[Example]) -> list[Al
 def names_by_code(names: Mapping[Head, str] | None, heads: Collection[Head]) -> dict[str, str]:
     """Return the names by head code; raise a ValueError if a named head is not in `heads`."""
     if strange := [head for head in names or () if head not in heads]:
-        raise ValueError(
-            f"names contains {strange}; expected heads of the model, each given as a Head"
-        )
+        codes = ", ".join(head.code if isinstance(head, Head) else repr(head) for head in strange)
+        raise ValueError(f"names contains {codes}, but the model has no such head")
     return {head.code: name for head, name in (names or {}).items()}
 
 

@@ -161,7 +161,8 @@ class AttentionCore(nn.Module):
         """
         shape = scores_shape(query, key, cache)
         fits = shape[0] > 0 and query.size(0) % shape[0] == 0
-        expected = f"{shape[0]}, the number of key sentences, or a multiple of it"
+        multiple = f"a multiple of {shape[0]}" if shape[0] else "0"
+        expected = f"{multiple}, because the number of key sentences is {shape[0]}"
         check("number of query sentences", query.size(0), expected, fits or query.size(0) == 0)
         if mask is not None:
             check_mask(mask, shape)

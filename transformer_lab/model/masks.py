@@ -60,7 +60,7 @@ def check_ids(name: str, ids: Any) -> None:
     """Raise a ValueError unless `ids` is an int64 or int32 tensor of shape (batch, length)."""
     fits = isinstance(ids, Tensor) and ids.ndim == 2 and ids.dtype in (torch.int64, torch.int32)
     if not fits:
-        found = f"a {type(ids).__name__}"
+        found = "None" if ids is None else f"a {type(ids).__name__}"
         if isinstance(ids, Tensor):
             found = f"a {ids.dtype} tensor of shape {tuple(ids.shape)}"
         expected = "an int64 or int32 tensor of shape (batch, length) with the ids of each sentence"

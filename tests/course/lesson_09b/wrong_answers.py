@@ -268,9 +268,9 @@ def logarithm_of_softmax(logits, target):
 
 
 TABLE = [
-    ("gradient_norms", takes_none_for_a_gradient, "contributes nothing, so leave it out"),
-    ("gradient_norms", takes_none_under_a_name, "contributes nothing, so leave it out"),
-    ("gradient_norms", squares_none, "contributes nothing, so leave it out"),
+    ("gradient_norms", takes_none_for_a_gradient, "In the last case, leave that parameter out"),
+    ("gradient_norms", takes_none_under_a_name, "In the last case, leave that parameter out"),
+    ("gradient_norms", squares_none, "In the last case, leave that parameter out"),
     ("gradient_norms", lists_of_gradients, "join them first, with +"),
     ("gradient_norms", norm_of_a_list, "where one tensor is needed"),
     ("gradient_norms", joins_nothing, "the list is empty in this case"),

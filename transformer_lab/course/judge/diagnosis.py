@@ -74,7 +74,7 @@ def describe_first_wrong_case(attempt: Attempt, misread: str | None) -> str:
         return "your answer returns nothing. Is there a `return`?"
     if len(got.results) != len(want.results):
         is_one = len(want.results) == 1
-        asked = f"only {names[0]}" if is_one else f"{len(want.results)}: {', '.join(names)}"
+        asked = f"only {names[0]}" if is_one else f"{len(want.results)}: {join_with_and(names)}"
         note = " (the items of a list count as separate values)" if is_one else ""
         many = "1 value" if len(got.results) == 1 else f"{len(got.results)} values"
         return f"your answer returns {many}, but should return {asked}{note}."
@@ -101,7 +101,7 @@ def describe_other_kind(error: NotComparableError, want: Outcome, names: Sequenc
     """Describe what was returned instead of numbers or words, and what was expected."""
     n = len(want.results)
     if error.count != n:
-        asked = names[0] if n == 1 else f"{n} values: {', '.join(names)}"
+        asked = names[0] if n == 1 else f"{n} values: {join_with_and(names)}"
         return f"your answer returns {describe_kind(error.returned)}, but should return {asked}."
     name, value = names[error.place], error.value
     asked = describe_asked(want.results[error.place])

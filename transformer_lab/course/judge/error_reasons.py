@@ -22,8 +22,8 @@ NUMPYS_WORDS = (
 WHOLE = "an integer is needed here. Division with // gives an integer, but / gives a float"
 NONE = "a value used here is None. Does the function that it comes from have a `return`?"
 NO_GRADIENT = (
-    ".grad is None before `backward`, after `zero_grad`, and if no gradient reaches the parameter. "
-    "A parameter without a gradient contributes nothing, so leave it out"
+    "a .grad is None if `backward` has not been called yet, if `zero_grad` has cleared it, or if no "
+    "gradient reaches the parameter. In the last case, leave that parameter out"
 )
 NONES: Sequence[tuple[str, str]] = [
     (r"\.grad\b", NO_GRADIENT),

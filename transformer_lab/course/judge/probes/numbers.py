@@ -84,7 +84,12 @@ def find_constant_factor(got: np.ndarray, want: np.ndarray) -> str | None:
         return "Every number has the wrong sign, but the right absolute value"
     if ratio == 0:
         return "All numbers are 0"
-    return f"All numbers are {format_ratio(ratio)} times what they should be"
+    return f"All numbers are {name_ratio(ratio)} what they should be"
+
+
+def name_ratio(ratio: float) -> str:
+    """Return a factor in words, such as "twice", "half" or "√5 times"."""
+    return {"2": "twice", "1/2": "half"}.get(format_ratio(ratio), f"{format_ratio(ratio)} times")
 
 
 def format_ratio(ratio: float) -> str:

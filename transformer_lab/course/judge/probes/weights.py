@@ -68,7 +68,7 @@ def describe_sharpness(got: np.ndarray, want: np.ndarray, axis: int) -> str | No
     apart = (got**2).sum(axis) - (want**2).sum(axis)
     ordered = not contradicts_order(np.moveaxis(got, axis, -1), np.moveaxis(want, axis, -1))
     link, verdict = ("and", "right") if ordered else ("but", "wrong")
-    order = f"{link} the order of the weights is {verdict}"
+    order = f"{link} the order of the numbers is {verdict}"
     sums = f"sums along {format_axis(axis, want.ndim)} are" if want.ndim > 1 else "sum is"
     start = f"The {sums} 1, as {'they' if want.ndim > 1 else 'it'} should be, {order}"
     if (got < -TOLERANCE).any():

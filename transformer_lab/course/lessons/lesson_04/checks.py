@@ -181,8 +181,8 @@ rotation = Check(
         ),
         Mistake(
             _edit_rotation(("np.sin(angle)", "0")),
-            "the sines next to the diagonal are missing, so this does not mix the two numbers in a "
-            "pair, as a rotation should.",
+            "the sines next to the diagonal are missing. A rotation should mix the two numbers in a "
+            "pair, but this only scales them.",
         ),
         Mistake(
             _edit_rotation(("return matrix", "return abs(matrix)")),

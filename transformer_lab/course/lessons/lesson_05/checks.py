@@ -178,8 +178,8 @@ layer_norm = Check(
         ),
         Mistake(
             _edit_norm(("x.var(", "x.var(ddof=1, ")),
-            "you use the unbiased variance, which divides by d − 1, but the paper's sources and "
-            "PyTorch divide by d.",
+            "you use the unbiased variance, which divides by d − 1, but the paper on "
+            "LayerNorm and PyTorch divide by d.",
         ),
         Mistake(
             _edit_norm(("np.sqrt(variance + 1e-5)", "(variance + 1e-5)")),

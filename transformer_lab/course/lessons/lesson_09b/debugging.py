@@ -94,7 +94,7 @@ mend_loss = Check(
     mistakes=[
         Mistake(
             lambda logits, target: label_smoothed_loss(logits.softmax(dim=-1), target, 0.1),
-            "the patient is not cured: the loss would still level off at 5.55. What is the first "
+            "the patient is not cured, because the loss would still level off at 5.55. What is the first "
             "thing that the loss function does to its input?",
         ),
         Mistake(
@@ -172,8 +172,8 @@ mend_forward = Check(
     mistakes=[
         Mistake(
             edit_forward_pass(("model.encoder(x, words)", "model.encoder(x, words).detach()")),
-            "the patient is not cured: the encoder still gets no gradient. Where is the path from "
-            "the loss to the encoder cut?",
+            "the patient is not cured, because the encoder still gets no gradient. Where is it cut "
+            "off from the loss?",
         ),
         Mistake(
             edit_forward_pass(("source_embedding, source)", "source_embedding, source).detach()")),
@@ -240,7 +240,7 @@ mend_shift = Check(
     mistakes=[
         Mistake(
             lambda target: (target[:, 1:], target[:, 1:]),
-            "the patient is not cured: at each position the decoder reads the very word that it "
+            "the patient is not cured, because at each position the decoder reads the very word that it "
             "should predict.",
         ),
         Mistake(

@@ -310,7 +310,7 @@ beam_score = Check(
         ),
         Mistake(
             lambda v, n, a: v / ((4 + n) / 6) ** a,
-            "you use a length that is one too small. `length` includes eos, and eos should count.",
+            "the length that you use is too small by 1. `length` includes eos, and eos should count.",
         ),
     ],
 )
