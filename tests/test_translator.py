@@ -393,7 +393,7 @@ DAMAGES = {
     damage_vocabulary: "the tokenizers have .* tokens; expected",
     damage_one_bit: "model.safetensors is damaged: its content has changed since it was saved",
     damage_swapped: "target_tokenizer.json is damaged: its content has changed since it was saved",
-    damage_depth: "number of parameters is .*; expected .*, which is all that the saved file can hold",
+    damage_depth: "number of parameters is .*; expected .*, because the saved file is too small",
     damage_width: "d_model × num_heads × d_k is .*; expected at most 1,000,000,000,000",
     damage_nested: "config.json is damaged: maximum recursion depth",
     damage_about: "config.json is damaged: type of 'about' is 'list'; expected dict",

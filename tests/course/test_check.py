@@ -273,7 +273,7 @@ def test_a_dict_in_the_place_of_several_results_is_told_how_many_are_asked():
     size = lesson("14").check.attention_size
     text = size.verdict(lambda *given: dict(zip("ab", size.reference(*given), strict=True))).text
     assert (
-        "your answer returns a dict, but should return 2 values: d_k, the number of parameters"
+        "your answer returns a dict, but should return 2 values: d_k and the number of parameters"
         in text
     )
 

@@ -56,4 +56,4 @@ def test_right_answers_translate_and_a_stub_says_so(capsys):
     assert capsys.readouterr().out == "la rue était trop large\n"
     for forward, words in ((stub, greedy_words), (check_07.forward.reference, stub)):
         translate_with(forward, words)
-        assert capsys.readouterr().out.startswith("First write forward and greedy_words")
+        assert capsys.readouterr().out.startswith("Not written yet. First write forward")

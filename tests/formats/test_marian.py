@@ -395,7 +395,7 @@ def folder(both, tmp_path):
         ({"encoder_layers": 10**6}, "num_encoder_layers is 1000000; expected at most 10,000"),
         (
             {"decoder_layers": 997},
-            "number of parameters is .*; expected at most .*, which is all that the saved file can hold",
+            "number of parameters is .*; expected at most .*, because the saved file is too small",
         ),
         (
             {"vocab_size": 10**9, "decoder_vocab_size": 10**9},

@@ -111,7 +111,7 @@ def test_an_address_says_what_is_open_and_changed_at_first(fake):
     [
         (
             "head=c9.1",
-            r"start names the head c9.1, which the model does not have; the last of",
+            r"start names the head c9.1, which the model does not have; the last heads",
         ),
         ("row=6", "row in start is '6'; expected an integer from 0 to 5"),
         ("row=two", "row in start is 'two'"),
@@ -121,7 +121,10 @@ def test_an_address_says_what_is_open_and_changed_at_first(fake):
         ("point=c1.1:0", "point in start is 'c1.1:0'; expected head:query:key:share"),
         ("point=c1.1:0:1:2", "point in start is 'c1.1:0:1:2'; expected .* share from 0 to 1"),
         ("point=c1.1:0:6", r"point is \(0, 6\); expected .* key from 0 to 5"),
-        ("point=e1.1:6:0", r"point is \(6, 0\); expected query from 0 to 5, key from 0 to 5"),
+        (
+            "point=e1.1:6:0",
+            r"point is \(6, 0\); expected a query from 0 to 5 and a key from 0 to 5",
+        ),
         ("point=c1.1:6:0", "row of a point in start is 6; expected an integer below 6"),
         ("point=d1.1:2:3", r"point is \(2, 3\); expected \(query, key\) with 0 ≤ key ≤ query"),
     ],
@@ -177,13 +180,13 @@ def test_two_widgets_are_linked(link, fake):
         (
             "pinned",
             [6, 0],
-            r"pinned is \[6, 0\]; expected \[\], or .* query from 0 to 5, and a key from 0 to 5",
+            r"pinned is \[6, 0\]; expected \[\], or .* query from 0 to 5 and a key from 0 to 5",
         ),
         ("pinned", [0, 6], r"pinned is \[0, 6\]; expected"),
         (
             "pinned",
             [None, 3],
-            r"pinned is \[None, 3\]; expected .* or None for the whole row",
+            r"pinned is \[None, 3\]; expected .* the whole row is pinned",
         ),
         ("pinned", [1], r"pinned is \[1\]; expected"),
         ("layer", "first", "an int"),
@@ -280,10 +283,10 @@ def test_a_pointed_row_becomes_a_patch_of_its_head(widget, fake, ask):
     [
         (
             {"kind": "encoder", "query": 6},
-            "point is (6, 4); expected query from 0 to 5, key from 0 to 5.",
+            "point is (6, 4); expected a query from 0 to 5 and a key from 0 to 5.",
         ),
-        ({"query": -1}, "point is (-1, 4); expected a query of at least 0, and a key from 0 to 5."),
-        ({"key": -1}, "point is (3, -1); expected a query of at least 0, and a key from 0 to 5."),
+        ({"query": -1}, "point is (-1, 4); expected a query of at least 0 and a key from 0 to 5."),
+        ({"key": -1}, "point is (3, -1); expected a query of at least 0 and a key from 0 to 5."),
         (
             {"kind": "decoder", "key": 5},
             "point is (3, 5); expected (query, key) with 0 ≤ key ≤ query, because the decoder "

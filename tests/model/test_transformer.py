@@ -488,7 +488,7 @@ def test_padding_may_begin_a_target_as_in_marians_models():
     ("wrong", "found"),
     [
         ([[1, 2], [3, 4]], "list"),
-        (None, "NoneType"),
+        (None, "None"),
         (torch.tensor([1, 2]), r"torch.int64 tensor of shape \(2,\)"),
         (torch.ones(2, 5), r"torch.float32 tensor of shape \(2, 5\)"),
         (torch.ones(2, 5, dtype=torch.bool), r"torch.bool tensor of shape \(2, 5\)"),

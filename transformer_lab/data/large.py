@@ -168,7 +168,9 @@ def write_splits(folder: Path, name: str, read: PairReader, seed: int, held: Hel
             else:
                 yield pair
         if number + 1 != len(new):
-            raise ValueError(f"{name} changed while it was being read; expected {len(new)} pairs")
+            raise ValueError(
+                f"corpus {name!r} changed while it was being read; expected {len(new)} pairs"
+            )
 
     count = write_pairs(folder, train())
     if not count:
@@ -191,7 +193,7 @@ def find_held_out_bounds(name: str, places: np.ndarray, parts: list[str]) -> dic
     count = max(1, min(1000, len(places) // 20))
     if parts and len(places) <= len(parts) * count:
         raise ValueError(
-            f"{name} has only {len(places)} different sources; expected more than "
+            f"corpus {name!r} has only {len(places)} different sources; expected more than "
             f"{len(parts) * count}, because {len(parts) * count} are held out for "
             f"{' and '.join(parts)}"
         )

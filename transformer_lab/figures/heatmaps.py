@@ -67,11 +67,11 @@ def attention_heatmap(
     rows, columns = weights.shape
     check("row", row, f"None or 0 to {rows - 1}", row is None or 0 <= row < rows)
     inside = cell is None or (0 <= cell[0] < rows and 0 <= cell[1] < columns)
-    expected = f"query from 0 to {rows - 1} and key from 0 to {columns - 1}"
+    expected = f"a query from 0 to {rows - 1} and a key from 0 to {columns - 1}"
     check("cell", cell, f"None, or (query, key) with {expected}", inside)
     for key, query in alignment:
         fits = 0 <= key < columns and 0 <= query < rows
-        expected = f"key from 0 to {columns - 1} and query from 0 to {rows - 1}"
+        expected = f"a key from 0 to {columns - 1} and a query from 0 to {rows - 1}"
         check("alignment link", (key, query), f"(key, query) with {expected}", fits)
     check_mask(mask, weights)
 

@@ -140,10 +140,10 @@ def check_place(head: Head, query: int, key: int, shape: Sequence[int]) -> None:
             allowed,
         )
     elif head.kind == "cross":
-        expected = f"a query of at least 0, and a key from 0 to {columns - 1}"
+        expected = f"a query of at least 0 and a key from 0 to {columns - 1}"
         check("point", (query, key), expected, query >= 0 and 0 <= key < columns)
     else:
-        expected = f"query from 0 to {rows - 1}, key from 0 to {columns - 1}"
+        expected = f"a query from 0 to {rows - 1} and a key from 0 to {columns - 1}"
         check("point", (query, key), expected, 0 <= query < rows and 0 <= key < columns)
 
 

@@ -84,13 +84,15 @@ def check_memory(
     count, memory, name = num_parameters(kind, config), total_memory(), "number of parameters"
     check(name, count, f"at most {MOST_PARAMETERS:,}", count <= MOST_PARAMETERS)
     if most_parameters:  # if the file is empty, its reader says so
-        expected = f"at most {most_parameters:,}, which is all that the saved file can hold"
+        expected = f"at most {most_parameters:,}, because the saved file is too small for more"
         check(name, count, expected, count <= most_parameters)
     expected = f"at most {memory // 4:,.0f}, which is all that fits into memory"
     check(name, count, expected, 4 * count <= memory)
     needed = 4 * count + bytes_of_tables(config)
     name = "number of bytes in the weights and position tables"
-    check(name, needed, f"at most {memory:,.0f}, this machine's memory", needed <= memory)
+    check(
+        name, needed, f"at most {memory:,.0f}, which is all the memory there is", needed <= memory
+    )
 
 
 def bytes_of_tables(config: TransformerConfig) -> int:

@@ -247,5 +247,5 @@ TABLE = [
     ("attention", second_axis_of_the_query, "the width of a query only if there is no batch"),
     ("attention", halves_after_the_power, "divides by d_k and then by 2"),
     ("attention", half_as_a_power, "is d_k divided by 2"),
-    ("attention", output_alone, "returns 1 value, but should return 2: the output, the weights"),
+    ("attention", output_alone, "returns 1 value, but should return 2: the output and the weights"),
 ]

@@ -159,5 +159,5 @@ TABLE = [
     ("attention_backward", no_transpose, "raises ValueError"),
     ("attention_backward", times_the_root, "multiply dQ and dK by √d_k"),
     ("attention_backward", transposed_by_t, "reverses the order of all axes"),
-    ("attention_backward", two_of_three, "returns 2 values, but should return 3: dQ, dK, dV"),
+    ("attention_backward", two_of_three, "returns 2 values, but should return 3: dQ, dK and dV"),
 ]

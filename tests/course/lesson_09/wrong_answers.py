@@ -278,7 +278,11 @@ TABLE = [
     ("training_step", forgets_to_zero, "the gradients of earlier"),
     ("training_step", zeroes_after_backward, "no gradient is left to clip"),
     ("training_step", keeps_zeros_after_backward, "no gradient is left to clip"),
-    ("training_step", norm_of_what_was_emptied, "None before `backward`, after `zero_grad`"),
+    (
+        "training_step",
+        norm_of_what_was_emptied,
+        "a .grad is None if `backward` has not been called yet",
+    ),
     ("training_step", lists_in_a_list, "join them first, with +"),
     ("training_step", groups_for_weights, "Look things up in it with square brackets"),
     ("training_step", zeroes_too_late, "the weights do not change"),

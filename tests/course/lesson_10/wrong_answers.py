@@ -306,5 +306,5 @@ TABLE = [
     ("beam_score", six_alone_to_the_power, "you apply the power only"),
     ("beam_score", divides_twice, "two divisions in a row"),
     ("beam_score", probability_first, "you divide the probability"),
-    ("beam_score", length_without_eos, "you use a length that is"),
+    ("beam_score", length_without_eos, "the length that you use is too small by 1"),
 ]

@@ -91,7 +91,7 @@ def zoom_to_weight(
             len(tokens) <= LONGEST,
         )
     heads = record.heads(head.kind)
-    expected = f"a head of the model (the last of this kind: {tuple(heads[-1])})"
+    expected = f"a head of the model, up to {tuple(heads[-1])}"
     check("head", tuple(head), expected, head in heads)
     queries, keys = record.tokens(head.kind)
     check("query", query, f"one of {', '.join(queries)}", query in queries)
