@@ -51,6 +51,11 @@ def check_boolean(mask: Any, dtype: str = "torch.bool") -> None:
     check("mask.dtype", mask.dtype, expected, str(mask.dtype) == dtype)
 
 
+def join_with_and(parts: Sequence[str]) -> str:
+    """Join strings into a list such as "a, b and c"."""
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
 def check_positive_integer(name: str, value: Any) -> int:
     """Return the value as an int.
 

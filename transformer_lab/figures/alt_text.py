@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
+from transformer_lab.config.checks import join_with_and
+
 MOST_ROWS = 12  # rows of a map, or bars of a row, to name one by one; nobody listens to more
 MOST_NUMBERS = 60  # numbers of a matrix to read out one by one
 
@@ -29,11 +31,6 @@ def format_number(value: float) -> str:
     rounded = float(f"{value:.3g}")
     text = f"{rounded:,.0f}" if abs(rounded) >= 1000 else f"{rounded:g}"
     return text.replace("-", "−")
-
-
-def join_with_and(parts: Sequence[str]) -> str:
-    """Join strings into a list such as "a, b and c"."""
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def describe_map(

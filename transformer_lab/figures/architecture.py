@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
 from transformer_lab.config import check
+from transformer_lab.config.checks import join_with_and
 from transformer_lab.figures import alt_text as words
 from transformer_lab.figures.style import COLOURS, HIGHLIGHT, INK, PAPER, QUIET, course_style
 from transformer_lab.figures.titles import add_title, format_formulas
@@ -96,10 +97,10 @@ def describe_architecture(labels: Mapping[str, str], lit: Collection[str]) -> st
     for side in ("encoder", "decoder"):
         parts = [BOXES[name] for name in BOXES if name in lit and name.startswith(f"{side}.")]
         if parts:
-            text += f" Lit up in a layer of the {side}: {words.join_with_and(parts)}."
+            text += f" Lit up in a layer of the {side}: {join_with_and(parts)}."
     outside = [format_box_name(name) for name in BOXES if name in lit and "." not in name]
     if outside:
-        text += f" Lit up: {words.join_with_and(outside)}."
+        text += f" Lit up: {join_with_and(outside)}."
     written = [f"{format_box_name(name)} {labels[name]}" for name in BOXES if labels.get(name)]
     return f"{text} {'; '.join(written)}." if written else text
 

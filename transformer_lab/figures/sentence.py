@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from transformer_lab.config import check
+from transformer_lab.config.checks import join_with_and
 from transformer_lab.figures import alt_text as words_for
 from transformer_lab.figures.boxes import (
     HEAD_NAMES,
@@ -353,7 +354,7 @@ def describe_panel(panel: Panel) -> str:
         named = [f"{w} ({n})" if n else w for w, n in zip(row.words, notes, strict=True)]
         label = f"row {number}, {row.label}" if row.label else f"row {number}"
         line = f"{label}: {', '.join(named)}"
-        hidden = words_for.join_with_and([row.words[place] for place in sorted(row.covered)])
+        hidden = join_with_and([row.words[place] for place in sorted(row.covered)])
         said.append(f"{' '.join(line.split())}{f', with {hidden} covered' if hidden else ''}")
     name = f"{panel.name}: " if panel.name else ""
     text = f"{name}From the bottom up, {'; '.join(said)}."

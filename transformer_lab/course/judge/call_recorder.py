@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from torch import nn
 
+from transformer_lab.config.checks import join_with_and
 from transformer_lab.course.judge.closeness import is_close, is_numeric
 from transformer_lab.course.judge.formatting import describe_kind, start_sentence
 from transformer_lab.course.judge.probes import (
@@ -23,7 +24,6 @@ from transformer_lab.course.judge.probes import (
     run_probes,
 )
 from transformer_lab.course.judge.returned_arrays import as_array
-from transformer_lab.figures.alt_text import join_with_and
 
 MAX_CALLS = 200
 """The maximum number of recorded calls; more of them suggest an endless loop."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from transformer_lab.config.checks import join_with_and
 from transformer_lab.course.judge import probes
 from transformer_lab.course.judge.attempt import Attempt, find_first_difference
 from transformer_lab.course.judge.call_recorder import find_first_wrong_call
@@ -28,7 +29,6 @@ from transformer_lab.course.judge.number_faults import (
 from transformer_lab.course.judge.outcome import Outcome
 from transformer_lab.course.judge.probes.wrong_part import find_one_sided_errors
 from transformer_lab.course.judge.working import work_out
-from transformer_lab.figures.alt_text import join_with_and
 
 MAX_LINES = 16
 """The maximum number of lines in a verdict, including the worked case."""

@@ -17,9 +17,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from transformer_lab.config.checks import join_with_and
 from transformer_lab.course.judge.closeness import is_equal
 from transformer_lab.course.judge.outcome import Outcome
-from transformer_lab.figures.alt_text import join_with_and
 
 Case = tuple[Any, ...]
 Run = Callable[[Case], Outcome]

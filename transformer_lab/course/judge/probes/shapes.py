@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from transformer_lab.config.checks import join_with_and
 from transformer_lab.course.judge.closeness import is_numeric
 from transformer_lab.course.judge.probes.equality import format_axis, has_different_values, is_same
 
@@ -30,9 +31,8 @@ def find_transposed_axes(got: np.ndarray, want: np.ndarray) -> str | None:
         turned = got.transpose(order)
         if list(order) != sorted(order) and turned.shape == want.shape and is_same(turned, want):
             moved = [str(n) for n, axis in enumerate(order) if n != axis]
-            axes = f"{', '.join(moved[:-1])} and {moved[-1]}"
             how = "swapped" if len(moved) == 2 else "in the wrong order"
-            return f"The numbers are right, but axes {axes} are {how}"
+            return f"The numbers are right, but axes {join_with_and(moved)} are {how}"
     if got.shape != want.shape and sorted(got.shape) == sorted(want.shape):
         return "The axes are transposed, and some numbers are wrong as well"
     return None
