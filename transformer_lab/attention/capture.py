@@ -67,6 +67,10 @@ class HeadHook(Hook):
         self.calls.append(weights.detach().clone())
         return weights
 
+    def name_patch(self, head: int) -> str:
+        """Return the name of a head's patch in error messages."""
+        return f"patch for {self.kind} layer {self.layer}, head {head}"
+
     def patch_rows(self, head: int, new: Tensor, start: int, weights: Tensor) -> Tensor:
         """Return a patch's rows for the queries of this call: (query, key) or (batch, query, key).
 
@@ -82,7 +86,7 @@ class HeadHook(Hook):
         if new.dtype.itemsize < 4 <= weights.dtype.itemsize:
             # In half precision, rows sum to 1 only approximately, but recorded rows have to meet a
             # tighter tolerance.
-            check_weights(f"patch for {self.kind} layer {self.layer}, head {head}", as_numpy(new))
+            check_weights(self.name_patch(head), as_numpy(new))
             new = normalise_rows(new.to(weights.dtype))
         # In the decoder, no row gives weight to a later word, so the columns that are added or cut
         # off here are all zeros.
@@ -92,7 +96,7 @@ class HeadHook(Hook):
         fits = rows.size(-1) == key and (new.ndim == 2 or (new.ndim == 3 and len(new) == batch))
         if self.kind == "encoder":
             fits = fits and new.size(-2) == query
-        name = f"patch for {self.kind} layer {self.layer}, head {head}"
+        name = self.name_patch(head)
         expected = f"(query, key) or (batch, query, key), with batch={batch}, key={key}"
         if self.kind == "encoder":
             expected += f", query={query}"
@@ -111,7 +115,7 @@ class HeadHook(Hook):
             ValueError: If the new weights have the wrong shape, or one of their rows sums to
                 neither 1 nor 0.
         """
-        name = f"patch for {self.kind} layer {self.layer}, head {head}"
+        name = self.name_patch(head)
         # Double precision holds coarser numbers exactly, so an untouched row comes back unchanged.
         new = np.asarray(function(own.detach().cpu().double().numpy(), start))
         check(f"shape of the {name}", new.shape, f"{tuple(own.shape)}", new.shape == own.shape)

@@ -75,9 +75,10 @@ class StoredFolder:
         """
         if not isinstance(place, int | np.integer):
             raise TypeError(f"index is {place!r}; expected an integer")
-        if not -len(self) <= place < len(self):
-            raise IndexError(f"index {place} is out of range for length {len(self)}")
-        return range(len(self))[place]
+        try:
+            return range(len(self))[place]
+        except IndexError:
+            raise IndexError(f"index {place} is out of range for length {len(self)}") from None
 
 
 class StoredPairs(StoredFolder, Sequence[Pair]):

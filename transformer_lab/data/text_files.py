@@ -469,17 +469,19 @@ def pair_from_row(row: Any, columns: tuple[str, str], place: str) -> Pair:
     Raises:
         ValueError: If either text is missing or empty; the message begins with `place`.
     """
-    sides = row.get("translation", row) if isinstance(row, dict) else row
-    asked = f"text in the fields {columns[0]!r} and {columns[1]!r}"
-    if not isinstance(sides, dict):
-        found_type = type(sides).__name__
-        raise ValueError(f"{place}: found a value of type {found_type}; expected {asked}")
-    there = sorted(map(str, sides))
-    if not set(columns) <= set(sides):
-        found = {normalise_column_name(str(name)): text for name, text in sides.items()}  # in NFC
+    given = row.get("translation", row) if isinstance(row, dict) else row
+    asked = "text in the fields {!r} and {!r}"
+    if not isinstance(given, dict):
+        found_type = type(given).__name__
+        raise ValueError(
+            f"{place}: found a value of type {found_type}; expected {asked.format(*columns)}"
+        )
+    sides = given
+    if not set(columns) <= set(given):
+        found = {normalise_column_name(str(name)): text for name, text in given.items()}  # in NFC
         sides = {
             **{column: found.get(normalise_column_name(column)) for column in columns},
-            **sides,
+            **given,
         }
     texts = []
     for column in columns:
@@ -490,9 +492,10 @@ def pair_from_row(row: Any, columns: tuple[str, str], place: str) -> Pair:
                 if columns == COLUMNS
                 else ""
             )
+            there = sorted(map(str, given))
             fault = f"there is no text in field {column!r}, only the fields {there}"
             if text is not None:
                 fault = f"field {column!r} has a value of type {type(text).__name__}"
-            raise ValueError(f"{place}: {fault}; expected {asked}{names}")
+            raise ValueError(f"{place}: {fault}; expected {asked.format(*columns)}{names}")
         texts.append(" ".join(clean_side(text, place).split()))
     return Pair(*texts)

@@ -84,7 +84,6 @@ def drawn_kinds(record: AttentionRecord) -> list[Kind]:
     kinds = [kind for kind in KINDS if len(getattr(record, kind))]
     check("number of layers in the record", len(kinds), "at least one", bool(kinds))
     if empty := [kind for kind in kinds if 0 in getattr(record, kind)[0].shape]:
-        expected = "at least one query and one key in each map"
         expected = "at least one token on each side"
         raise ValueError(f"record has empty maps for {empty}; expected {expected}")
     return kinds

@@ -41,11 +41,12 @@ def find_case_pattern(attempt: Attempt) -> CasePattern | None:
     if not any(right):
         return None
     many = f"your answer is right in {sum(right)} of {len(right)} cases"
+    without_feature = CasePattern(many, names_feature=False)
     if not any(find_dividing_value(*feature, right) for feature in _list_features(attempt)):
-        return CasePattern(many, names_feature=False)
+        return without_feature
     fresh = attempt.more
     if fresh is None:
-        return CasePattern(many, names_feature=False)
+        return without_feature
     every = replace(attempt, cases=[*attempt.cases, *fresh.cases])
     fresh_right = fresh.right()
     for name, values in _list_features(every):
@@ -56,7 +57,7 @@ def find_case_pattern(attempt: Attempt) -> CasePattern | None:
         again = zip(values[len(right) :], fresh_right, strict=True)
         if sum(v == value and r == is_right for v, r in again) >= CONFIRMED:
             return CasePattern(f"{many}{phrase}", names_feature=True)
-    return CasePattern(many, names_feature=False)
+    return without_feature
 
 
 def _list_features(attempt: Attempt) -> list[tuple[str, list[Any]]]:

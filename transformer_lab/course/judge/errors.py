@@ -19,7 +19,7 @@ import numpy as np
 from torch import Tensor
 
 from transformer_lab.course.judge.error_reasons import NONE, explain_none, find_reason
-from transformer_lab.course.judge.formatting import describe_kind, short_repr
+from transformer_lab.course.judge.formatting import describe_kind, end_sentence, short_repr
 
 PACKAGE = str(Path(__file__).parents[2])
 LIBRARIES = (sysconfig.get_path("stdlib"), "site-packages", "dist-packages", "<frozen", "<__array")
@@ -71,8 +71,7 @@ def describe_error(error: BaseException, watched: RecordedAnswer) -> str:
     If the answer returned and only reading its result failed, the text says what was returned.
     """
     if isinstance(error, UnusableError):
-        text = str(error)
-        return text if text.endswith((".", "?")) else f"{text}."
+        return end_sentence(str(error))
     kind = type(error).__name__
     said = f"{kind}: {error_headline(error)}"
     frame = find_learner_frame(error)
@@ -81,7 +80,7 @@ def describe_error(error: BaseException, watched: RecordedAnswer) -> str:
     )
     if frame and reason == NONE:
         reason = explain_made_none(*frame, watched)
-    why = f"\n  Why: {reason}{'' if reason.endswith('?') else '.'}" if reason else ""
+    why = f"\n  Why: {end_sentence(reason)}" if reason else ""
     if frame:
         return f"your answer raises {said}{describe_line(*frame)}{why}"
     if watched.has_returned:

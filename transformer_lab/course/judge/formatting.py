@@ -78,6 +78,11 @@ def start_sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def end_sentence(text: str) -> str:
+    """Return the text with a full stop, unless it already ends a sentence."""
+    return text if text.endswith((".", "?")) else f"{text}."
+
+
 def is_plural(name: str) -> bool:
     """Return whether a result's name is a plural: "the rows" is, "the list of words" is not."""
     noun = "" if name.startswith("what ") else name.partition(" of ")[0]

@@ -83,24 +83,24 @@ def find_equal_lines(got: np.ndarray, want: np.ndarray) -> str | None:
 
 def find_wrong_booleans(got: np.ndarray, want: np.ndarray) -> str | None:
     """Return a hint if booleans are inverted or if too many or too few are True, else None."""
-    if got.dtype != bool or want.dtype != bool or got.shape != want.shape or not want.size:
+    if got.dtype != bool or want.dtype != bool or got.shape != want.shape or want.size < 2:
         return None
-    if np.array_equal(got, ~want) and want.size > 1:
+    if np.array_equal(got, ~want):
         return "True and False are swapped everywhere"
     if np.array_equal(got, want):
-        return None
-    if got.size == 1:
         return None
     if got.all() or not got.any():
         return f"All entries are {bool(got.all())}"
     more, less = int((got & ~want).sum()), int((want & ~got).sum())
     if not less:
-        entries = "1 other entry" if more == 1 else f"{more} other entries"
-        return f"Every False is right, but {entries} should be False as well"
+        return f"Every False is right, but {_name_others(more)} should be False as well"
     if not more:
-        entries = "1 other entry" if less == 1 else f"{less} other entries"
-        return f"Every True is right, but {entries} should be True as well"
+        return f"Every True is right, but {_name_others(less)} should be True as well"
     return None
+
+
+def _name_others(count: int) -> str:
+    return "1 other entry" if count == 1 else f"{count} other entries"
 
 
 def find_running_sums(got: np.ndarray, want: np.ndarray) -> str | None:

@@ -28,8 +28,7 @@ def find_wrong_sums(got: np.ndarray, want: np.ndarray) -> str | None:
     if len(axes) != 1 or want.shape[axes[0]] < 2:
         return None
     (axis,) = axes
-    sums = f"The sums along {format_axis(axis, want.ndim)}" if want.ndim > 1 else "The sum"
-    verb = "are" if want.ndim > 1 else "is"
+    sums, verb = _name_sums(axis, want.ndim)
     if _all_one(got.sum(axis)):
         return describe_sharpness(got, want, axis)
     for other in range(want.ndim):
@@ -69,8 +68,8 @@ def describe_sharpness(got: np.ndarray, want: np.ndarray, axis: int) -> str | No
     ordered = not contradicts_order(np.moveaxis(got, axis, -1), np.moveaxis(want, axis, -1))
     link, verdict = ("and", "right") if ordered else ("but", "wrong")
     order = f"{link} the order of the numbers is {verdict}"
-    sums = f"sums along {format_axis(axis, want.ndim)} are" if want.ndim > 1 else "sum is"
-    start = f"The {sums} 1, as {'they' if want.ndim > 1 else 'it'} should be, {order}"
+    sums, verb = _name_sums(axis, want.ndim)
+    start = f"{sums} {verb} 1, as {'they' if want.ndim > 1 else 'it'} should be, {order}"
     if (got < -TOLERANCE).any():
         return f"{start}. Some weights are negative"
     if (got.argmax(axis) != want.argmax(axis)).any():
@@ -80,6 +79,11 @@ def describe_sharpness(got: np.ndarray, want: np.ndarray, axis: int) -> str | No
     if (apart < 0).all():
         return f"{start}. The weights are too flat: large ones are too small, small ones too large"
     return start
+
+
+def _name_sums(axis: int, ndim: int) -> tuple[str, str]:
+    """Return the subject of a sentence about the sums along an axis, and its verb."""
+    return (f"The sums along {format_axis(axis, ndim)}", "are") if ndim > 1 else ("The sum", "is")
 
 
 def _all_one(sums_: np.ndarray) -> bool:
