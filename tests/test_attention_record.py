@@ -149,7 +149,7 @@ def test_labels_that_are_texts_are_kept_as_a_tuple(as_users_run_it, door, labels
         ({"referent": (0, 1, 2, 3, 4)}, r"referent is \(0, 1, 2, 3, 4\); expected a Referent"),
         (
             {"referent": Referent(0, 1, 2, "3", 4)},
-            "referent is .*; expected a Referent of integers",
+            "referent is .*; expected a Referent that holds integers",
         ),
         ({"next_tokens": ((("le", "1"),),) * 5}, "step 0 of next_tokens is .*; expected pairs"),
         ({"next_tokens": ((("le", 7.0),),) * 5}, "step 0 of next_tokens is .*; expected pairs"),

@@ -480,7 +480,10 @@ def test_a_head_may_be_given_by_its_code(ids):
     [
         ({"mute": [Head("encoder", 2, 0)]}, "layer is 2; expected 0 to 1"),
         ({"mute": [Head("cross", 0, 3)]}, "head is 3; expected 0 to 2"),
-        ({"mute": [("sideways", 0, 0)]}, "kind is 'sideways'; expected one of"),
+        (
+            {"mute": [("sideways", 0, 0)]},
+            "kind is 'sideways'; expected 'encoder', 'decoder' or 'cross'",
+        ),
         ({"mute": "e2.3"}, r"mute is 'e2.3'; expected a list of heads, such as \['e2.3'\]"),
         ({"mute": Head("cross", 0, 1)}, r"mute is Head\(.*\); expected a list of heads"),
         ({"mute": ["e3.1"]}, "layer is 2; expected 0 to 1"),

@@ -363,7 +363,7 @@ def test_a_mask_of_its_own_replaces_the_one_from_ids(tiny):
         ({"alpha": math.inf}, "alpha is inf; expected a finite number of at least 0"),
         (
             {"alpha": 400.0},
-            r"alpha is 400.0; expected a smaller one: the length penalty for \d+ words",
+            r"alpha is 400.0; expected a smaller number, because the length penalty for \d+ words",
         ),
         ({"alpha": "0.6"}, "alpha is '0.6'; expected a finite number of at least 0"),
     ],

@@ -174,7 +174,7 @@ def test_attend_calls_the_hooks_for_each_word_and_then_for_the_whole_translation
         (
             ("encoder", 2),
             Hook(),
-            r"key in hooks is \('encoder', 2\); expected one of \('encoder', 0\)",
+            r"key in hooks is \('encoder', 2\); expected \('encoder', 0\)",
         ),
         (("cross", None), Hook(), r"key in hooks is \('cross', None\)"),
         (("both", 0), Hook(), "key in hooks is"),
@@ -183,13 +183,12 @@ def test_attend_calls_the_hooks_for_each_word_and_then_for_the_whole_translation
         (
             ("encoder", None),
             Hook(scores=print),
-            r"has functions for \['scores'\]; expected functions only for residual",
+            r"has functions for scores; expected functions only for residual",
         ),
         (
             ("cross", 1),
             Hook(residual=print),
-            "expected functions only for points among .*'query', 'key', 'value', 'scores', "
-            "'weights', 'output'",
+            "expected functions only for query, key, value, scores, weights and output",
         ),
     ],
 )

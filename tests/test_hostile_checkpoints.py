@@ -97,9 +97,7 @@ def test_what_is_true_or_false_is_nothing_else(name, value):
 
 @pytest.mark.parametrize("described", [None, 3, "x", [], [["d_model", 3]]])
 def test_a_configuration_from_what_is_no_dict_is_one_error(described):
-    with pytest.raises(
-        ValueError, match="description of TransformerConfig has type .*; expected a dict"
-    ):
+    with pytest.raises(ValueError, match="description of TransformerConfig is .*; expected a dict"):
         TransformerConfig.from_dict(described)
 
 
@@ -162,17 +160,17 @@ PADDING = {
 }
 TRUNCATION = {"direction": "Right", "max_length": 1, "strategy": "LongestFirst", "stride": 0}
 BAD = {
-    "split": ({"pre_tokenizer": SPLIT}, "list of regular expressions in the tokenizer is"),
+    "split": ({"pre_tokenizer": SPLIT}, "the tokenizer uses the regular expression"),
     "split in a row": (
         {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [SPLIT]}},
-        "list of regular expressions in the tokenizer is",
+        "the tokenizer uses the regular expression",
     ),
-    "replace": ({"normalizer": REPLACE}, "list of regular expressions in the tokenizer is"),
+    "replace": ({"normalizer": REPLACE}, "the tokenizer uses the regular expression"),
     "replace in a row": (
         {"normalizer": {"type": "Sequence", "normalizers": [REPLACE]}},
-        "list of regular expressions in the tokenizer is",
+        "the tokenizer uses the regular expression",
     ),
-    "decoder": ({"decoder": REPLACE}, "list of regular expressions in the tokenizer is"),
+    "decoder": ({"decoder": REPLACE}, "the tokenizer uses the regular expression"),
     "padding": ({"padding": PADDING}, "padding is .*; expected null"),
     "truncation": ({"truncation": TRUNCATION}, "truncation is .*; expected null"),
     "a model of another kind": (
@@ -194,7 +192,9 @@ def test_a_tokenizer_that_could_not_be_trusted_is_one_error_and_no_panic(capfd, 
 
 def test_pieces_whose_ids_have_a_gap_are_refused():
     text = described(lambda state: state["model"]["vocab"].update({"zzz": 10**9}))
-    with pytest.raises(ValueError, match="the pieces have ids up to 1000000000; expected 0 to"):
+    with pytest.raises(
+        ValueError, match="the pieces have ids up to 1000000000; expected the ids 0 to"
+    ):
         tokenizer_from_json(text)
 
 
@@ -233,18 +233,18 @@ PIECES = {"<pad>": 0, "</s>": 1, "<unk>": 2, "a": 3}
 @pytest.mark.parametrize(
     ("vocabulary", "added", "message"),
     [
-        ({**PIECES, "a": 10**9}, {}, r"vocabulary lacks the ids \[3\]; expected 0 to 3"),
-        ({**PIECES, "a": 2}, {}, r"vocabulary lacks the ids \[3\]; expected 0 to 3"),
-        ({**PIECES, "a": -1}, {}, r"vocabulary lacks the ids \[3\]; expected 0 to 3"),
+        ({**PIECES, "a": 10**9}, {}, r"vocabulary lacks the id 3; expected the ids 0 to 3"),
+        ({**PIECES, "a": 2}, {}, r"vocabulary lacks the id 3; expected the ids 0 to 3"),
+        ({**PIECES, "a": -1}, {}, r"vocabulary lacks the id 3; expected the ids 0 to 3"),
         (
             {**PIECES, "a": "3"},
             {},
-            r"vocabulary has no integer id for \['a'\]; expected one for each piece",
+            r"vocabulary has no integer id for 'a'; expected one for each piece",
         ),
         ({**PIECES, "a": None}, {}, "vocabulary has no integer id for .*; expected one"),
         ({**PIECES, "a": 3.0}, {}, "vocabulary has no integer id for .*; expected one"),
-        ({"a": 0}, {}, "vocabulary lacks .*; expected all of"),
-        ([], {}, "vocabulary is a list; expected a dict from pieces to ids"),
+        ({"a": 0}, {}, "vocabulary lacks '.*'; expected it to contain"),
+        ([], {}, "vocabulary is of type list; expected a dict from pieces to ids"),
         (PIECES, {}, "the data is not a SentencePiece model|number of pieces in the model is 0"),
     ],
 )

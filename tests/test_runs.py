@@ -124,7 +124,7 @@ def test_a_changed_corpus_of_numbers_may_only_be_split_in_another_way(tmp_path, 
         ({"corpus": "mars"}, "corpus is 'mars'; expected 'world', 'debian:LANGUAGE', 'hf:NAME'"),
         (
             {"preset": "huge"},
-            "preset is 'huge'; expected one of \\('tiny', 'small', 'base', 'big'\\)",
+            "preset is 'huge'; expected 'tiny', 'small', 'base' or 'big'",
         ),
         ({"vocab_size": 300}, "vocab_size is 300, but it cannot be set for world"),
         ({"max_steps": 0}, "max_steps is 0; expected an integer of at least 1"),

@@ -230,7 +230,9 @@ def test_outputs_of_generate_are_not_of_one_pass(both):
     steps = type(both)(
         encoder_attentions=both.encoder_attentions, decoder_attentions=((), ()), cross_attentions=()
     )
-    with pytest.raises(ValueError, match=r"decoder layer 0 is a tuple; expected a tensor .* pass"):
+    with pytest.raises(
+        ValueError, match=r"decoder layer 0 is of type tuple; expected a tensor .* pass"
+    ):
         AttentionRecord.from_transformers(
             steps, source_tokens=SOURCE_TOKENS, target_tokens=TARGET_TOKENS
         )

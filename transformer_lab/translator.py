@@ -23,7 +23,13 @@ from transformer_lab.attention.record import (
     Head,
     Referent,
 )
-from transformer_lab.config import TransformerConfig, check, check_positive_integer, check_seed
+from transformer_lab.config import (
+    TransformerConfig,
+    check,
+    check_positive_integer,
+    check_seed,
+    join_with_and,
+)
 from transformer_lab.config.device import device_of, pick_device
 from transformer_lab.data.batching import (
     LONGEST_WORD,
@@ -132,8 +138,8 @@ class Translator:
         found = (source_tokenizer.vocab_size, target_tokenizer.vocab_size)
         if sizes != found:
             raise ValueError(
-                f"the tokenizers have {found} tokens; expected {sizes}, the vocabulary sizes "
-                "of the model"
+                f"the tokenizers have {join_with_and(map(str, found))} tokens; expected "
+                f"{join_with_and(map(str, sizes))}, which are the model's vocabulary sizes"
             )
         self.model = model
         self.source_tokenizer = source_tokenizer
@@ -606,7 +612,7 @@ class Translator:
         files = [locate_file(folder, f"{side}_tokenizer.json") for side in ("source", "target")]
         for file in files:
             if not file.is_file():
-                raise CheckpointError(f"{file}: no such file; expected a tokenizer")
+                raise CheckpointError(f"{file} does not exist; expected a tokenizer")
             check_sha256(file, description.get("sha256", {}).get(file.name))
         try:
             source, target = (load_tokenizer(file) for file in files)
@@ -647,7 +653,7 @@ def read_tokenizer(description: Mapping[str, Any], name: str, path: Path) -> Tok
     try:
         return tokenizer_from_json(json.dumps(description[name]))
     except ValueError as error:
-        raise CheckpointError(f"{path}: {name}: {error}") from error
+        raise CheckpointError(f"{name} in {path} cannot be read: {error}") from error
 
 
 def check_word_lengths(name: str, text: str) -> str:

@@ -107,5 +107,5 @@ def test_a_deck_is_shown_folded_or_printed(capsys, monkeypatch):
 
 
 def test_a_deck_that_there_is_not_is_refused():
-    with pytest.raises(ValueError, match="the deck is 'Hearts'; expected one of Attention, Heads"):
+    with pytest.raises(ValueError, match="deck is 'Hearts'; expected 'Attention', 'Heads"):
         show_deck("Hearts")

@@ -21,9 +21,7 @@ def test_every_exercise_has_three_hints_that_differ_and_grow(number, capsys):
         for n in (1, 2, 3):
             check.hint(n)
             assert capsys.readouterr().out == f"Hint {n}: {check.guide.hints[n - 1]}\n"
-        with pytest.raises(
-            ValueError, match=r"number of the hint is 4; expected one of \[1, 2, 3\]"
-        ):
+        with pytest.raises(ValueError, match=r"number of the hint is 4; expected 1, 2 or 3"):
             check.hint(4)
 
 
@@ -55,7 +53,7 @@ def test_the_hints_of_a_lesson_fit_into_its_time():
     ("text", "message"),
     [
         (GOOD.replace("2", "4", 1), "difficulty is 4; expected 1, 2 or 3"),
-        (GOOD.replace("10", "11"), r"minutes is 11; expected one of \[5, 10, 15, 20, 30\]"),
+        (GOOD.replace("10", "11"), r"minutes is 11; expected 5, 10, 15, 20 or 30"),
         (GOOD.replace(", 'c'", ""), "expected three hints, none of them blank"),
         (GOOD.replace("'b'", "' '"), "expected three hints, none of them blank"),
         (GOOD.replace("hints", "hint"), "lacks 'hints'; expected difficulty, minutes and hints"),

@@ -102,7 +102,7 @@ REFUSED = {
     "no header": (TEXTS, (), ("en", "fr"), "no column 'en' (its first line reads 'cat baa sleeps"),
     "one name": (TEXTS, ("en", "fr"), ("en", "de"), "no column 'de'"),
     "a name twice": (TEXTS, ("en", "en"), ("en", "fr"), "more than one column 'en'"),
-    "one column twice": (TEXTS, ("en", "fr"), ("EN", "en"), "are the same column"),
+    "one column twice": (TEXTS, ("en", "fr"), ("EN", "en"), "name the same column"),
     "number 0": (
         TEXTS,
         (),
@@ -520,12 +520,12 @@ def test_json_in_capitals_is_read_and_names_that_are_not_there_are_told(tmp_path
     assert read_pairs(path, ("fr", "en")).pairs == TURNED
     with pytest.raises(
         ValueError,
-        match=r"no text in field 'source', only the fields \['en', 'fr'\].*--source and --target",
+        match=r"there is no field 'source', only 'en' and 'fr'.*--source and --target",
     ):
         read_pairs(path)
     with pytest.raises(
         ValueError,
-        match=r"no readable pairs; .*The first bad line \(of 61\): .*no text in field 'de'",
+        match=r"no readable pairs; .*The first bad line \(of 61\): .*there is no field 'de'",
     ):
         read_pairs(path, ("en", "de"), skip_bad=True)
 
@@ -551,7 +551,7 @@ def test_utf_16_is_refused_as_a_whole(tmp_path, encoding):
         ("a.xlf", b"", "is an XLIFF file"),
         ("a.xlsx", b"PK\3\4", "is a spreadsheet. Save it as CSV"),
         ("a.parquet", b"PAR1", "Put it into a folder"),
-        ("a.zip", b"PK\3\4", "damaged"),
+        ("a.zip", b"PK\3\4", "is not a complete .zip file"),
         ("a.tar.gz", gzip.compress(bytes(257) + b"ustar"), r"a tar archive.*gzip -dc .* \| tar -x"),
         ("a.tsv.bz2", bz2.compress(b"a\tb\n"), "is a bzip2 file; expected UTF-8 text"),
         ("a.tsv.xz", lzma.compress(b"a\tb\n"), "is an xz file; expected UTF-8 text"),

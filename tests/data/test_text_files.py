@@ -57,16 +57,19 @@ def test_spaces_and_line_ends_in_json_become_one_space(tmp_path):
         (b"[" * 100_000, "the line is not JSON"),
         (
             b"3",
-            "found a value of type int; expected text in the fields 'source' and",
+            "the value is of type int; expected text in the fields 'source' and",
         ),
-        (b'{"source": "a"}', r"there is no text in field 'target', only the fields \['source'\]"),
-        (b'{"source": "a", "target": 3}', "field 'target' has a value of type int; expected text"),
+        (b'{"source": "a"}', r"there is no field 'target', only 'source'"),
+        (b'{"source": "a", "target": 3}', "field 'target' is of type int; expected text"),
         (b'{"source": "a", "target": " "}', "one side is empty"),
         (
             b'{"translation": {"en": "a", "fr": "b"}}',
-            r"there is no text in field 'source', only the fields \['en', 'fr'\]",
+            r"there is no field 'source', only 'en' and 'fr'",
         ),
-        (b'{"source": "a", "target": "\\ud800"}', r"one side is '\\ud800'; expected text in UTF-8"),
+        (
+            b'{"source": "a", "target": "\\ud800"}',
+            r"one side is '\\ud800'; expected text that can be encoded in UTF-8",
+        ),
     ],
 )
 def test_a_bad_line_of_json_is_named_or_left_out(tmp_path, line, message):
@@ -88,7 +91,7 @@ def test_a_damaged_packing_is_named(tmp_path, kind, fault):
         packed[len(packed) // 2] ^= 255
     path = tmp_path / f"pairs.{kind}"
     path.write_bytes(TSV if fault == "another file" else packed)
-    with pytest.raises(ValueError, match=f"pairs.{kind} cannot be unpacked"):
+    with pytest.raises(ValueError, match=f"pairs.{kind} is not a complete"):
         read_pairs(path)
 
 

@@ -119,9 +119,9 @@ def test_json_brings_back_the_same_tokenizer(kind, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "description cannot be read"),
-        ("[]", "description cannot be read"),
-        ('{"kind": "word"}', "description cannot be read"),
+        ("{", "description is not valid JSON"),
+        ("[]", "description has the wrong type"),
+        ('{"kind": "word"}', "description has no field 'words'"),
         ('{"kind": "word", "words": [], "joined": [null, false]}', "expected a string"),
         ('{"kind": "word", "words": ["a", 7], "joined": []}', "word is 7; expected a string"),
         ('{"kind": "morse"}', "kind is 'morse'; expected 'word', 'bpe' or 'sentencepiece'"),

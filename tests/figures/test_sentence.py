@@ -144,7 +144,7 @@ ROWS = [Words(CAT, "key"), Words(["sat"], "query")]
         (Panel([Words([])]), "number of words in row 0 is 0; expected at least 1"),
         (Panel([Words(CAT, start=-1)]), "start of row 0 is -1; expected a finite number of at"),
         (Panel([Words(CAT, start=float("nan"))]), "start of row 0 is nan; expected a finite"),
-        (Panel([Words(CAT, "keys")]), "part of row 0 is 'keys'; expected one of"),
+        (Panel([Words(CAT, "keys")]), "part of row 0 is 'keys'; expected '', 'query'"),
         (Panel([Words(CAT, ["key"])]), "number of parts in row 0 is 1; expected 3"),
         (Panel([Words(CAT, notes=["1"])]), "number of notes in row 0 is 1; expected 0 or 3"),
         (Panel([Words(CAT, covered=[3])]), r"covered in row 0 is \[3\]; expected positions from"),
@@ -153,7 +153,7 @@ ROWS = [Words(CAT, "key"), Words(["sat"], "query")]
         (Panel(ROWS, [Arrows([[1.5, 0.0, 0.0]])]), "weights is .* expected numbers from 0 to 1"),
         (
             Panel(ROWS, [Arrows([[1.0, 0.0, 0.0]], labels=[["a"]])]),
-            r"labels has lists of lengths \[1\]; expected \[3\], a label for each weight",
+            r"labels has lists of lengths \[1\]; expected \[3\], so that each weight has a label",
         ),
         (
             Panel([Words(CAT, covered=[0]), ROWS[1]], [Arrows([[1.0, 0.0, 0.0]])]),

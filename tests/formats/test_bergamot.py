@@ -127,7 +127,9 @@ def test_a_shortlist_is_the_frequent_words_and_each_words_own(tmp_path):
 
 
 def test_what_is_no_folder_and_no_pair_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"pair_or_folder is 'en-xx'; expected a model's folder"):
+    with pytest.raises(
+        ValueError, match=r"pair_or_folder is 'en-xx'; expected 'en-pt' or 'pt-en', or the folder"
+    ):
         load_bergamot("en-xx")
     with pytest.raises(ValueError, match=r"has 0 matches for model\.\*\.bin; expected exactly one"):
         load_bergamot(tmp_path)
@@ -144,11 +146,11 @@ WEIGHT = ("W", INTEGERS, (5, 3), WHOLE.tobytes() + struct.pack("<f", SCALE))
         (("W", FLOATS, (-1, -3), bytes(12)), r"shape of W is \(-1, -3\); expected one or more"),
         (
             ("W", INTEGERS, (5, 3), WHOLE.tobytes()),
-            "number of bytes in W is 15; expected at least 19 for its shape",
+            "number of bytes in W is 15; expected at least 19, because its shape is",
         ),
         (
             ("W", INTEGERS, (5, 3), b""),
-            "number of bytes in W is 0; expected at least 19 for its shape",
+            "number of bytes in W is 0; expected at least 19, because its shape is",
         ),
         (
             ("W", INTEGERS, (2**31 - 1,) * 4, bytes(99)),
@@ -160,7 +162,7 @@ WEIGHT = ("W", INTEGERS, (5, 3), WHOLE.tobytes() + struct.pack("<f", SCALE))
         ),
         (
             ("b", FLOATS, (1, 3), bytes(11)),
-            "number of bytes in b is 11; expected at least 12 for its shape",
+            "number of bytes in b is 11; expected at least 12, because its shape is",
         ),
         (WEIGHT, "number of different names is 1; expected 2"),
         (("W\n\033[2J", *WEIGHT[1:]), "name of a weight is .*; expected printable characters"),
@@ -191,10 +193,14 @@ def test_settings_that_are_no_text_are_damaged(file):
             2**40,
             "number of frequent words in .* is 1099511627776; expected at most 3",
         ),
-        ([0, 2, 2, 6], 3, "damaged offsets; expected 4 non-decreasing numbers up to 5"),
-        ([0, 2, 1, 5], 3, "damaged offsets; expected 4 non-decreasing numbers up to 5"),
-        ([0, 2**64 - 1, 2, 5], 3, "damaged offsets; expected 4 non-decreasing numbers up to 5"),
-        ([], 0, "damaged offsets; expected 0 non-decreasing numbers up to 5"),
+        ([0, 2, 2, 6], 3, "damaged offsets; expected 4 numbers in ascending order, none above 5"),
+        ([0, 2, 1, 5], 3, "damaged offsets; expected 4 numbers in ascending order, none above 5"),
+        (
+            [0, 2**64 - 1, 2, 5],
+            3,
+            "damaged offsets; expected 4 numbers in ascending order, none above 5",
+        ),
+        ([], 0, "damaged offsets; expected 0 numbers in ascending order, none above 5"),
     ],
 )
 def test_a_shortlist_whose_numbers_cannot_be_is_refused(tmp_path, offsets, frequent, message):

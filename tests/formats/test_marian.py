@@ -319,7 +319,7 @@ def test_a_tokenizer_comes_back_from_its_description(both):
     with pytest.raises(ValueError, match="the data is not a SentencePiece model"):
         tokenizer_from_json(json.dumps(broken))
     lacking = {k: v for k, v in target.ids.items() if k != "<pad>"}
-    with pytest.raises(ValueError, match=r"vocabulary lacks \['<pad>'\]"):
+    with pytest.raises(ValueError, match=r"vocabulary lacks '<pad>'"):
         tokenizer_from_json(json.dumps({**broken, "vocabulary": lacking}))
 
 
@@ -366,7 +366,7 @@ def test_bad_input_and_training_are_refused(both):
         both.translator.encode(" ")
     splits = Splits(pairs()[0], both.held_out, [])
     with pytest.raises(
-        ValueError, match=r"\(pad_id, bos_id, eos_id\) is .*, the ids that training"
+        ValueError, match=r"\(pad_id, bos_id, eos_id\) is .*, because training uses these ids"
     ):
         make_trainer(both.translator, splits, TrainingConfig(device="cpu"))
 
@@ -380,7 +380,7 @@ def folder(both, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"activation_function": "tanh"}, "activation_function is 'tanh'; expected one of"),
+        ({"activation_function": "tanh"}, "activation_function is 'tanh'; expected 'relu', 'gelu'"),
         ({"model_type": "bart"}, "model_type is 'bart'; expected 'marian'"),
         ({"scale_embedding": False}, "scale_embedding is False; expected True"),
         ({"normalize_before": True}, "normalize_before is True; expected False"),
@@ -669,7 +669,7 @@ def test_an_added_token_that_takes_spaces_along_is_refused(both, folder):
     saved_again(both.folder, add)
     with pytest.raises(
         ValueError,
-        match=r"added tokens \['<new>'\] have rules for the spaces around them; expected",
+        match=r"added token '<new>' has a rule for the spaces around it; expected",
     ):
         load_marian(folder)
 
@@ -679,9 +679,7 @@ def test_a_model_that_is_less_than_its_file_is_refused(folder):
     found = json.loads(path.read_text())
     name = "encoder_layers" if found["encoder_layers"] > 1 else "decoder_layers"
     path.write_text(json.dumps({**found, name: 1}))
-    with pytest.raises(
-        ValueError, match=r"weights include \['model.*layers.*; expected only layers"
-    ):
+    with pytest.raises(ValueError, match=r"weights include model.*layers.*; expected only layers"):
         load_marian(folder)
 
 
@@ -750,9 +748,7 @@ def test_weights_that_are_whole_numbers_are_refused(folder, kind):
     name = "model.encoder.layers.0.fc1.weight"
     weights[name] = weights[name].to(kind)
     save_file(weights, path, metadata={"format": "pt"})
-    with pytest.raises(
-        ValueError, match=f"type of the weights in .* is .*{name}.*; expected one of .*F32"
-    ):
+    with pytest.raises(ValueError, match=f"dtype of .*{name}.* in .*; expected 'F64', 'F32'"):
         load_marian(folder)
 
 

@@ -9,7 +9,7 @@ from transformer_lab.lab.playground_page import TASKS
 
 
 def test_a_task_that_there_is_not_is_named():
-    with pytest.raises(ValueError, match=r"task is 'fly'; expected one of copy, reverse, .*, own"):
+    with pytest.raises(ValueError, match=r"task is 'fly'; expected 'copy', 'reverse', .* or 'own'"):
         tl.playground("fly")
 
 

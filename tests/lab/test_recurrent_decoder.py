@@ -103,7 +103,7 @@ def test_what_takes_a_record_takes_one_without_decoder_attention(draw, record):
             lambda: RECORD.weights(Head("decoder", 0, 0)),
             r"'decoder', but there are no layers of that kind",
         ),
-        (lambda: lab(RECORD, start="head=d1.1"), r"d1.1.*; the last heads are e2.3, c1.3"),
+        (lambda: lab(RECORD, start="head=d1.1"), r"d1.1.*; its last heads are e2.3 and c1.3"),
         (lambda: decoder_stepper(RECORD), r"number of decoder layers is 0; expected at least 1"),
         pytest.param(
             lambda: head_view(RECORD, kind="decoder"),

@@ -271,7 +271,8 @@ def test_a_source_mask_of_another_shape_is_refused_whoever_reads_it(name):
     model = make_model()
     for shape in SOURCE_MASKS:
         with pytest.raises(
-            ValueError, match=r"source_mask.shape is .*\(batch, 1, 1, source\), here"
+            ValueError,
+            match=r"source_mask.shape is .*\(batch, 1, 1, source\), as padding_mask returns it",
         ):
             READERS[name](model, torch.ones(shape, dtype=torch.bool))
     for dtype in (torch.float64, torch.int64):
@@ -300,7 +301,9 @@ def test_an_id_that_the_vocabulary_lacks_is_named(name, wrong, monkeypatch):
     source = SOURCE.clone()
     source[2, 1] = wrong
     monkeypatch.setitem(globals(), "SOURCE", source)
-    with pytest.raises(ValueError, match=f"ids contain {wrong}; expected 0 to 22, the ids in the"):
+    with pytest.raises(
+        ValueError, match=f"ids contain {wrong}; expected 0 to 22, because the vocabulary has"
+    ):
         READERS[name](make_model(), padding_mask(source, 0))
 
 
@@ -312,7 +315,9 @@ def test_an_id_that_the_targets_vocabulary_lacks_is_named_in_one_pass_and_in_ste
         lambda: decode_step(model, last, cache),
         lambda: model(SOURCE, torch.stack([TARGET[:, 0], last], dim=1)),
     ):
-        with pytest.raises(ValueError, match=f"ids contain {wrong}; expected 0 to 28, the ids in"):
+        with pytest.raises(
+            ValueError, match=f"ids contain {wrong}; expected 0 to 28, because the vocabulary"
+        ):
             run()
 
 

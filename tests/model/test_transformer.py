@@ -253,8 +253,8 @@ def test_parameter_counts_are_exact_and_itemised(config, total):
     ("changes", "message"),
     [
         ({"num_heads": 5}, "num_heads is 5; expected a divisor of d_model=12"),
-        ({"norm": "middle"}, "norm is 'middle'; expected one of"),
-        ({"positions": "magic"}, "positions is 'magic'; expected one of"),
+        ({"norm": "middle"}, "norm is 'middle'; expected 'post' or 'pre'"),
+        ({"positions": "magic"}, "positions is 'magic'; expected 'sinusoidal', 'learned'"),
         ({"dropout": 1.0}, r"dropout is 1.0; expected a number in \[0, 1\)"),
         ({"dropout": "0.1"}, r"dropout is '0.1'; expected a number in \[0, 1\), not a string"),
         ({"d_model": "12"}, "d_model is '12'; expected an integer of at least 1"),
@@ -281,7 +281,7 @@ def test_a_configuration_that_does_not_fit_names_the_field(changes, message, as_
         ({"peak_rate": -1.0}, "peak_rate is -1.0; expected a finite number above 0, or None"),
         ({"label_smoothing": 1.0}, r"label_smoothing is 1.0; expected a number in \[0, 1\)"),
         ({"patience": 0}, "patience is 0; expected None or an integer"),
-        ({"precision": "fp8"}, "precision is 'fp8'; expected one of"),
+        ({"precision": "fp8"}, "precision is 'fp8'; expected 'auto', 'fp32' or 'bf16'"),
     ],
 )
 def test_a_training_configuration_that_does_not_fit_names_the_field(

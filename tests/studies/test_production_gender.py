@@ -343,7 +343,7 @@ def test_a_part_that_is_not_there_is_named(tmp_path):
     assert load_part("pairs", "toy", tmp_path) == {"usable": 3}
     with pytest.raises(ValueError, match=r"part and model.*\('pairs', 'toy'\)"):
         load_part("probes", "toy", tmp_path)
-    with pytest.raises(ValueError, match="one of .*agreement"):
+    with pytest.raises(ValueError, match="expected 'pairs', 'agreement'"):
         load_part("pair", "toy", tmp_path)
 
 

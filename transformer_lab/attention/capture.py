@@ -21,7 +21,7 @@ from transformer_lab.attention.record import (
     check_weights,
     checked_labels,
 )
-from transformer_lab.config import check
+from transformer_lab.config import check, join_with_and, join_with_or
 from transformer_lab.hooks import Hook, Point, find_hooks, use_hooks
 from transformer_lab.model import Transformer
 from transformer_lab.model.attention import AttentionCore, MultiHeadAttention
@@ -334,7 +334,7 @@ def hooked_modules(model: Transformer, hooks: Mapping[Place, Hook]) -> dict[nn.M
             modules.setdefault((kind, number), []).append(module)
     found: dict[nn.Module, Hook] = {}
     for place, hook in hooks.items():
-        expected = f"one of {', '.join(map(str, modules))}"
+        expected = join_with_or(map(str, modules))
         check("key in hooks", place, expected, isinstance(place, tuple) and place in modules)
         check(
             f"hook at {place}", hook, "a Hook, such as Hook(scores=print)", isinstance(hook, Hook)
@@ -344,8 +344,8 @@ def hooked_modules(model: Transformer, hooks: Mapping[Place, Hook]) -> dict[nn.M
         points = [point for point in get_args(Point) if getattr(hook, point) is not None]
         if not set(points) <= set(known):
             raise ValueError(
-                f"hook at {place} has functions for {points}; expected functions only for "
-                f"{known[0] if len(known) == 1 else f'points among {known}'}"
+                f"hook at {place} has functions for {join_with_and(points)}; "
+                f"expected functions only for {join_with_and(known)}"
             )
         found.update(dict.fromkeys(modules[place], hook))
     return found

@@ -8,7 +8,14 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from transformer_lab.config import check, is_integer, is_number
+from transformer_lab.config import (
+    check,
+    check_choice,
+    describe_type,
+    is_integer,
+    is_number,
+    join_with_or,
+)
 
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -140,7 +147,7 @@ class AttentionRecord:
         if self.referent is not None:
             if not (isinstance(self.referent, Referent) and all(map(is_integer, self.referent))):
                 raise ValueError(
-                    f"referent is {short(self.referent)}; expected a Referent of integers"
+                    f"referent is {short(self.referent)}; expected a Referent that holds integers"
                 )
             for name, place in self.referent._asdict().items():
                 most = target if name == "step" else source
@@ -356,8 +363,7 @@ def as_head(head: Any) -> Head:
 
 def check_kind(kind: Any) -> None:
     """Raise a ValueError unless `kind` is "encoder", "decoder" or "cross"."""
-    if kind not in KINDS:
-        raise ValueError(f"kind is {kind!r}; expected one of {KINDS}")
+    check_choice("kind", kind, KINDS)
 
 
 def check_head(head: Head, sizes: dict[Kind, list[int]]) -> None:
@@ -369,7 +375,7 @@ def check_head(head: Head, sizes: dict[Kind, list[int]]) -> None:
     check_kind(kind)
     layers = sizes[kind]
     if not layers:
-        there = " or ".join(repr(other) for other in KINDS if sizes[other])
+        there = join_with_or(repr(other) for other in KINDS if sizes[other])
         raise ValueError(
             f"kind is {kind!r}, but there are no layers of that kind; expected "
             f"{there or 'at least one layer'}"
@@ -413,9 +419,9 @@ def _check_layers(name: str, layers: Sequence[np.ndarray], shape: tuple[int, int
     for number, weights in enumerate(layers):
         where = f"{name} layer {number}"
         if not isinstance(weights, np.ndarray):
-            found = type(weights).__name__
             raise ValueError(
-                f"{where} is a {found}; expected a NumPy array of shape (heads, query, key)"
+                f"{where} is {describe_type(weights)}; "
+                "expected a NumPy array of shape (heads, query, key)"
             )
         if not np.issubdtype(weights.dtype, np.floating):
             raise ValueError(f"{where} has dtype {weights.dtype}; expected floats")
@@ -435,9 +441,9 @@ def _cut(
 ) -> np.ndarray:
     """Return the weights (heads, query, key) of one sentence in a batch, without the padding."""
     if getattr(layer, "ndim", None) != 4:
-        found = f"{name} is a {type(layer).__name__}"
         raise ValueError(
-            f"{found}; expected a tensor of shape (batch, heads, query, key) from one forward pass"
+            f"{name} is {describe_type(layer)}; "
+            "expected a tensor of shape (batch, heads, query, key) from one forward pass"
         )
     batch, _, queries, keys = layer.shape
     if not 0 <= sentence < batch:

@@ -391,14 +391,16 @@ def add_columns(corpus: str | None, source: str | None, target: str | None) -> s
         ValueError: If only one column is given; if the columns are equal or empty, or contain a
             comma, / or @; or if there is no corpus, or its columns are fixed (world and Debian).
     """
-    name, sides = "choice of --source and --target", (source, target)
-    check(name, sides, "both or neither, and two different names", all(sides) and source != target)
-    check(name, sides, "--corpus too, to say which corpus has these columns", corpus is not None)
-    assert corpus is not None
-    plain = not any(sign in f"{source}{target}" for sign in ",/@")
-    check(name, sides, "names without a comma, / or @, or the numbers of the columns", plain)
-    own = corpus == "world" or corpus.startswith("debian:")
-    check(name, sides, f"neither, because the columns of {corpus} are fixed", not own)
+    if not (source and target) or source == target:
+        raise ValueError("--source and --target must be given together, with two different columns")
+    if corpus is None:
+        raise ValueError("--source and --target need --corpus too, because they choose its columns")
+    for option, column in (("--source", source), ("--target", target)):
+        expected = "a name without a comma, / or @, or the number of the column"
+        check(option, column, expected, not any(sign in column for sign in ",/@"))
+    if corpus == "world" or corpus.startswith("debian:"):
+        fixed = f"because the columns of {corpus} are fixed"
+        raise ValueError(f"--source and --target cannot be used with --corpus {corpus}, {fixed}")
     return f"{corpus}@{source},{target}"
 
 

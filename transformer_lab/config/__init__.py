@@ -7,11 +7,16 @@ from transformer_lab.config.checks import (
     MOST_SEED,
     check,
     check_boolean,
+    check_choice,
+    check_dict,
     check_mask,
     check_positive_integer,
     check_seed,
+    describe_type,
     is_integer,
     is_number,
+    join_with_and,
+    join_with_or,
 )
 from transformer_lab.config.training import Decay, Precision, TrainingConfig
 from transformer_lab.config.transformer import (
@@ -38,9 +43,14 @@ __all__ = [
     "TransformerConfig",
     "check",
     "check_boolean",
+    "check_choice",
+    "check_dict",
     "check_mask",
     "check_positive_integer",
     "check_seed",
+    "describe_type",
     "is_integer",
     "is_number",
+    "join_with_and",
+    "join_with_or",
 ]

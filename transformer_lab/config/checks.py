@@ -5,7 +5,7 @@ Every part of the package uses them.
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any
@@ -46,14 +46,40 @@ def check_boolean(mask: Any, dtype: str = "torch.bool") -> None:
     expected = f"{dtype}, where True means 'may attend'"
     if not hasattr(mask, "dtype"):
         what = "a tensor" if dtype.startswith("torch") else "an array"
-        kind = type(mask).__name__
-        raise ValueError(f"mask is of type {kind}; expected {what} of dtype {expected}")
+        raise ValueError(f"mask is {describe_type(mask)}; expected {what} of dtype {expected}")
     check("mask.dtype", mask.dtype, expected, str(mask.dtype) == dtype)
 
 
-def join_with_and(parts: Sequence[str]) -> str:
+def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
+    """Raise a ValueError that lists the choices, unless the value is one of them."""
+    choices = list(choices)
+    check(name, value, join_with_or(map(repr, choices)), value in choices)
+
+
+def check_dict(name: str, value: object) -> None:
+    """Raise a ValueError unless the value is a dict."""
+    if not isinstance(value, dict):
+        raise ValueError(f"{name} is {describe_type(value)}; expected a dict")
+
+
+def describe_type(value: object) -> str:
+    """Return "None", or a phrase such as "of type list", to follow "is" in an error."""
+    return "None" if value is None else f"of type {type(value).__name__}"
+
+
+def join_with_and(parts: Iterable[str]) -> str:
     """Join strings into a list such as "a, b and c"."""
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+    return _join(parts, " and ")
+
+
+def join_with_or(parts: Iterable[str]) -> str:
+    """Join strings into a choice such as "a, b or c"."""
+    return _join(parts, " or ")
+
+
+def _join(parts: Iterable[str], word: str) -> str:
+    *first, last = list(parts) or [""]
+    return f"{', '.join(first)}{word}{last}" if first else last
 
 
 def check_positive_integer(name: str, value: Any) -> int:
@@ -153,13 +179,11 @@ def config_from_dict(cls: type, values: dict[str, Any]) -> Any:
         ValueError: If a field is unknown or missing, or its value is not allowed; the message names
             the field.
     """
-    if not isinstance(values, dict):
-        kind = type(values).__name__
-        raise ValueError(f"description of {cls.__name__} has type {kind}; expected a dict")
+    check_dict(f"description of {cls.__name__}", values)
     known = {f.name for f in fields(cls)}
     unknown = sorted(set(values) - known)
     if unknown:
-        raise ValueError(f"{cls.__name__} has no field {', '.join(map(repr, unknown))}")
+        raise ValueError(f"{cls.__name__} has no field {join_with_or(map(repr, unknown))}")
     try:
         return cls(**values)
     except TypeError as error:

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 from transformer_lab.config.checks import (
     check,
+    check_choice,
     check_seed,
     config_from_dict,
     convert_to_boolean,
@@ -75,7 +76,7 @@ class TrainingConfig:
         for name in ("peak_rate", "max_minutes", "save_minutes"):
             convert_to_positive(self, name, optional=True)
         convert_to_boolean(self, "shard_optimizer")
-        check("decay", self.decay, f"one of {get_args(Decay)}", self.decay in get_args(Decay))
+        check_choice("decay", self.decay, get_args(Decay))
         if self.decay == "linear":
             check(
                 "peak_rate",
@@ -83,8 +84,7 @@ class TrainingConfig:
                 "a number, because decay is linear",
                 bool(self.peak_rate),
             )
-        kinds = get_args(Precision)
-        check("precision", self.precision, f"one of {kinds}", self.precision in kinds)
+        check_choice("precision", self.precision, get_args(Precision))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values, ready for JSON."""

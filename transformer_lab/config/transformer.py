@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 from transformer_lab.config.checks import (
     check,
+    check_choice,
     config_from_dict,
     convert_to_boolean,
     convert_to_integer,
@@ -87,11 +88,9 @@ class TransformerConfig:
             convert_to_share(self, name)
         for name in ("tie_source_target", "tie_target_output", "recurrent_decoder"):
             convert_to_boolean(self, name)
-        check("norm", self.norm, f"one of {get_args(Norm)}", self.norm in get_args(Norm))
-        kinds = get_args(Activation)
-        check("activation", self.activation, f"one of {kinds}", self.activation in kinds)
-        kinds = get_args(Positions)
-        check("positions", self.positions, f"one of {kinds}", self.positions in kinds)
+        check_choice("norm", self.norm, get_args(Norm))
+        check_choice("activation", self.activation, get_args(Activation))
+        check_choice("positions", self.positions, get_args(Positions))
         if self.d_k is None or self.d_v is None:
             divides = self.d_model % self.num_heads == 0
             expected = f"a divisor of d_model={self.d_model}, unless d_k and d_v are given"

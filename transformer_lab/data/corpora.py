@@ -119,7 +119,7 @@ def write_cache_file(path: Path, rows: Iterable[Row]) -> None:
     """
     begins = path.read_bytes()[:100] if path.exists() else b""
     if begins and CACHE_MARK not in begins:
-        raise FileExistsError(errno.EEXIST, "the file is from another program", str(path))
+        raise FileExistsError(errno.EEXIST, "the file was written by another program", str(path))
     body = "".join(f"{row.family}\t{row.pair.source}\t{row.pair.target}\n" for row in rows)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, f"{cache_header(body)}\n{body}".encode())

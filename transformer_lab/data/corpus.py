@@ -175,7 +175,9 @@ def resolve_corpus_path(name: str, path: Path, columns: tuple[str, str] | None) 
     try:
         name.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"corpus is {name!a}; expected a name in UTF-8") from None
+        raise ValueError(
+            f"corpus is {name!a}; expected a name that can be encoded in UTF-8"
+        ) from None
     if is_pipe(path):
         return save_pipe(path)
     two = path.name and columns and find_side_files(path, columns)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from transformer_lab.config import check
 from transformer_lab.data.languages import LANGUAGES
 from transformer_lab.data.large import HELD_OUT_SPLITS, HeldOutPairs
 from transformer_lab.data.packed import (
@@ -20,6 +19,7 @@ from transformer_lab.data.packed import (
     text_suffix,
 )
 from transformer_lab.data.pair import Pair
+from transformer_lab.data.splits import check_train_split
 from transformer_lab.data.text_files import PairFile, find_side_files, iterate_pairs
 
 SAVED_DATASET_FILES = ("dataset_dict.json", "state.json")
@@ -128,12 +128,8 @@ def find_text_folder(
     if not files:
         refuse_unnamed_sides(folder)
         return None
-    check(
-        f"list of splits in {folder}",
-        sorted(files),
-        "'train' among them",
-        "train" in files or not to_train,
-    )
+    if to_train:
+        check_train_split(str(folder), files)
     return TextFolder(name, files, columns, is_csv)
 
 

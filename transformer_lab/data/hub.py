@@ -11,10 +11,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from transformer_lab.config import check
+from transformer_lab.config import check_choice, join_with_and
 from transformer_lab.data.folders import SAVED_DATASET_FILES
 from transformer_lab.data.large import HELD_OUT_SPLITS, HeldOutPairs
 from transformer_lab.data.pair import Pair
+from transformer_lab.data.splits import check_train_split
 from transformer_lab.data.text_files import SKIP, pair_from_row
 
 ROWS_AT_ONCE = 1_000
@@ -98,17 +99,17 @@ def open_hub_dataset(
         parts, versions = load_splits_and_versions(name, stream)
     except Exception as error:  # the library and the network raise what they like
         raise ValueError(f"{name} cannot be opened with the package `datasets`: {error}") from error
-    check(f"list of splits in {name}", sorted(parts), "'train' among them", "train" in parts)
+    check_train_split(name, parts)
     features = parts["train"].features or {}
     sides = features.get("translation", features)  # named languages, or columns
     there = sorted(getattr(sides, "languages", None) or sides)
     if columns is None:
         raise ValueError(
-            f"{name} has the columns {there}, but none were chosen; expected two of these as "
-            "--source and --target, or NAME@SOURCE,TARGET in Python"
+            f"no columns were chosen for {name}, which has {join_with_and(map(repr, there))}. Choose "
+            "two of these with --source and --target, or with NAME@SOURCE,TARGET in Python"
         )
-    missing = [column for column in columns if there and column not in there]
-    check("columns", columns, f"two of {there}", not missing)
+    for column in columns if there else ():
+        check_choice("column", column, there)
     return HubDataset(name, columns, parts, versions)
 
 

@@ -193,7 +193,7 @@ def find_held_out_bounds(name: str, places: np.ndarray, parts: list[str]) -> dic
     count = max(1, min(1000, len(places) // 20))
     if parts and len(places) <= len(parts) * count:
         raise ValueError(
-            f"corpus {name!r} has only {len(places)} different sources; expected more than "
+            f"number of different sources in corpus {name!r} is {len(places)}; expected more than "
             f"{len(parts) * count}, because {len(parts) * count} are held out for "
             f"{' and '.join(parts)}"
         )

@@ -34,7 +34,7 @@ def draw_pairs(task: Task, count: int = 20_000, seed: int = 0) -> list[Pair]:
     for _ in range(20 * count):
         source, target = task(draw)
         known = found.setdefault(source, target)
-        expected = f"{known!r}, the target that the same source, {source!r}, had before"
+        expected = f"{known!r}, because the source {source!r} had that target before"
         check("target", target, expected, target == known)
         if len(found) == count:
             break
@@ -58,7 +58,7 @@ def write_pairs(path: str | Path, pairs: Sequence[Pair], *, overwrite: bool = Fa
         for side in ("source", "target"):
             text = getattr(pair, side)
             fits = isinstance(text, str) and bool(text.strip()) and not set(text) & set("\t\n\r")
-            expected = f"a non-empty string without tabs or line breaks (in {pair})"
+            expected = "a non-empty string without tabs or line breaks"
             check(f"{side} of pair {number}", text, expected, fits)
     lines = [f"{pair.source}\t{pair.target}\n".encode() for pair in pairs]
     table = [line.rstrip(b"\n").split(b"\t") for line in lines[:ROWS_LOOKED_AT]]

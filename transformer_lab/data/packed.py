@@ -120,7 +120,7 @@ def list_zip_members(path: Path) -> list[str]:
         with zipfile.ZipFile(path) as archive:
             names = [info.filename for info in archive.infolist() if not info.is_dir()]
     except zipfile.BadZipFile as error:
-        raise ValueError(f"{path} is damaged: {error}; expected a complete .zip file") from None
+        raise ValueError(f"{path} is not a complete .zip file: {error}") from None
     return [name for name in names if not Path(name).name.startswith((".", "_"))]
 
 
@@ -159,9 +159,7 @@ def open_unpacked(part: TextFile) -> Iterator[IO[bytes]]:
             with part.path.open("rb") as file:
                 yield file
     except damaged as error:
-        raise ValueError(
-            f"{part} cannot be unpacked: {error}; expected a complete {packing} file"
-        ) from None
+        raise ValueError(f"{part} is not a complete {packing} file: {error}") from None
 
 
 def import_zstd(path: Path) -> Any:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from transformer_lab.config import check, is_integer
+from transformer_lab.config import check, describe_type, is_integer, join_with_and
 
 SPACE = "▁"
 """SentencePiece's character for the space before a word."""
@@ -145,14 +145,15 @@ def load_processor(model: bytes, extra: str = "marian") -> Any:
 def check_vocabulary(vocabulary: object) -> None:
     """Raise a ValueError unless all special tokens exist and the ids are consecutive from 0."""
     if not isinstance(vocabulary, dict):
-        kind = type(vocabulary).__name__
-        raise ValueError(f"vocabulary is a {kind}; expected a dict from pieces to ids")
+        found = describe_type(vocabulary)
+        raise ValueError(f"vocabulary is {found}; expected a dict from pieces to ids")
     if lacking := [token for token in SPECIAL if token not in vocabulary]:
-        raise ValueError(f"vocabulary lacks {lacking}; expected all of {SPECIAL}")
+        expected = join_with_and(map(repr, SPECIAL))
+        raise ValueError(f"vocabulary lacks {lacking[0]!r}; expected it to contain {expected}")
     if wrong := sorted(piece for piece, i in vocabulary.items() if not is_integer(i)):
         raise ValueError(
-            f"vocabulary has no integer id for {wrong[:3]}; expected one for each piece"
+            f"vocabulary has no integer id for {wrong[0]!r}; expected one for each piece"
         )
     if missing := sorted(set(range(len(vocabulary))) - set(vocabulary.values())):
         expected = f"0 to {len(vocabulary) - 1}, one for each piece"
-        raise ValueError(f"vocabulary lacks the ids {missing[:3]}; expected {expected}")
+        raise ValueError(f"vocabulary lacks the id {missing[0]}; expected the ids {expected}")

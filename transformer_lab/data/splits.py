@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from transformer_lab.config import join_with_and
 from transformer_lab.data.pair import Pair, SentencePair, Splits
 from transformer_lab.data.text import remove_invisible, to_nfc
 
@@ -98,6 +99,14 @@ def number_key(sentence: str) -> str:
     return " ".join(split_words(sentence)) or sentence
 
 
+def check_train_split(name: str, parts: Iterable[str]) -> None:
+    """Raise a ValueError unless a dataset, given by name, has a split called "train"."""
+    if "train" not in parts:
+        raise ValueError(
+            f"{name} has no split 'train', only {join_with_and(sorted(map(repr, parts)))}"
+        )
+
+
 def split_groups(
     rows: Iterable[tuple[str, Pair]],
     seed: int,
@@ -145,10 +154,9 @@ def split_groups(
         )
         seen = f". Is the first source, {first[:60]!r}, a sentence?" if first else ""
         raise ValueError(
-            f"{len(holders)} different source sentences in {len(groups)} groups are too few to hold "
-            f"out {wanted['validation']} for validation and {wanted['test']} for testing; expected "
-            f"at least {least} sentences and {least} groups"
-            f"{seen}"
+            f"number of different source sentences is {len(holders)}, and number of groups is "
+            f"{len(groups)}; expected at least {least} of each, to hold out "
+            f"{wanted['validation']} for validation and {wanted['test']} for testing{seen}"
         )
     return Splits(list(train), held["validation"], held["test"])
 

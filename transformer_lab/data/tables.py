@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 from typing import Any
 
+from transformer_lab.config import join_with_and
 from transformer_lab.data.languages import LANGUAGES
 from transformer_lab.data.packed import TextFile, read_lines, text_suffix
 from transformer_lab.data.text import remove_invisible, to_nfc
@@ -195,7 +196,7 @@ def detect_layout(
         if not 0 <= min(source, target) < max(source, target) < most:
             raise ValueError(
                 f"columns {columns[0]} and {columns[1]} of {part} cannot be used; expected two "
-                f"different numbers from 1 to {most}, the number of columns"
+                f"different numbers from 1 to {most}, because there are {most} columns"
                 f"{csv_hint(first, is_csv)}"
             )
         return Layout(source, target, header, max(width, source + 1, target + 1))
@@ -255,7 +256,8 @@ def find_named_columns(
             )
         places += found
     if places[0] == places[1]:
-        raise ValueError(f"{part}: {columns} are the same column; expected two different ones")
+        same = join_with_and(map(repr, columns))
+        raise ValueError(f"{part}: {same} name the same column; expected two different columns")
     return Layout(places[0], places[1], first, len(first))
 
 

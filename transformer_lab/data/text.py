@@ -6,6 +6,8 @@ Everything that reads text uses this module: corpora, tokenizers, translators an
 import unicodedata
 from collections.abc import Iterable
 
+from transformer_lab.config import describe_type
+
 CONTROL_CATEGORIES = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 """The Unicode categories of characters that a terminal acts on instead of displaying them.
 
@@ -35,15 +37,16 @@ def check_text(name: str, text: object) -> str:
             from bytes that are not UTF-8). The message begins with `name`.
     """
     if not isinstance(text, str):
-        raise ValueError(
-            f"{name} is {text!r:.60}, of type {type(text).__name__}; expected a string"
-        )
+        kind = "" if text is None else f", {describe_type(text)}"
+        raise ValueError(f"{name} is {text!r:.60}{kind}; expected a string")
     if "\0" in text:
         raise ValueError(f"{name} contains a NUL byte; expected text")
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"{name} is {text[:60]!a}; expected text in UTF-8") from None
+        raise ValueError(
+            f"{name} is {text[:60]!a}; expected text that can be encoded in UTF-8"
+        ) from None
     return to_nfc(text)
 
 

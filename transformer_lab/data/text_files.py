@@ -13,6 +13,7 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
+from transformer_lab.config import describe_type, join_with_and
 from transformer_lab.data.languages import LANGUAGES
 from transformer_lab.data.packed import (
     LONGEST_LINE,
@@ -472,9 +473,8 @@ def pair_from_row(row: Any, columns: tuple[str, str], place: str) -> Pair:
     given = row.get("translation", row) if isinstance(row, dict) else row
     asked = "text in the fields {!r} and {!r}"
     if not isinstance(given, dict):
-        found_type = type(given).__name__
         raise ValueError(
-            f"{place}: found a value of type {found_type}; expected {asked.format(*columns)}"
+            f"{place}: the value is {describe_type(given)}; expected {asked.format(*columns)}"
         )
     sides = given
     if not set(columns) <= set(given):
@@ -492,10 +492,10 @@ def pair_from_row(row: Any, columns: tuple[str, str], place: str) -> Pair:
                 if columns == COLUMNS
                 else ""
             )
-            there = sorted(map(str, given))
-            fault = f"there is no text in field {column!r}, only the fields {there}"
-            if text is not None:
-                fault = f"field {column!r} has a value of type {type(text).__name__}"
+            there = join_with_and(sorted(repr(str(name)) for name in given)) or "no field"
+            fault = f"field {column!r} is {describe_type(text)}"
+            if text is None and column not in given:
+                fault = f"there is no field {column!r}, only {there}"
             raise ValueError(f"{place}: {fault}; expected {asked.format(*columns)}{names}")
         texts.append(" ".join(clean_side(text, place).split()))
     return Pair(*texts)

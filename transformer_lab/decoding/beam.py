@@ -121,7 +121,9 @@ def beam_search(
     fits = beam_size <= most
     check("beam_size", beam_size, f"at most {most:,.0f}, which is all that fits into memory", fits)
     fits = alpha * math.log((5 + max(limits)) / 6) < math.log(sys.float_info.max)
-    expected = f"a smaller one: the length penalty for {max(limits)} words would be infinite"
+    expected = (
+        f"a smaller number, because the length penalty for {max(limits)} words would be infinite"
+    )
     check("alpha", alpha, expected, fits)
     found: list[list[Hypothesis]] = [[] for _ in source]
     bar = [-math.inf] * len(source)  # the score of the n-th best finished hypothesis

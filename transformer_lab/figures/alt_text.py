@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from transformer_lab.config.checks import join_with_and
+from transformer_lab.config import join_with_and
 
 MOST_ROWS = 12  # rows of a map, or bars of a row, to name one by one; nobody listens to more
 MOST_NUMBERS = 60  # numbers of a matrix to read out one by one

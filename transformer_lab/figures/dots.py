@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from transformer_lab.config import check
+from transformer_lab.config import check, check_choice
 from transformer_lab.figures import alt_text as words
 from transformer_lab.figures.heatmaps import label_axis
 from transformer_lab.figures.plots import write_plainly
@@ -37,10 +37,11 @@ def run_dots(
     """
     for name, values in runs.items():
         finite = int(np.isfinite(np.asarray(values, dtype=float)).sum())
-        expected = f"{len(values)}, as many as there are runs" if len(values) else "at least 1"
+        expected = (
+            f"{len(values)}, because every run must be finite" if len(values) else "at least 1"
+        )
         check(f"number of finite runs in {name!r}", finite, expected, finite == len(values) > 0)
-    expected = f"'' or {' or '.join(map(repr, runs))}"
-    check("base", base, expected if runs else "''", not base or base in runs)
+    check_choice("base", base, ["", *runs])
     with course_style():
         figure = Figure(figsize=(7.2, LINE * len(runs) + 1.2), layout="constrained")
         axes = figure.add_subplot()

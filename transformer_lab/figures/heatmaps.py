@@ -10,7 +10,7 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
 from transformer_lab.attention.record import Alignment, checked_labels
-from transformer_lab.config import check, check_boolean
+from transformer_lab.config import check, check_boolean, join_with_and
 from transformer_lab.figures import alt_text as words
 from transformer_lab.figures.style import (
     COLOURS,
@@ -200,7 +200,7 @@ def weight_bars(
     check_weights_and_tokens(rows, labels, keys, names=("rows", "labels", "keys"))
     parts = parts or ["query"] * len(rows)
     fits = len(parts) == len(rows) and set(parts) <= set(COLOURS)
-    expected = f"{len(rows)} names, one for each row, all from {list(COLOURS)}"
+    expected = f"{len(rows)} names, one for each row, from {join_with_and(map(repr, COLOURS))}"
     check("parts", parts, expected, fits)
     with course_style():
         wide = min(max(len(keys) * 0.48 + 1.1, 4.6), PAGE)
@@ -235,11 +235,13 @@ def check_weights_and_tokens(
     check(name, weights.shape, f"({names[1]}, {names[2]})", weights.ndim == 2 and weights.size > 0)
     for axis, tokens in enumerate((queries, keys)):
         checked_labels(names[axis + 1], tokens)
-        expected = f"{weights.shape[axis]}, as {names[0]} has shape {weights.shape}"
+        expected = f"{weights.shape[axis]}, because {names[0]} has shape {weights.shape}"
         check(f"len({names[axis + 1]})", len(tokens), expected, len(tokens) == weights.shape[axis])
     holds = bool(np.all((weights >= 0) & (weights <= 1 + 1e-3)))  # False for NaN too
     low, high = float(weights.min()), float(weights.max())
-    check(f"(minimum, maximum) of {names[0]}", (low, high), "both from 0 to 1", holds)
+    if not holds:
+        found = f"{names[0]} contains numbers from {low:.4g} to {high:.4g}"
+        raise ValueError(f"{found}; expected numbers from 0 to 1")
 
 
 def check_mask(mask: np.ndarray | None, weights: np.ndarray) -> None:

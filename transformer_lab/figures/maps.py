@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 
-from transformer_lab.config import check
+from transformer_lab.config import check, join_with_and
 from transformer_lab.figures import alt_text as words
 from transformer_lab.figures.heatmaps import LETTER, label_axis, longest
 from transformer_lab.figures.style import COLOURS, PAGE, QUIET, SIGNED, WEIGHTS, course_style
@@ -46,7 +46,7 @@ def signed_map(
         ValueError: If `values` is not a matrix of finite numbers, or a number is outside `limits`.
     """
     fits = values.ndim == 2 and values.size > 0
-    check("shape of values", values.shape, "(rows, columns), each at least 1", fits)
+    check("shape of values", values.shape, "(rows, columns) with at least one of each", fits)
     if not np.isfinite(values).all():
         raise ValueError("values contain NaN or infinity; expected finite numbers")
     low, largest = limits or (float(values.min()), float(abs(values).max()) or 1.0)
@@ -107,7 +107,7 @@ def stage_panels(
     for name, values in stages.items():
         fits = values.ndim == 2 and len(values) == len(tokens)
         check(f"shape of {name!r}", values.shape, f"({len(tokens)}, features)", fits)
-    expected = f"only names from {list(stages)}"
+    expected = f"names of stages: {join_with_and(map(repr, stages))}"
     check("weights", list(weights), expected, set(weights) <= set(stages))
     down = -(-len(stages) // across)
     signed = [abs(values).ravel() for name, values in stages.items() if name not in weights]

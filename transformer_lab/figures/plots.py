@@ -56,7 +56,7 @@ def curves(
             message names it.
     """
     for name, y in lines.items():
-        check(f"number of points in {name!r}", len(y), f"{len(x)}, as many as x", len(y) == len(x))
+        check(f"number of points in {name!r}", len(y), f"{len(x)}, as in x", len(y) == len(x))
         finite = int(np.isfinite(np.asarray(y, dtype=float)).sum())
         check(f"number of finite points in {name!r}", finite, "at least 1", finite > 0)
     for name, band in (spread or {}).items():
@@ -67,7 +67,7 @@ def curves(
         if points != [len(x)]:
             found = f"runs of lengths {points}" if points else "no runs"
             raise ValueError(
-                f"each[{name!r}] has {found}; expected runs of length {len(x)}, the length of x"
+                f"each[{name!r}] has {found}; expected runs of length {len(x)}, as x has"
             )
     with course_style():
         figure = Figure(figsize=(7.2, 3.6), layout="constrained")

@@ -9,8 +9,7 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from transformer_lab.config import check
-from transformer_lab.config.checks import join_with_and
+from transformer_lab.config import check, check_choice, join_with_and
 from transformer_lab.figures import alt_text as words_for
 from transformer_lab.figures.boxes import (
     HEAD_NAMES,
@@ -157,7 +156,7 @@ def check_panel(panel: Panel) -> None:
             len(row.parts()) == count,
         )
         for part in (*row.parts(), row.notes_part):
-            check(f"part of row {number}", part, f"one of {colours}", part in colours)
+            check_choice(f"part of row {number}", part, colours)
         check(
             f"number of notes in row {number}",
             len(row.notes),
@@ -176,13 +175,14 @@ def check_panel(panel: Panel) -> None:
         check("shape of weights", weights.shape, f"{shape}", weights.shape == shape)
         fits = bool(((weights >= 0) & (weights <= 1)).all())
         check("weights", weights.tolist(), "numbers from 0 to 1", fits)
-        check("part of arrows", arrows.part, f"one of {colours}", arrows.part in colours)
+        check_choice("part of arrows", arrows.part, colours)
         if not isinstance(arrows.labels, bool):
             sizes = [len(line) for line in arrows.labels]
             asked = [shape[1]] * shape[0]
             if sizes != asked:
                 raise ValueError(
-                    f"labels has lists of lengths {sizes}; expected {asked}, a label for each weight"
+                    f"labels has lists of lengths {sizes}; "
+                    f"expected {asked}, so that each weight has a label"
                 )
         hidden = [below.words[lower] for _, lower, _, _ in arrows.drawn() if lower in below.covered]
         if hidden:

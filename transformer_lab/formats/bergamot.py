@@ -20,7 +20,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from transformer_lab.config import TransformerConfig, check
+from transformer_lab.config import TransformerConfig, check, join_with_or
 from transformer_lab.config.device import pick_device
 from transformer_lab.data.sentence_pieces import SentencePieceTokenizer, load_processor
 from transformer_lab.formats.marian import interleave
@@ -99,7 +99,7 @@ def find_model_folder(pair_or_folder: str | Path) -> Path:
     """
     name = str(pair_or_folder)
     if name not in PAIRS:
-        expected = f"a model's folder, or one of {PAIRS}"
+        expected = f"{join_with_or(map(repr, PAIRS))}, or the folder of a model"
         folder = expand_path(pair_or_folder)
         check("pair_or_folder", name, expected, folder.is_dir())
         return folder

@@ -34,7 +34,14 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from transformer_lab.config import Activation, TransformerConfig, check, is_integer
+from transformer_lab.config import (
+    Activation,
+    TransformerConfig,
+    check,
+    check_choice,
+    check_dict,
+    is_integer,
+)
 from transformer_lab.config.device import pick_device
 from transformer_lab.data.sentence_pieces import (
     SPECIAL,
@@ -187,10 +194,10 @@ def load_marian_model(name: str) -> Any:
             trust_remote_code=False,
         )
     if lacking := sorted(loading["missing_keys"]):
-        raise ValueError(f"weights lack {lacking[:3]}; expected all of the model's weights")
+        raise ValueError(f"weights lack {lacking[0]}; expected all of the model's weights")
     if left := sorted(key for key in loading["unexpected_keys"] if ".layers." in key):
         raise ValueError(
-            f"weights include {left[:3]}; expected only layers that config.json describes"
+            f"weights include {left[0]}; expected only layers that config.json describes"
         )
     return theirs
 
@@ -217,11 +224,10 @@ def load_marian_tokenizers(name: str, config: TransformerConfig) -> tuple[Tokeni
     added = {t.content: bool(t.special) for _, t in later if t.content not in SPECIAL}
     if odd := [t.content for _, t in later if t.content in added and has_space_rules(t)]:
         raise ValueError(
-            f"added tokens {odd} have rules for the spaces around them; expected tokens without "
+            f"added token {odd[0]!r} has a rule for the spaces around it; expected tokens without "
             "such rules"
         )
-    kind = type(found.encoder).__name__
-    check("type of the JSON value in vocab.json", kind, "dict", isinstance(found.encoder, dict))
+    check_dict("the JSON value in vocab.json", found.encoder)
     vocabulary = {**found.encoder, **{t.content: i for i, t in later if t.content in added}}
     sizes = (config.source_vocab_size, config.target_vocab_size)
     source, target = (
@@ -331,7 +337,8 @@ def weight_files(folder: Path) -> list[Path]:
             {str(name) for name in json.loads(index.read_bytes())["weight_map"].values()}
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(f"{index} is damaged: {error!r}") from error
+        expected = "a JSON object whose 'weight_map' gives the file of each weight"
+        raise ValueError(f"{index} is damaged; expected {expected}") from error
     for name in names:
         there = NAME.fullmatch(name) is not None and (folder / name).is_file()
         check(f"file name in {index}", name, "the name of a file in the same folder", there)
@@ -346,12 +353,8 @@ def check_floats(folder: Path) -> None:
         with raise_one_error(path.name, str(folder)), safetensors.safe_open(path, "pt") as file:
             kinds = {name: file.get_slice(name).get_dtype() for name in file.keys()}  # noqa: SIM118
         odd = {name: kind for name, kind in kinds.items() if kind not in FLOATS}
-        check(
-            f"type of the weights in {path}",
-            dict(list(odd.items())[:3]),
-            f"one of {FLOATS}",
-            not odd,
-        )
+        for name, kind in odd.items():
+            check_choice(f"dtype of {name} in {path}", kind, FLOATS)
 
 
 def check_config(found: Any) -> None:
@@ -362,8 +365,7 @@ def check_config(found: Any) -> None:
         both = {side: getattr(found, f"{side}_{name}") for side in ("encoder", "decoder")}
         is_same = both["encoder"] == both["decoder"]
         check(name, both, "the same value for encoder and decoder", is_same)
-    kind, kinds = found.activation_function, tuple(ACTIVATIONS)
-    check("activation_function", kind, f"one of {kinds}", kind in kinds)
+    check_choice("activation_function", found.activation_function, ACTIVATIONS)
     for name in ("pad_token_id", "eos_token_id", "decoder_start_token_id"):
         check(name, getattr(found, name), "a single id", isinstance(getattr(found, name), int))
     longest = found.max_position_embeddings

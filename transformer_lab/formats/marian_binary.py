@@ -52,7 +52,7 @@ class MarianFile:
 
     def __init__(self, path: str | Path):
         self.path = expand_path(path)
-        check("path", str(path), "a file with Marian weights", self.path.is_file())
+        check("path", str(path), "an existing file with Marian weights", self.path.is_file())
         try:
             self.items = read_items(self.path.read_bytes())
         except (struct.error, UnicodeDecodeError) as error:
@@ -71,7 +71,7 @@ class MarianFile:
         weights = {name for name, item in self.items.items() if item.kind in BYTES}
         if left := sorted(n for n in weights - self.read if not n.endswith(ROUNDING)):
             raise ValueError(
-                f"the model does not use the weights {left[:3]}; expected only weights that it uses"
+                f"the model does not use the weight {left[0]}; expected only weights that it uses"
             )
 
     def settings(self) -> dict[str, str]:
@@ -124,7 +124,7 @@ def read_items(data: bytes) -> dict[str, Item]:
     """
     version, count = struct.unpack_from("<2Q", data)
     check("version", version, f"{VERSION}", version == VERSION)
-    check("number of items", count, f"1 to {MOST_ITEMS}", 1 <= count <= MOST_ITEMS)
+    check("number of items", count, f"1 to {MOST_ITEMS:,}", 1 <= count <= MOST_ITEMS)
     place = 16
     heads = [HEAD.unpack_from(data, place + n * HEAD.size) for n in range(count)]
     place += count * HEAD.size
@@ -144,7 +144,7 @@ def read_items(data: bytes) -> dict[str, Item]:
         items[name] = Item(kind, shape, slice_bytes(data, place, length))
         check_size(name, items[name])
         place += length
-    expected = f"{count}, a different name for each item"
+    expected = f"{count}, because each item needs a name of its own"
     check("number of different names", len(items), expected, len(items) == count)
     return items
 
@@ -156,7 +156,7 @@ def check_size(name: str, item: Item) -> None:
     fits = len(item.shape) > 0 and min(item.shape) > 0
     check(f"shape of {name}", item.shape, "one or more dimensions, each at least 1", fits)
     needed = BYTES[item.kind] * math.prod(item.shape) + 4 * (item.kind == INTEGERS)
-    expected = f"at least {needed:,} for its shape {item.shape}"
+    expected = f"at least {needed:,}, because its shape is {item.shape}"
     check(f"number of bytes in {name}", len(item.data), expected, len(item.data) >= needed)
 
 
@@ -167,7 +167,12 @@ def slice_bytes(data: bytes, start: int, length: int) -> bytes:
         ValueError: If the file is too short.
     """
     there = max(0, len(data) - start)
-    check("number of bytes left", there, f"{length} or more (the file is cut off)", there >= length)
+    check(
+        "number of bytes left",
+        there,
+        f"at least {length}. The file seems to be cut off",
+        there >= length,
+    )
     return data[start : start + length]
 
 

@@ -32,7 +32,7 @@ class Shortlist:
         file = expand_path(path)
         check("path", str(path), "an existing file", file.is_file())
         data = file.read_bytes()
-        least = f"at least {HEAD.size}, the size of a shortlist's header"
+        least = f"at least {HEAD.size}, because the header of a shortlist has that many"
         check(f"number of bytes in {path}", len(data), least, len(data) >= HEAD.size)
         magic, _, self.frequent, _, offsets, words = HEAD.unpack_from(data)
         check(f"magic number of {path}", hex(magic), hex(MAGIC), magic == MAGIC)
@@ -47,10 +47,10 @@ class Shortlist:
         rising = bool((self.offsets[1:] >= self.offsets[:-1]).all())
         ends = offsets > 0 and rising and int(self.offsets[-1]) <= words
         if not ends:
-            expected = f"{offsets} non-decreasing numbers up to {words}"
+            expected = f"{offsets} numbers in ascending order, none above {words}"
             raise ValueError(f"{path} has damaged offsets; expected {expected}")
         # One list of words serves both languages.
-        expected = f"at most {sources}, the number of source words"
+        expected = f"at most {sources}, because there are {sources} source words"
         check(
             f"number of frequent words in {path}", self.frequent, expected, self.frequent <= sources
         )
@@ -58,9 +58,9 @@ class Shortlist:
     def check_vocabulary(self, words: int) -> None:
         """Raise a ValueError unless the shortlist fits a shared vocabulary of `words` words."""
         sources, highest = len(self.offsets) - 1, int(self.words.max(initial=0))
-        expected = f"{words}, the size of the vocabulary"
+        expected = f"{words}, because the vocabulary has {words} words"
         check("number of source words in the shortlist", sources, expected, sources == words)
-        expected = f"at most {words - 1}, the last id of the vocabulary"
+        expected = f"at most {words - 1}, because the vocabulary has {words} words"
         check("highest id of the shortlist", highest, expected, highest < words)
 
     def allowed_ids(self, source: Sequence[int]) -> Int[np.ndarray, " words"]:

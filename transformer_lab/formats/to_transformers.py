@@ -162,7 +162,7 @@ def build_transformers_config(c: TransformerConfig) -> Any:
     """
     from transformers import MarianConfig, PegasusConfig
 
-    name = "MarianMT" if c.norm == "post" else "Pegasus, the format for norm='pre'"
+    name = "MarianMT" if c.norm == "post" else "Pegasus, the format used when norm is 'pre'"
     for field, value in EXPECTED.items():
         check(field, getattr(c, field), f"{value!r}, as in {name}", getattr(c, field) == value)
     width = c.d_model / c.num_heads

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from urllib.parse import parse_qsl
 
 from transformer_lab.attention.record import CODE, KINDS, Head
+from transformer_lab.config import join_with_and
 
 FIELDS = {
     "s",
@@ -41,17 +42,14 @@ def read_address(
     """
     read = dict(parse_qsl(address, keep_blank_values=True))
     if strange := sorted(read.keys() - set(fields)):
-        raise ValueError(
-            f"{name} has the unknown {'field' if len(strange) == 1 else 'fields'} "
-            f"{', '.join(map(repr, strange))}; expected any of {', '.join(map(repr, sorted(fields)))}"
-        )
+        found, known = (join_with_and(map(repr, names)) for names in (strange, sorted(fields)))
+        raise ValueError(f"{name} has no field called {found}; its fields are {known}")
     codes = {code.partition(":")[0] for field in HEADS for code in split(read.get(field, ""))}
     if missing := sorted(code for code in codes if not has_head(heads, code)):
-        last = ", ".join(max(of_kind).code for of_kind in group_by_kind(heads))
-        heads_named = "the head" if len(missing) == 1 else "the heads"
+        last = join_with_and([max(of_kind).code for of_kind in group_by_kind(heads)])
         raise ValueError(
-            f"{name} names {heads_named} {', '.join(missing)}, which the model does not have; the "
-            f"last heads are {last}"
+            f"{name} names {join_with_and(missing)}, but the model has no such head; "
+            f"its last heads are {last}"
         )
     return read
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 import torch
 
 from transformer_lab.attention.record import Alignment, AttentionRecord, Referent
-from transformer_lab.config import check
+from transformer_lab.config import check, join_with_and, join_with_or
 from transformer_lab.data.corpus import language_names
 from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer
 from transformer_lab.figures.style import weight_colours
@@ -84,7 +84,7 @@ def model_data(translator: Runnable) -> dict[str, Any]:
         weights = (Path(folder) / "model.safetensors").read_bytes()
     read["config"].pop("sha256", None)  # of files that the page does not have
     model = read["config"]["model"]
-    expected = f"one of {POSITIONS} for a page. {OTHERWISE}"
+    expected = f"{join_with_or(map(repr, POSITIONS))} for a page. {OTHERWISE}"
     check("positions", model["positions"], expected, model["positions"] in POSITIONS)
     recurrent = model["recurrent_decoder"]
     expected = f"False (a decoder with self-attention) for a page. {OTHERWISE}"
@@ -119,8 +119,8 @@ def check_tokenizer(side: str, state: dict[str, Any]) -> None:
         known, found = map(tokenizer_settings, (ours["tokenizer"], state["tokenizer"]))
         if other := sorted(differing_fields(known, found)):
             raise ValueError(
-                f"the {side} tokenizer has unsupported settings for {other}; expected those of "
-                f"BPETokenizer.train for a page. {OTHERWISE}"
+                f"the {side} tokenizer has unsupported settings for {join_with_and(map(repr, other))}; "
+                f"expected those of BPETokenizer.train for a page. {OTHERWISE}"
             )
 
 

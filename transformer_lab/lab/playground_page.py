@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from transformer_lab.config import check
+from transformer_lab.config import check_choice
 from transformer_lab.figures.style import weight_colours
 from transformer_lab.lab.page import saved
 from transformer_lab.lab.page.drawing import words_alone
@@ -103,5 +103,5 @@ def playground(task: str = "reverse", *, start: str = "") -> PlaygroundPage:
     Raises:
         ValueError: If the task is not one of `TASKS`.
     """
-    check("task", task, f"one of {', '.join(TASKS)}", task in TASKS)
+    check_choice("task", task, TASKS)
     return PlaygroundPage("&".join(filter(None, [urlencode({"task": task}), start])))

@@ -14,7 +14,7 @@ from jaxtyping import UInt8
 from transformer_lab.attention.record import KINDS, AttentionRecord, Kind
 from transformer_lab.attention.scores import head_scores
 from transformer_lab.attention.words import by_words
-from transformer_lab.config import check
+from transformer_lab.config import check, join_with_and
 from transformer_lab.figures.style import weight_colours
 
 FINE_FROM = 36
@@ -85,7 +85,7 @@ def drawn_kinds(record: AttentionRecord) -> list[Kind]:
     check("number of layers in the record", len(kinds), "at least one", bool(kinds))
     if empty := [kind for kind in kinds if 0 in getattr(record, kind)[0].shape]:
         expected = "at least one token on each side"
-        raise ValueError(f"record has empty maps for {empty}; expected {expected}")
+        raise ValueError(f"the record's {join_with_and(empty)} maps are empty; expected {expected}")
     return kinds
 
 

@@ -167,7 +167,10 @@ def check_alignment(translator: Runnable, example: Example) -> None:
     if example.alignment is None:
         return
     strange = [link for link in example.alignment if not all(map(is_within, link, sizes))]
-    expected = f"at least one link in {example.source!r}, each a pair of positions below {sizes}"
+    expected = (
+        f"at least one link, each with a source position from 0 to {sizes[0] - 1} "
+        f"and a target position from 0 to {sizes[1] - 1}"
+    )
     holds = bool(example.alignment) and not strange
     check("alignment", strange or example.alignment, expected, holds)
 

@@ -284,8 +284,8 @@ def check_pinned(pinned: Sequence[int | None], shape: tuple[int, ...]) -> None:
     """Raise a ValueError unless `pinned` is empty or lies inside a map of this shape."""
     rows, columns = shape
     expected = (
-        f"[], or [query, key] with a query from 0 to {rows - 1} and a key from 0 to {columns - 1} "
-        "(with None as the key, the whole row is pinned)"
+        f"[] or [query, key], where query is 0 to {rows - 1}, and key is 0 to {columns - 1} for "
+        "one cell or None for the whole row"
     )
     check("pinned", pinned, expected, len(pinned) in (0, 2))
     query, key = pinned or (0, None)

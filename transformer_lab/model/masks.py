@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool, Int, Shaped
 from torch import Tensor
 
-from transformer_lab.config import check, check_boolean
+from transformer_lab.config import check, check_boolean, describe_type
 
 
 def padding_mask(ids: Int[Tensor, "batch key"], pad_id: int) -> Bool[Tensor, "batch 1 1 key"]:
@@ -60,7 +60,7 @@ def check_ids(name: str, ids: Any) -> None:
     """Raise a ValueError unless `ids` is an int64 or int32 tensor of shape (batch, length)."""
     fits = isinstance(ids, Tensor) and ids.ndim == 2 and ids.dtype in (torch.int64, torch.int32)
     if not fits:
-        found = "None" if ids is None else f"a {type(ids).__name__}"
+        found = describe_type(ids)
         if isinstance(ids, Tensor):
             found = f"a {ids.dtype} tensor of shape {tuple(ids.shape)}"
         expected = "an int64 or int32 tensor of shape (batch, length) with the ids of each sentence"
@@ -79,7 +79,7 @@ def check_source_mask(mask: Tensor | None, source: Int[Tensor, "batch source"]) 
         return
     check_boolean(mask)
     shape, fits = tuple(mask.shape), (len(source), 1, 1, source.size(1))
-    expected = f"(batch, 1, 1, source), here {fits}, as returned by padding_mask"
+    expected = f"{fits}, which is (batch, 1, 1, source), as padding_mask returns it"
     check("source_mask.shape", shape, expected, shape in (fits, (1, *fits[1:])))
 
 

@@ -98,7 +98,12 @@ def make_trainer(
     """
     config = translator.model.config
     special, own = (config.pad_id, config.bos_id, config.eos_id), (PAD_ID, BOS_ID, EOS_ID)
-    check("(pad_id, bos_id, eos_id)", special, f"{own}, the ids that training uses", special == own)
+    check(
+        "(pad_id, bos_id, eos_id)",
+        special,
+        f"{own}, because training uses these ids",
+        special == own,
+    )
     measured = splits.validation[:watch_exact_match]
     longest = min(config.max_length, training.batch_tokens)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from transformer_lab.config import Precision, TrainingConfig, check, is_integer
+from transformer_lab.config import Precision, TrainingConfig, check, check_choice, is_integer
 from transformer_lab.config.device import pick_device
 from transformer_lab.data.corpus import find_corpus, fingerprint
 from transformer_lab.data.pair import Splits
@@ -221,7 +221,7 @@ def begin_run(
     """
     folder, known = expand_path(folder), find_corpus(corpus)
     preset = preset or known.preset
-    check("preset", preset, f"one of {tuple(PRESETS)}", preset in PRESETS)
+    check_choice("preset", preset, PRESETS)
     asked = collect_overrides(max_steps, max_minutes, device, precision)
     training = replace(PRESETS[preset].training, seed=seed, **asked)
     size = PRESETS[preset]
@@ -299,7 +299,7 @@ def resume_run(
     """
     folder = expand_path(folder)
     if not folder.is_dir():
-        raise CheckpointError(f"{folder}: no such folder; expected the folder of a run")
+        raise CheckpointError(f"{folder} does not exist; expected the folder of a run")
     with folder_lock(folder) as lock:
         with distributed.rank_zero_first():
             if distributed.rank() == 0:

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import Any, cast
 
-from transformer_lab.config import check
+from transformer_lab.config import check, check_dict
 from transformer_lab.storage.files import locate_file
 from transformer_lab.storage.tensors import CheckpointError
 
@@ -27,7 +27,9 @@ def read_description(folder: Path) -> dict[str, Any]:
     """
     path = locate_file(folder, "config.json")
     if not path.is_file():
-        raise CheckpointError(f"{folder}: no config.json; expected the folder of a trained model")
+        raise CheckpointError(
+            f"{folder} has no config.json; expected the folder of a trained model"
+        )
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         if isinstance(found, dict) and "model_type" in found and "format" not in found:
@@ -53,12 +55,10 @@ def check_description(description: Any) -> dict[str, Any]:
     Raises:
         ValueError: If it is anything else.
     """
-    kind = type(description).__name__
-    check("type of the JSON value", kind, "dict", isinstance(description, dict))
+    check_dict("the JSON value", description)
     check("format", description.get("format"), repr(FORMAT), description.get("format") == FORMAT)
     for name in ("about", "sha256"):
-        value = description.get(name, {})
-        check(f"type of {name!r}", type(value).__name__, "dict", isinstance(value, dict))
+        check_dict(repr(name), description.get(name, {}))
     return cast(dict[str, Any], description)
 
 

@@ -33,8 +33,8 @@ def read_single_file(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise CheckpointError(f"{path} is damaged: {error}") from error
     for name in PARTS:
         if name not in description:
-            expected = "a translator saved as one file or as a folder"
-            raise CheckpointError(f"{path}: its metadata has no {name!r}; expected {expected}")
+            expected = "a translator that was saved as one file or as a folder"
+            raise CheckpointError(f"{path} has no {name!r} in its metadata; expected {expected}")
     return tensors, description
 
 

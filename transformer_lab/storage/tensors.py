@@ -15,6 +15,7 @@ import safetensors.torch
 import torch
 from torch import Tensor, nn
 
+from transformer_lab.config import check_dict, join_with_or
 from transformer_lab.storage.files import write_atomically
 
 FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
@@ -54,17 +55,16 @@ def load_tensors(path: Path, sha256: str | None = None) -> tuple[dict[str, Tenso
         CheckpointError: If the file is missing or damaged; the message names it.
     """
     if not path.is_file():
-        raise CheckpointError(f"{path}: no such file; expected a checkpoint")
+        raise CheckpointError(f"{path} does not exist; expected a checkpoint")
     check_not_git_lfs_pointer(path)
     check_sha256(path, sha256)
     try:
         with safetensors.safe_open(path, framework="pt") as file:
             metadata = file.metadata() or {}
             if "meta" not in metadata:
-                raise ValueError(f"its metadata has the keys {sorted(metadata)}; expected 'meta'")
+                raise ValueError("its metadata has no 'meta'")
             meta: dict[str, Any] = json.loads(metadata["meta"])
-            if not isinstance(meta, dict):
-                raise ValueError(f"its description is {meta!r:.60}; expected a dict")
+            check_dict("its description", meta)
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (safetensors.SafetensorError, ValueError, OSError, RecursionError) as error:
         raise CheckpointError(
@@ -146,7 +146,7 @@ def check_tensors(
         tensor = found[name]
         if tensor.dtype not in dtypes:
             kind, *kinds = (str(d).removeprefix("torch.") for d in (tensor.dtype, *dtypes))
-            raise CheckpointError(f"{path}: {name} holds {kind}; expected {' or '.join(kinds)}")
+            raise CheckpointError(f"{path}: {name} holds {kind}; expected {join_with_or(kinds)}")
         if message := describe_unusable_numbers(name, tensor):
             raise CheckpointError(f"{path}: {message}")
 

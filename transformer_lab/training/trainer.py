@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
-from transformer_lab.config import TrainingConfig, check
+from transformer_lab.config import TrainingConfig, check_choice
 from transformer_lab.config.device import device_of, pick_device, pick_dtype
 from transformer_lab.data.batching import Batch, Example, buckets, collate
 from transformer_lab.data.stored import make_batches
@@ -336,7 +336,7 @@ class Trainer:
         """
         if self.config.patience is None:
             return
-        check("monitor", self.monitor, f"one of {sorted(metrics)}", self.monitor in metrics)
+        check_choice("monitor", self.monitor, sorted(metrics))
         now = self.progress
         smaller_is_better = self.monitor.endswith("loss")
         value = metrics[self.monitor] if smaller_is_better else -metrics[self.monitor]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from torch import nn
 
-from transformer_lab.config.checks import join_with_and
+from transformer_lab.config import join_with_and
 from transformer_lab.course.judge.closeness import is_close, is_numeric
 from transformer_lab.course.judge.formatting import describe_kind, start_sentence
 from transformer_lab.course.judge.probes import (

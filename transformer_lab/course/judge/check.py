@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from transformer_lab.config import check
+from transformer_lab.config import check_choice
 from transformer_lab.course import diary
 from transformer_lab.course.diary import Place
 from transformer_lab.course.judge import time_limit
@@ -164,7 +164,7 @@ class Check:
         """
         hints = self.guide.hints if self.guide else ()
         numbers = range(1, len(hints) + 1)
-        check("number of the hint", number, f"one of {[*numbers]}", number in numbers)
+        check_choice("number of the hint", number, numbers)
         print(f"Hint {number}: {hints[number - 1]}")
 
     def verdict(self, answer: Callable[..., Any]) -> Verdict:

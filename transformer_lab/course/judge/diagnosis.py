@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from transformer_lab.config.checks import join_with_and
+from transformer_lab.config import join_with_and
 from transformer_lab.course.judge import probes
 from transformer_lab.course.judge.attempt import Attempt, find_first_difference
 from transformer_lab.course.judge.call_recorder import find_first_wrong_call

@@ -3,7 +3,7 @@
 import tomllib
 from dataclasses import dataclass
 
-from transformer_lab.config import check
+from transformer_lab.config import check, check_choice
 
 MINUTES = (5, 10, 15, 20, 30)
 
@@ -24,7 +24,7 @@ class Guide:
 
     def __post_init__(self) -> None:
         check("difficulty", self.difficulty, "1, 2 or 3", self.difficulty in (1, 2, 3))
-        check("minutes", self.minutes, f"one of {[*MINUTES]}", self.minutes in MINUTES)
+        check_choice("minutes", self.minutes, MINUTES)
         fits = len(self.hints) == 3 and all(hint.strip() for hint in self.hints)
         check("hints", self.hints, "three hints, none of them blank", fits)
 

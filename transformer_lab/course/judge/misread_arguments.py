@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from transformer_lab.config.checks import join_with_and
+from transformer_lab.config import join_with_and
 from transformer_lab.course.judge.closeness import is_equal
 from transformer_lab.course.judge.outcome import Outcome
 
@@ -176,7 +176,10 @@ def _single_changes(value: Any) -> Iterator[tuple[str, Callable[[Any], Any]]]:
             lambda x: x * 0 + 1,
         )
         yield "the result would be right for −`{}`, so a sign is wrong", lambda x: -x
-        yield "`{}` is squared, but should not be", lambda x: x * x
+        yield (
+            "the result would be right for the square of `{}`, so `{}` may be squared by mistake",
+            lambda x: x * x,
+        )
         yield "the absolute value of `{}` is used instead of `{}` itself", lambda x: abs(x)
     if value.ndim >= 2:
         yield "the result would be right if `{}` were transposed", lambda x: x.swapaxes(-1, -2)

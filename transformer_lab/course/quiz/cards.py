@@ -18,7 +18,7 @@ from importlib.resources import files
 
 from IPython.display import display
 
-from transformer_lab.config import check
+from transformer_lab.config import check, check_choice
 from transformer_lab.course import lessons
 from transformer_lab.course.quiz.quiz import is_in_terminal
 
@@ -94,7 +94,7 @@ def show_deck(name: str) -> None:
         ValueError: If there is no such deck.
     """
     every = decks()
-    check("the deck", name, f"one of {', '.join(every)}", name in every)
+    check_choice("deck", name, every)
     in_words = "\n\n".join(card.text() for card in every[name])
     if is_in_terminal():
         print(in_words)

@@ -153,7 +153,8 @@ def world(
     total = sum(sizes.values())
     if total > _MOST:
         raise ValueError(
-            f"train + validation + test is {total}, but the grammar gives at most {_MOST} pairs"
+            f"train + validation + test is {total:,}; expected at most {_MOST:,}, because the "
+            "grammar gives no more pairs"
         )
 
     seen: set[tuple[str, ...]] = set()
@@ -179,7 +180,7 @@ def world(
                 del open_splits[0]
     else:
         raise ValueError(
-            f"train + validation + test is {total}, but the grammar has fewer different sentences"
+            f"train + validation + test is {total:,}, but the grammar has fewer different sentences"
         )
     tested = ordinary["test"] + held
     Random(seed).shuffle(tested)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from transformer_lab.config import check
+from transformer_lab.config import check, join_with_or
 from transformer_lab.lab.page.drawing import Drawing
 
 
@@ -79,17 +79,27 @@ def check_tree(
     """Raise a ValueError unless the nodes form one tree, each with a word and a log-probability."""
     nodes = range(len(parents))
     check("len(parents)", len(parents), "at least 1", len(parents) > 0)
-    check("parents[0]", parents[0], "None, as the first node has no parent", parents[0] is None)
+    check(
+        "parents[0]", parents[0], "None, because the first node has no parent", parents[0] is None
+    )
     for node in nodes[1:]:
         parent = parents[node]
         fits = parent is not None and 0 <= parent < node
         check(f"parents[{node}]", parent, f"0 to {node - 1}", fits)
     for name, given in (("words", words), ("log_probabilities", log_probabilities)):
         check(
-            f"len({name})", len(given), f"{len(nodes)}, one for each node", len(given) == len(nodes)
+            f"len({name})",
+            len(given),
+            f"{len(nodes)}, because there are {len(nodes)} nodes",
+            len(given) == len(nodes),
         )
     check("kept", sorted(kept), f"nodes from 0 to {nodes[-1]}", set(kept) <= set(nodes))
-    check("winner", winner, f"one of the nodes in kept, {sorted(kept)}", winner in kept)
+    check(
+        "winner",
+        winner,
+        f"a node that is kept: {join_with_or(map(str, sorted(kept)))}",
+        winner in kept,
+    )
 
 
 def group_by_length(

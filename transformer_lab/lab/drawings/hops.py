@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from transformer_lab.attention.record import AttentionRecord, Head
-from transformer_lab.config import check
+from transformer_lab.config import check, join_with_and
 from transformer_lab.data.world.grammar import Coreference, WorldPair
 from transformer_lab.lab.page.drawing import Drawing
 
@@ -59,8 +59,8 @@ def two_hops(
     kinds = {head.kind for head in heads}
     if kinds != {"encoder", "cross"}:
         raise ValueError(
-            f"heads has the kinds {sorted(kinds)}; expected 'encoder' and 'cross', at least one "
-            "head of each and no others"
+            f"heads contains heads of kind {join_with_and(sorted(map(repr, kinds))) or 'none'}; "
+            "expected at least one of kind 'encoder', at least one of kind 'cross', and no others"
         )
     check("len(heads)", len(heads), f"2 to {MOST_HEADS}", len(heads) <= MOST_HEADS)
     check("len(called)", len(called), f"0 or {len(heads)}", len(called) in (0, len(heads)))

@@ -61,7 +61,7 @@ def heads_as_slabs(
     check(
         "number of rows in output",
         len(output),
-        f"{h * d_k}, the number of heads times d_k",
+        f"{h * d_k}, because there are {h} heads and d_k is {d_k}",
         len(output) == h * d_k,
     )
     check("words", tuple(words), f"{n} words or none", len(words) == n)

@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from transformer_lab.attention.record import AttentionRecord, Head, Kind
-from transformer_lab.config import check
+from transformer_lab.config import check, check_choice
 from transformer_lab.figures.architecture import DECODER, ENCODER
 from transformer_lab.figures.style import weight_colours
 from transformer_lab.hooks import Hook
@@ -91,14 +91,19 @@ def zoom_to_weight(
             len(tokens) <= LONGEST,
         )
     heads = record.heads(head.kind)
-    expected = f"a head of the model, up to {tuple(heads[-1])}"
+    expected = f"a head of the model, whose last {head.kind} head is {tuple(heads[-1])}"
     check("head", tuple(head), expected, head in heads)
     queries, keys = record.tokens(head.kind)
-    check("query", query, f"one of {', '.join(queries)}", query in queries)
-    check("key", key, f"one of {', '.join(keys)}", key in keys)
+    check_choice("query", query, queries)
+    check_choice("key", key, keys)
     row, column = queries.index(query), keys.index(key)
     is_seen = head.kind != "decoder" or column <= row
-    check("key", key, f"a word that {query!r} may attend to (the mask hides later words)", is_seen)
+    check(
+        "key",
+        key,
+        f"a word that {query!r} may attend to, because the mask hides later words",
+        is_seen,
+    )
     blocks = [
         block_data(side, layer, seen) for side, depth in depths.items() for layer in range(depth)
     ]

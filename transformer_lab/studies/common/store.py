@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from transformer_lab.config import check
+from transformer_lab.config import check_choice
 from transformer_lab.storage.files import write_atomically
 
 STUDIES = Path(__file__).parents[1]
@@ -27,7 +27,7 @@ def load(name: str, folder: Path | None = None) -> dict[str, Any]:
     names = sorted(
         path.stem for path in (folder or STUDIES).glob("*.json" if folder else "*/*.json")
     )
-    check("name", name, f"one of {names}", name in names)
+    check_choice("name", name, names)
     stored: dict[str, Any] = json.loads(result_path(name, folder).read_text(encoding="utf-8"))
     return stored
 

@@ -6,7 +6,7 @@ An interval is [mean, low, high] at 95%. The functions that measured a part expl
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from transformer_lab.config import check
+from transformer_lab.config import check, check_choice
 from transformer_lab.studies.common import store
 from transformer_lab.studies.production_translators.gender import NAME, PARTS
 from transformer_lab.studies.production_translators.models import MODELS
@@ -39,8 +39,8 @@ def load_part(name: str, model: str, folder: Path | None = None) -> dict[str, An
     Raises:
         ValueError: If there is no such part or model, or if the part is not stored for the model.
     """
-    check("name", name, f"one of {PARTS}", name in PARTS)
-    check("model", model, f"one of {MODELS}", model in MODELS)
+    check_choice("name", name, PARTS)
+    check_choice("model", model, MODELS)
     runs = store.load(NAME, folder)["runs"]
     found = {(r["setting"]["part"], r["setting"]["model"]): r["result"] for r in runs}
     check(

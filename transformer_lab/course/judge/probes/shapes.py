@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from transformer_lab.config.checks import join_with_and
+from transformer_lab.config import join_with_and
 from transformer_lab.course.judge.closeness import is_numeric
 from transformer_lab.course.judge.probes.equality import format_axis, has_different_values, is_same
 
