@@ -231,7 +231,9 @@ def multi_head_attention_backward(
     num_heads: int,
     weights: HeadWeights,
 ) -> tuple[QueryInput, KeyInput, KeyInput, MultiHeadParameters]:
-    """Return the gradients of query, key, value and parameters, given the attention weights.
+    """Return the gradients with respect to query, key, value and parameters.
+
+    `weights` holds the attention weights from the forward pass.
 
     output = C W_O + b_O:       dC, dW_O, db_O by `linear_backward`
     C = Concat(head_1, …):      d head_i is the i-th block of dC, so `split_heads` gives them all
@@ -272,7 +274,9 @@ def layer_norm(x: X, gain: Vector, bias: Vector, epsilon: float = 1e-5) -> X:
 def layer_norm_backward(
     grad_output: X, x: X, gain: Vector, epsilon: float = 1e-5
 ) -> tuple[X, Vector, Vector]:
-    """Return the gradients of x, gain and bias, with σ = √(variance + ε) and n = (x − mean) / σ.
+    """Return the gradients with respect to x, gain and bias.
+
+    Let σ = √(variance + ε) and n = (x − mean) / σ.
 
     Y = gain ⊙ n + bias:  d gain = Σ dY ⊙ n,  d bias = Σ dY,  dn = dY ⊙ gain
     The Jacobian of n:    ∂n_j/∂x_k = (δ_jk − 1/d_model − n_j n_k / d_model) / σ
@@ -305,7 +309,7 @@ def feed_forward(x: X, w_1: W1, b_1: B1, w_2: W2, b_2: Vector) -> X:
 def feed_forward_backward(
     grad_output: X, x: X, w_1: W1, b_1: B1, w_2: W2
 ) -> tuple[X, W1, B1, W2, Vector]:
-    """Return the gradients of x, W_1, b_1, W_2 and b_2.
+    """Return the gradients with respect to x, W_1, b_1, W_2 and b_2.
 
     Y = H W_2 + b_2:  dH, dW_2, db_2 by `linear_backward`
     H = max(0, Z):    dZ = dH where Z > 0, else 0 (also at Z = 0, as in PyTorch)
@@ -369,7 +373,7 @@ def encoder_layer_backward(
     num_heads: int,
     mask: Mask | None = None,
 ) -> tuple[Sentences, EncoderLayerParameters]:
-    """Rerun the forward pass, and return the gradients of x and of the parameters.
+    """Rerun the forward pass, and return the gradients with respect to x and the parameters.
 
     output = LayerNorm(t), t = y + FFN(y):         dt by `layer_norm_backward`
     y reaches t in two ways, whose gradients add:  dy = dt + (dt through FFN)

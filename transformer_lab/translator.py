@@ -183,7 +183,7 @@ class Translator:
         Raises:
             ValueError: If a source is empty or too long, or contains a NUL byte. The message gives
                 the number of that source, and nothing is translated. The same error is raised if
-                the model computes NaN, because its weights are too large.
+                the model's weights are so large that it computes NaN.
         """
         if check_positive_integer("beam_size", beam_size) == 1:
             return self.decode_texts(
@@ -435,10 +435,10 @@ class Translator:
         """Save the configuration, tokenizers and weights: either all of them or none.
 
         A path that ends in .safetensors is written as a single file, and any other path as a
-        folder. With `overwrite`, an existing model is replaced, and the snapshots that a folder's
-        config.json lists are removed. If the disk fills up or the process is killed while saving,
-        the old model stays intact. Because saved models may be shared, only the last part of the
-        corpus's path is saved. A run's own folder keeps the whole path.
+        folder. With `overwrite`, an existing model is replaced, and the snapshots listed in a
+        folder's config.json are removed. If the disk fills up or the process is killed during
+        saving, the old model stays intact. Because saved models may be shared, only the last part
+        of the corpus's path is saved. A run's own folder keeps the whole path.
 
         Raises:
             ValueError: If a model already exists and `overwrite` is not set; if a file with one of
@@ -482,8 +482,8 @@ class Translator:
     ) -> None:
         """Write the same files as `save`; the caller must hold the folder's lock.
 
-        `beside` maps the names of additional files to their contents. They are written in the same
-        step.
+        `beside` maps the names of additional files to their contents. These files are written in
+        the same step.
         """
         replaces = holds_translator(folder) and locate_file(folder, WEIGHTS).exists()
         if replaces and not overwrite:
@@ -630,11 +630,13 @@ class Translator:
 def read_config(
     description: Mapping[str, Any], path: Path, most_parameters: int | None
 ) -> TransformerConfig:
-    """Return the model configuration stored in a translator's description, as read from `path`.
+    """Return the model configuration stored in a translator's description.
+
+    `path`, the file that the description was read from, is named in error messages.
 
     Raises:
-        CheckpointError: If the description is damaged, or if the model would have more parameters
-            than `most_parameters` or than fit into memory.
+        CheckpointError: If the description is damaged, or if the model would have more than
+            `most_parameters` parameters or would not fit into memory.
     """
     try:
         config = TransformerConfig.from_dict(description["model"])

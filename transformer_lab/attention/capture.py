@@ -68,15 +68,15 @@ class HeadHook(Hook):
         return weights
 
     def name_patch(self, head: int) -> str:
-        """Return the name of a head's patch in error messages."""
+        """Return the name of a head's patch for error messages."""
         return f"patch for {self.kind} layer {self.layer}, head {head}"
 
     def patch_rows(self, head: int, new: Tensor, start: int, weights: Tensor) -> Tensor:
         """Return a patch's rows for the queries of this call: (query, key) or (batch, query, key).
 
-        A translation may turn out longer or shorter than the one the patch was made for. Rows of
-        the patch that are never reached are ignored, and queries beyond its last row keep the
-        model's own weights.
+        The translation may be longer or shorter than the patch. Rows beyond the end of the
+        translation are ignored, and queries beyond the last row of the patch keep the model's own
+        weights.
 
         Raises:
             ValueError: If the patch has the wrong shape, or if one of its rows sums to neither 1
@@ -247,25 +247,25 @@ def capture_attention(
     """Record what every head attends to while the model runs inside the `with` block.
 
     Args:
-        model: The model. It runs as usual, except that it computes attention step by step.
+        model: The model. It runs as usual, but without PyTorch's fused attention kernel.
         mute: Heads to mute before W_O, as `Head` objects or codes such as "e2.3".
         mode: "zero" sets the output of a muted head to 0; "mean" sets it to its mean over the
             batch.
         patch: For each head, weights that replace its own: (query, key) or (batch, query, key),
             where each row sums to 1 or is all zeros. A patch can also be a function that computes
             new weights from the head's own (see `PatchFunction`).
-        hooks: For each (kind, layer), such as ("encoder", 0), a `Hook` with functions for any of
-            its seven points. The functions run in every pass, before muting and patching. If the
-            layer is None, the hook's `residual` gets the vectors that enter the first layer.
+        hooks: For each (kind, layer), such as ("encoder", 0), a `Hook`. Its functions run in every
+            pass, before muting and patching. Cross-attention has no `residual` point. If the layer
+            is None, `residual` is the only point; it gets the vectors that enter the first layer.
 
     Yields:
         An `AttentionCapture`. Each full pass replaces the previous recording, while each step of
-        cached decoding adds its rows to it. Passes in other threads are neither recorded nor
+        cached decoding adds rows to the recording. Passes in other threads are neither recorded nor
         changed.
 
     Raises:
-        ValueError: If a head or layer does not exist, a patch does not fit, or this thread is
-            already capturing the model.
+        ValueError: If a head or layer does not exist, a patch or hook does not fit, or this thread
+            is already capturing the model.
     """
     check("model", model, "a Transformer", isinstance(model, Transformer))
     check("mute", mute, "a list of heads, such as ['e2.3']", not isinstance(mute, str | Head))
@@ -352,7 +352,7 @@ def hooked_modules(model: Transformer, hooks: Mapping[Place, Hook]) -> dict[nn.M
 
 
 def attention_cores(model: Transformer) -> dict[Kind, list[AttentionCore]]:
-    """Return the modules that compute attention weights, layer by layer, for each kind."""
+    """Return a list of attention cores for each kind of attention, in layer order."""
     return {
         "encoder": [layer.self_attention.core for layer in model.encoder.layers],
         "decoder": [

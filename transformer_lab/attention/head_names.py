@@ -24,7 +24,7 @@ class Behaviour(NamedTuple):
 
     Attributes:
         name: The name that the head gets.
-        least: The lowest mean of `measure` over the records with which a head gets the name.
+        least: The minimum mean of `measure` over the records for a head to get the name.
         measure: A function that returns how strongly a head shows the behaviour in one record.
         kinds: The kinds of attention whose heads can get the name.
         needs: The field of the record that `measure` reads in addition to the weights, if any.

@@ -54,7 +54,8 @@ def head_alignment_error_rate(record: AttentionRecord, head: Head) -> float:
 def entropy(weights: np.ndarray) -> float:
     """Return the mean entropy of the rows of an attention map (query, key), in nats.
 
-    It is 0 if each row puts all its weight on one key, and log n if it spreads evenly over n keys.
+    It is 0 if each row puts all its weight on one key, and log n if each row spreads its weight
+    evenly over n keys.
     """
     logarithms = np.log(weights, where=weights > 0, out=np.zeros_like(weights))
     return float(-(weights * logarithms).sum(axis=-1).mean())

@@ -34,7 +34,7 @@ def word_groups(tokens: Sequence[str]) -> Groups:
     - A special token forms a separate word. So does a token without letters or digits, such as a
       full stop. The token after either of them starts a new word, even without a space.
     - An apostrophe or a hyphen between two letters does not split a word.
-    - A token that is nothing but a space belongs to the same word as the next token.
+    - A token that consists only of spaces belongs to the same word as the next token.
     """
     if not has_pieces(tokens):
         return tuple((place,) for place in range(len(tokens)))
@@ -115,7 +115,7 @@ def step_groups(record: AttentionRecord) -> tuple[Groups, Groups]:
 
 
 def by_words(record: AttentionRecord) -> AttentionRecord:
-    """Return a record with each word's subwords joined; one of whole words is returned unchanged.
+    """Return a record with subwords joined into words; a record of whole words stays unchanged.
 
         by_words(load_bergamot("en-pt").attend("The trophy does not fit."))
 

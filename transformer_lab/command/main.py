@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code: 0 on success, 1 on failure.
 
     An error is printed as one line on standard error. `arguments` are the command-line arguments;
-    by default, those of the process.
+    by default, `sys.argv[1:]`.
     """
     prepare_streams()
     options = build_parser().parse_args(arguments)
@@ -586,7 +586,10 @@ def run_lab(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def find_test_pairs(translator: Translator, most: int) -> list[tuple[str, str]]:
-    """Return test pairs from a translator's run; its page uses them to show what muting does.
+    """Return up to `most` test pairs from the run that trained a translator.
+
+    The translator's page uses them to show what muting a head does. Pairs that the translator
+    cannot read are left out, and so are pairs with unknown words.
 
     The list is empty if the translator does not come from a run. It is also empty if the run's
     corpus cannot be read or has changed, because then any pair may have been in the training data.

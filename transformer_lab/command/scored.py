@@ -55,7 +55,7 @@ def has_changed(about: About, splits: Splits[Any]) -> bool:
 
 
 def check_unchanged(about: About, splits: Splits[Any]) -> Splits[Any]:
-    """Return the splits of a run's corpus; raise a ValueError if they changed since training."""
+    """Return the splits of a run's corpus; raise ValueError if it has changed since training."""
     if has_changed(about, splits):
         raise ValueError("the corpus has changed since the model was trained on it")
     return splits

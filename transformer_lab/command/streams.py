@@ -1,6 +1,6 @@
-"""The standard streams of a command, which are always UTF-8 and never closed.
+"""Prepare a command's standard streams, so that they are UTF-8 and never closed.
 
-`command.main` uses it.
+`command.main` uses this module.
 """
 
 import codecs
@@ -20,7 +20,7 @@ def prepare_streams() -> None:
 
     Output is UTF-8, whatever the console's code page or PYTHONIOENCODING says, because the next
     command in a pipe reads UTF-8 (see `read_lines`). Characters that UTF-8 cannot encode are
-    escaped, so no result is lost because a file name contains a lone surrogate.
+    escaped, so a lone surrogate in a file name cannot cause output to be lost.
     """
     open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
@@ -45,9 +45,9 @@ def open_closed_streams() -> None:
 
 
 def replace_nan(value: Any) -> Any:
-    """Return a JSON value in which None replaces the fields that are NaN or infinite.
+    """Return a JSON value with None in place of each field that is NaN or infinite.
 
-    For each such field NAME, a field NAME_reason is added to explain it.
+    For each such field NAME, a field NAME_reason is added that gives the reason.
     """
     if isinstance(value, list):
         return [replace_nan(part) for part in value]

@@ -1,4 +1,4 @@
-"""The configurations of models and training runs, with the paper's names, and argument checks.
+"""Configurations of models and training runs, under the paper's names, and checks of arguments.
 
 Other modules import them from here.
 """

@@ -1,4 +1,4 @@
-"""Checks for arguments and fields; their errors give the name, the value and what was expected.
+"""Checks for arguments and fields, whose errors state the name, the value and what is expected.
 
 Every part of the package uses them.
 """
@@ -11,7 +11,7 @@ from numbers import Integral, Real
 from typing import Any
 
 MOST_SEED = 2**63 - 1
-"""The largest seed: half of what PyTorch allows, because a run adds to its seed at each step."""
+"""The largest seed, half of PyTorch's maximum; a run adds to its seed at each step, modulo 2^63."""
 
 
 def check(name: str, value: object, expected: str, holds: bool) -> None:
@@ -63,7 +63,7 @@ def check_dict(name: str, value: object) -> None:
 
 
 def describe_type(value: object) -> str:
-    """Return "None", or a phrase such as "of type list", to follow "is" in an error."""
+    """Return "None" or a phrase such as "of type list", for use after "is" in an error message."""
     return "None" if value is None else f"of type {type(value).__name__}"
 
 
@@ -93,7 +93,7 @@ def check_positive_integer(name: str, value: Any) -> int:
 
 
 def _not_a_string(value: object) -> str:
-    """Return a phrase to append to what was expected, because '0.1' looks like a number."""
+    """Return ", not a string" for a string, because '0.1' looks like a number, and "" otherwise."""
     return ", not a string" if isinstance(value, str) else ""
 
 

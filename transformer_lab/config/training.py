@@ -28,14 +28,14 @@ class TrainingConfig:
     If `peak_rate` is None, the learning rate is scaled as in the paper, by d_model^-0.5 (§5.3,
     equation 3). `decay` says how the rate falls after the warm-up: as in the paper, or linearly,
     reaching 0 right after `max_steps`. With linear decay, `max_steps` cannot be changed later.
-    `batch_tokens` is the maximum number of positions, padding included, on the larger side of a
+    `batch_tokens` is the maximum number of positions, including padding, on the larger side of a
     batch. `weight_decay` is decoupled (AdamW; Loshchilov and Hutter 2019): at each step, the
     matrices shrink by this factor times the learning rate. The paper uses none. `patience` stops a
     run after this many validations without improvement. If `max_minutes` is None, there is no time
     limit.
 
     `average_decay` is the decay of the exponential moving average (EMA) of the weights; at the end,
-    the model gets this average. With 0, there is no average, and the model keeps its last weights.
+    the model's weights are set to it. With 0, no average is kept, and the last weights are used.
     The paper instead averages its last checkpoints (§6.1). A run with a state file saves its state
     every `save_every` steps and every `save_minutes` minutes; set either one to None to disable it.
     `shard_optimizer` splits Adam's state among the processes, if there are several.

@@ -25,12 +25,12 @@ MOST_PARAMETERS = 10**12
 
 
 EXTRA_TOKENS = 50
-"""How many more tokens than its source a translation may have by default (§6.1)."""
+"""The number of tokens by which a translation may exceed its source by default (§6.1)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TransformerConfig:
-    """The shape of one Transformer (Vaswani et al. 2017, §3 and Table 3).
+    """The architecture and sizes of a Transformer (Vaswani et al. 2017, §3 and Table 3).
 
     The defaults are those of the paper's base model. If `d_k` or `d_v` is None, it is d_model /
     num_heads. If `num_key_value_heads` is None, it is `num_heads`; with fewer key and value heads,
@@ -154,7 +154,7 @@ class TransformerConfig:
     def tiny(
         cls, source_vocab_size: int, target_vocab_size: int, **changes: Any
     ) -> "TransformerConfig":
-        """Return the shape of a model that learns the bilingual world quickly.
+        """Return the configuration of a model that learns the bilingual world quickly.
 
         Training takes 90 seconds on two CPU cores.
         """
@@ -171,7 +171,7 @@ class TransformerConfig:
     def small(
         cls, source_vocab_size: int, target_vocab_size: int, **changes: Any
     ) -> "TransformerConfig":
-        """Return the shape of a model for about ten thousand real sentences.
+        """Return the configuration of a model for about ten thousand real sentences.
 
         Training takes 20 minutes on two CPU cores. Unlike in the paper, layer normalisation comes
         before each sub-layer. In such a short run, this decides whether the model learns to
@@ -192,14 +192,14 @@ class TransformerConfig:
     def base(
         cls, source_vocab_size: int = 37_000, target_vocab_size: int = 37_000, **changes: Any
     ) -> "TransformerConfig":
-        """Return the shape of the paper's base model (Table 3, first row; vocabulary of §5.1)."""
+        """Return the paper's base configuration (Table 3, first row; vocabulary of §5.1)."""
         return cls._preset(source_vocab_size, target_vocab_size, {}, changes)
 
     @classmethod
     def big(
         cls, source_vocab_size: int = 37_000, target_vocab_size: int = 37_000, **changes: Any
     ) -> "TransformerConfig":
-        """Return the shape of the paper's big model (Table 3, last row)."""
+        """Return the paper's big configuration (Table 3, last row)."""
         sizes = {"d_model": 1024, "d_ff": 4096, "num_heads": 16, "dropout": 0.3}
         return cls._preset(source_vocab_size, target_vocab_size, sizes, changes)
 

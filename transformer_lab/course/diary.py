@@ -52,7 +52,7 @@ class QuestionRecord:
 def update_question(before: QuestionRecord | None, right: bool, day: date) -> QuestionRecord:
     """Return a question's updated record after an answer on the given day.
 
-    `before` is None for the first answer. A right answer before the question is due changes
+    `before` is None for the first answer. A correct answer before the question is due changes
     nothing, because the learner may simply remember the feedback from an hour ago.
     """
     if before is None:
@@ -92,7 +92,7 @@ class LessonRecord:
 
 
 Record = dict[str, LessonRecord]
-"""The whole diary: a dictionary from lesson keys, such as "01", to the lessons' records."""
+"""The whole diary: a dictionary that maps lesson keys, such as "01", to the lessons' records."""
 
 
 def is_off() -> bool:
@@ -327,7 +327,7 @@ def record_exercise(place: Place, day: date | None = None) -> str:
 
 
 def record_answer(place: Place, right: bool, day: date | None = None) -> str:
-    """Record a right or wrong answer to a question; `day` defaults to today.
+    """Record whether a question was answered correctly; `day` defaults to today.
 
     Returns:
         The message from `update_diary` for the learner, or "" if there is none.

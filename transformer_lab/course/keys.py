@@ -11,7 +11,7 @@ from pathlib import Path
 KEY = r"\d\d[a-z]?"
 """The regular expression that matches a key."""
 EVIDENCE = "evidence"
-"""The name of the folder of notebooks that show how certain the lessons' results are."""
+"""The name of the folder with notebooks that show how certain the lessons' results are."""
 
 
 def lesson_key(path: Path) -> str:

@@ -27,7 +27,7 @@ class CachedCorpus:
     Attributes:
         path: The corpus's folder or file.
         corpus: The name under which it was opened, or "" if the name can no longer be read.
-        seed: The seed of its splits, or None if it has none.
+        seed: The seed of its splits, or None if it is unknown or the corpus is not split.
         pairs: The number of training pairs, or None if it is unknown.
         size: The total size of its files in bytes.
     """

@@ -90,8 +90,8 @@ class Corpus:
             preset.
         validation_translations: The number of validation sentences that a run translates at each
             validation.
-        read_test: A function that, given whether to skip bad lines, returns the pairs for scoring a
-            translator that was trained on a different corpus. For a file, these are all of its
+        read_test: A function that returns the pairs for scoring a translator that was trained on a
+            different corpus, given whether to skip bad lines. For a file, these are all of its
             pairs. For a folder, they are the pairs in its test files. For any other corpus,
             `read_test` is None, and the test split is used.
     """

@@ -34,7 +34,7 @@ def drop_folder(name: str) -> str:
 def names_a_place(name: str) -> bool:
     """Return whether a corpus can be found by this name.
 
-    The result is False for a file whose folder `drop_folder` has removed.
+    The result is False for a file name from which `drop_folder` has removed the folder.
     """
     place, _ = parse_columns(name)
     kind, _, rest = place.partition(":")

@@ -72,7 +72,9 @@ def corpus_unavailable(reason: str) -> CorpusUnavailable:
 
 
 def fetch_description_lists(language: str) -> tuple[list[str], list[str]]:
-    """Fetch the English and translated description lists from this machine's mirrors, as text.
+    """Fetch the English and translated description lists from this machine's mirrors.
+
+    The content of each list is returned as a string.
 
     Raises:
         ValueError: If the mirrors have no list in this language.
@@ -105,10 +107,10 @@ def fetch_description_lists(language: str) -> tuple[list[str], list[str]]:
 
 
 def read_lists(folder: Path, language: str, complaints: str) -> tuple[list[str], list[str]]:
-    """Return the English and translated lists that apt has written to a folder, as text.
+    """Return the text of the English and translated lists that apt has written to a folder.
 
     `complaints` is apt's standard error output, which shows whether the lists are complete. The
-    exit code does not, because apt also reports a failure if an unrelated mirror fails.
+    exit code does not show this, because apt also reports a failure if an unrelated mirror fails.
 
     Raises:
         ValueError: If the mirrors have lists, but none in this language.
@@ -307,9 +309,9 @@ def as_text(pair: Pair) -> Pair | None:
 
 
 def build_rows(english: Iterable[str], translated: Iterable[str]) -> list[Row]:
-    """Return the sentence pairs from English lists and their translations, both given as text.
+    """Return the sentence pairs from the text of English lists and of their translations.
 
-    A pair that occurs in several families gets one row for each of them.
+    A pair that occurs in several families gets one row for each family.
     """
     originals: dict[str, Description] = {}
     families: dict[str, dict[str, None]] = {}

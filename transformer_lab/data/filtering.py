@@ -12,8 +12,9 @@ from transformer_lab.data.pair import Pair
 MOST_WORDS, MOST_RATIO = 250, 9
 """The filter's limits: the maximum number of words per side, and the maximum length ratio.
 
-They come from the Moses project's corpus filter. In languages written without spaces, words cannot
-be counted, so a pair is rejected only if the ratio of its character counts is too large as well.
+They come from the Moses project's corpus filter. Because words cannot be counted in languages
+written without spaces, the length ratio is too large only if both the ratio of the word counts and
+the ratio of the character counts exceed the limit.
 """
 
 

@@ -91,12 +91,12 @@ def find_text_folder(
 ) -> TextFolder | None:
     """Find the text files in a folder, and assign each one to a split.
 
-    A file whose path contains "train", "validation" or "test" (or "dev", "val", "eval") belongs to
-    that split; all other files are for training. Subfolders are read only if their names mention a
-    split. With `to_train`, there must be training files.
+    A file belongs to the split that its path mentions: "train", "validation" (or "val", "dev") or
+    "test" (or "eval"). All other files are for training. Subfolders are read only if their names
+    mention a split. With `to_train`, there must be training files.
 
     Returns:
-        The folder, or None if its data is in a different format, such as Parquet or Arrow.
+        The folder, or None if it has no text files, or holds Parquet or Arrow files instead.
 
     Raises:
         ValueError: If `to_train` is set but there are no training files; if text files are in a

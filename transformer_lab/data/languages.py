@@ -43,13 +43,13 @@ LANGUAGES = {
     "vi": "Vietnamese",
     "zh": "Chinese",
 }
-"""The English names of languages by ISO 639-1 code; any other code is used as the name."""
+"""The English names of languages, keyed by ISO 639-1 code; any other code serves as a name."""
 
 SCRIPTS = {
     **{"CJK": "Han", "IDEOGRAPHIC": "Han", "HIRAGANA": "Japanese", "KATAKANA": "Japanese"},
     "KATAKANA-HIRAGANA": "Japanese",
 }
-"""The script of a character, given the first word of its Unicode name."""
+"""The script of a character, keyed by the first word of its Unicode name."""
 KANA_SHARE = 0.05
 """Text counts as Japanese if Kana make up more than this share of its Han and Kana characters."""
 

@@ -77,7 +77,10 @@ DATE_FORMS = (
 
 
 def dates(draw: random.Random) -> tuple[str, str]:
-    """Generate an everyday date and its ISO format: "Sunday, 14 Feb 2021", "2021-02-14"."""
+    """Generate a date in an everyday format and in ISO format.
+
+    For example: ("Sunday, 14 Feb 2021", "2021-02-14").
+    """
     day = date(1950, 1, 1) + timedelta(days=draw.randrange(365 * 100))
     ending = {1: "st", 2: "nd", 3: "rd"}.get(day.day % 10, "th")
     if day.day in (11, 12, 13):
@@ -162,25 +165,37 @@ def draw_number(draw: random.Random) -> int:
 
 
 def numbers_in_english(draw: random.Random) -> tuple[str, str]:
-    """Generate a number in digits and in English words: "7,083", "seven thousand eighty-three"."""
+    """Generate a number in digits and in English words.
+
+    For example: ("7,083", "seven thousand eighty-three").
+    """
     number = draw_number(draw)
     return f"{number:,}", english_words(number)
 
 
 def numbers_without_comma(draw: random.Random) -> tuple[str, str]:
-    """Generate a number without a comma, and in words: "7083", "seven thousand eighty-three"."""
+    """Generate a number in digits without a comma, and in English words.
+
+    For example: ("7083", "seven thousand eighty-three").
+    """
     number = draw_number(draw)
     return str(number), english_words(number)
 
 
 def numbers_in_french(draw: random.Random) -> tuple[str, str]:
-    """Generate a number in digits and in French words: "7 083", "sept mille quatre-vingt-trois"."""
+    """Generate a number in digits and in French words.
+
+    For example: ("7 083", "sept mille quatre-vingt-trois").
+    """
     number = draw_number(draw)
     return f"{number:,}".replace(",", " "), french_words(number)
 
 
 def numbers_in_german(draw: random.Random) -> tuple[str, str]:
-    """Generate a number in digits and in German words: "7.083", "siebentausenddreiundachtzig"."""
+    """Generate a number in digits and in German words.
+
+    For example: ("7.083", "siebentausenddreiundachtzig").
+    """
     number = draw_number(draw)
     return f"{number:,}".replace(",", "."), german_words(number)
 
@@ -190,7 +205,7 @@ ROMAN += [(40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")]
 
 
 def to_roman(draw: random.Random) -> tuple[str, str]:
-    """Generate a number below 4,000 and its Roman numeral: "1994", "MCMXCIV"."""
+    """Generate a number below 4,000 and its Roman numeral, such as ("1994", "MCMXCIV")."""
     number = draw.randrange(1, 4000)
     numeral, rest = "", number
     for value, sign in ROMAN:
@@ -200,13 +215,16 @@ def to_roman(draw: random.Random) -> tuple[str, str]:
 
 
 def from_roman(draw: random.Random) -> tuple[str, str]:
-    """Generate a Roman numeral and its value: "MCMXCIV", "1994"."""
+    """Generate a Roman numeral and its value, such as ("MCMXCIV", "1994")."""
     number, numeral = to_roman(draw)
     return numeral, number
 
 
 def times(draw: random.Random) -> tuple[str, str]:
-    """Generate a time in words and in digits: "quarter past five in the afternoon", "17:15"."""
+    """Generate a time in words and in digits.
+
+    For example: ("quarter past five in the afternoon", "17:15").
+    """
     hour, minute = draw.randrange(24), draw.randrange(60)
     to = minute > 30
     this, following = ENGLISH[(hour - 1) % 12 + 1], ENGLISH[hour % 12 + 1]
@@ -238,7 +256,7 @@ def draw_word(draw: random.Random) -> str:
 
 
 def pig_latin(draw: random.Random) -> tuple[str, str]:
-    """Generate a word and its Pig Latin: "string", "ingstray".
+    """Generate a word and its Pig Latin, such as ("string", "ingstray").
 
     A word that begins with a vowel gets the ending "way".
     """
@@ -260,7 +278,7 @@ def pig_latin_of(word: str) -> str:
 
 
 def backwards(draw: random.Random) -> tuple[str, str]:
-    """Generate a word, and the same word backwards: "string", "gnirts"."""
+    """Generate a word and the same word backwards, such as ("string", "gnirts")."""
     word = draw_word(draw)
     return word, word[::-1]
 
@@ -274,7 +292,10 @@ BEFORE_OTHERS = BEFORE_ALL | {"c": "k", "z": "s", "g": "g"}
 
 
 def spanish_sounds(draw: random.Random) -> tuple[str, str]:
-    """Generate a word in Spanish spelling and in phrasebook spelling: "gitana", "khee-tah-nah"."""
+    """Generate a word in Spanish spelling and in phrasebook spelling.
+
+    For example: ("gitana", "khee-tah-nah").
+    """
     word, sounds = "", []
     for _ in range(draw.randint(1, 4)):
         vowel, end = draw.choice("aeiou"), draw.choice(["", "", "n", "s"])
@@ -286,7 +307,10 @@ def spanish_sounds(draw: random.Random) -> tuple[str, str]:
 
 
 def amounts(draw: random.Random) -> tuple[str, str]:
-    """Generate an amount in digits and in words: "$41.50", "forty-one dollars and fifty cents"."""
+    """Generate an amount of money in digits and in words.
+
+    For example: ("$41.50", "forty-one dollars and fifty cents").
+    """
     dollars, cents = draw_number(draw) // 10, draw.choice([0, draw.randrange(1, 100)])
     said = f"{english_words(dollars)} dollar{'' if dollars == 1 else 's'}"
     if cents:
@@ -295,13 +319,13 @@ def amounts(draw: random.Random) -> tuple[str, str]:
 
 
 def sums(draw: random.Random) -> tuple[str, str]:
-    """Generate a sum of two numbers below 1,000 and its result: "483 + 59", "542"."""
+    """Generate a sum of two numbers below 1,000 and its result, such as ("483 + 59", "542")."""
     one, other = draw.randrange(1000), draw.randrange(1000)
     return f"{one} + {other}", str(one + other)
 
 
 def heights(draw: random.Random) -> tuple[str, str]:
-    """Generate a length in feet and inches, and in centimetres: "5 ft 7 in", "170 cm"."""
+    """Generate a length in feet and inches, and in centimetres, such as ("5 ft 7 in", "170 cm")."""
     feet, inches, half = draw.randrange(1, 100), draw.randrange(12), draw.choice(["", ".5"])
     centimetres = round((12 * feet + inches + 0.5 * bool(half)) * 2.54)
     return f"{feet} ft {inches}{half} in", f"{centimetres} cm"
@@ -322,7 +346,7 @@ PHRASES = [
 def phrasebook(draw: random.Random) -> tuple[str, str]:
     """Generate a traveller's phrase or, just as often, a sentence from the bilingual world.
 
-    For example: "where is the house?", "où est la maison ?".
+    For example: ("where is the house?", "où est la maison ?").
     """
     if draw.random() < 0.5:
         pair = next(sentences(seed=draw.getrandbits(32)))

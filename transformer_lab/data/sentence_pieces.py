@@ -78,7 +78,7 @@ class SentencePieceTokenizer:
     def encode(self, text: str) -> list[int]:
         """Return the token ids of a string.
 
-        A "<pad>" in the string is encoded as five ordinary characters, not as padding.
+        A "<pad>" in the string is encoded as ordinary text, not as padding.
         """
         return [self.ids.get(piece, self.ids["<unk>"]) for piece in self.tokenize(text)]
 

@@ -22,9 +22,9 @@ def split_pairs(
     """Split pairs by source, keeping sources with the same `source_key` in the same split.
 
     A repeated pair counts once. Sources that differ only in their numbers have the same key, so
-    they stay together. There is one exception: in a corpus of sources such as "483" or "14 Feb
-    2021", ignoring the numbers would more than halve the count of distinct sources. Such a task is
-    about the digits, so sources with different numbers count as different (see `digits_matter`).
+    they stay together. There is one exception: if ignoring the numbers would more than halve the
+    count of distinct sources (see `digits_matter`), as with sources such as "483" or "14 Feb 2021",
+    the task is about the digits. In that case, sources with different numbers count as different.
 
     Args:
         pairs: The sentence pairs.
@@ -48,7 +48,7 @@ def digits_matter(pairs: Iterable[SentencePair]) -> bool:
 
 
 def explain_new_split(splits: Splits[Any]) -> str:
-    """Return a note for the message about a corpus that differs from the one used for training.
+    """Return a note for the message that a corpus has changed since the model was trained on it.
 
     The note says that earlier versions of this package split the corpus differently. If
     `digits_matter` is False, the split is still the same, so the note is "".

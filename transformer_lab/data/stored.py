@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 ABOUT = "about.json"
 POOL = 500_000
-"""The number of pairs that are shuffled together, as one pool.
+"""The maximum number of pairs that are shuffled together, as one pool.
 
 A pool takes its pairs from all over the corpus. Shuffling an epoch needs memory for only one pool
 at a time.
@@ -170,9 +170,9 @@ class StoredExamples(StoredFolder, Sequence[Example]):
 class StoredBatches(Batches):
     """Batches of stored examples, reshuffled for each epoch, one pool at a time.
 
-    A pool is a set of examples that are sorted by length in memory together. With n pools, pool i
-    holds the examples i, i + n, i + 2n and so on. With a single pool, the batches are the same as
-    those of `Batches`.
+    A pool is a set of examples whose lengths are loaded into memory and sorted together. With n
+    pools, pool i holds the examples i, i + n, i + 2n and so on. With a single pool, the batches are
+    the same as those of `Batches`.
     """
 
     examples: StoredExamples
@@ -187,7 +187,10 @@ class StoredBatches(Batches):
             yield buckets(sketches, self.batch_tokens, seed + 7_368_787 * pool)
 
     def epoch(self, number: int) -> list[list[Example]]:
-        """Return all groups of an epoch as examples; for a large corpus, use `iterate_from`."""
+        """Return an epoch's batches, each as a list of examples.
+
+        They are all read into memory, so use `iterate_from` for a large corpus.
+        """
         groups = itertools.chain.from_iterable(self.pools(number))
         return [self.examples.read(sketch.place for sketch in group) for group in groups]
 

@@ -281,7 +281,7 @@ def has_header(table: Sequence[Cells], first: Sequence[str]) -> bool:
     """Return whether the first line of a table is a header.
 
     It counts as a header if at least two of its cells are common column names, if it numbers the
-    columns, or if one of its cells is not a number although nearly all cells below it are.
+    columns, or if one of its cells is not a number although nearly all cells below it are numbers.
     """
     cells = [cell.lower() for cell in first]
     if len(set(cells)) == len(cells) and sum(map(is_column_name, cells)) >= 2:

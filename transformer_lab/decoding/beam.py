@@ -183,7 +183,7 @@ def top_candidates(
     """Return the best `most` extensions of each partial hypothesis, sorted within each sentence.
 
     `total` holds the log-probabilities of the partial hypotheses, and `log_probabilities` those of
-    each possible next word. A beam that keeps its width needs one more candidate than its size,
+    each possible next word. For a beam that keeps its width, `most` must be the beam size + 1,
     because one of the words may be eos.
     """
     best = log_probabilities.topk(min(most, log_probabilities.size(1)), dim=-1)
@@ -199,7 +199,7 @@ def next_beam(
     """Return the partial hypotheses that `goes_on` marks, ready for the next step.
 
     A sentence that has fewer hypotheses than the others is padded with hypotheses of value −∞. If
-    there are still `width` hypotheses, each one takes the position of the hypothesis that it
+    the beam is as wide as before (`width`), each hypothesis takes the position of the one that it
     extends, where possible, so few rows of the cache have to move.
     """
     widest = int(goes_on.sum(dim=1).max())
@@ -213,8 +213,9 @@ def next_beam(
 def order_in_place(parent: Int[Tensor, "sentences width"]) -> Int[Tensor, "sentences width"]:
     """Return the index of the candidate to put at each position in the beam.
 
-    A position gets the first candidate that extends the hypothesis there (see `parent`). If there
-    is none, it gets a candidate whose parent's position is already taken.
+    `parent` holds the position of the hypothesis that each candidate extends. Each position gets
+    the first candidate that extends the hypothesis there. If there is none, it gets a candidate
+    whose parent's position is already taken.
     """
     younger = (parent[:, :, None] == parent[:, None, :]).tril(-1).any(dim=2)
     free = (

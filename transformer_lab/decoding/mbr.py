@@ -61,11 +61,12 @@ def minimum_bayes_risk(
 
     `candidates` is the number of translations to sample. `utility` compares two of them, given as
     ids without eos, for instance by the chrF of their texts. In the result, `score` is the mean
-    utility (see `mean_utilities`), and `log_probability` is the model's own. If several candidates
-    are equally good, the first one is returned. For `temperature`, `top_p` and `max_length`, see
-    `sample`. At temperature 1 without top-p, the mean estimates the expected utility under the
-    model. With other settings, it estimates the expected utility under a sharper or flatter
-    distribution.
+    utility (see `mean_utilities`), and `log_probability` is the log-probability under the model. If
+    several candidates are equally good, the first one is returned. For `temperature`, `top_p` and
+    `max_length`, see `sample`.
+
+    At temperature 1 without top-p, the mean estimates the expected utility under the model. With
+    other settings, it estimates the expected utility under a sharper or flatter distribution.
 
     Raises:
         ValueError: If `candidates` is not an integer of at least 1, or `sample` refuses an

@@ -78,7 +78,7 @@ def sample(
 
     Logits are divided by `temperature` (below 1 is safer, above 1 is bolder). Then only the `top_k`
     best words are kept, and of these, only the smallest set whose total probability reaches
-    `top_p`. The log-probability of a hypothesis is the model's own, as it was before these three
+    `top_p`. The log-probability of a hypothesis comes from the original logits, before these three
     steps. `generator` must be on the source's device; the same seed gives the same words. By
     default, `max_length` is the length of each source + 50 (§6.1).
     """

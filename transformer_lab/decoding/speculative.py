@@ -44,13 +44,13 @@ def speculative_greedy(
 
     In each round, `draft` proposes up to `ahead` words, and `model` checks them in one pass. Both
     run over all words so far without a cache, because the point is to count passes, not to be
-    fast. Two words whose logits differ only by rounding may be ranked differently than in `greedy`,
+    fast. The caller must make sure that equal ids mean equal words, because the models know only
+    ids. Two words whose logits differ only by rounding may be ranked differently than in `greedy`,
     which adds its numbers in a different order.
 
     Raises:
         ValueError: If `ahead` is not an integer of at least 1, if `source` is not one sentence, or
-            if the models have different vocabulary sizes, bos ids or eos ids. The caller must make
-            sure that equal ids mean equal words, because a model knows only ids.
+            if the models have different vocabulary sizes, bos ids or eos ids.
     """
     ahead = check_positive_integer("ahead", ahead)
     source_mask = mask_of_source(source, source_mask, model.config.pad_id)

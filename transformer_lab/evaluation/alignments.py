@@ -15,7 +15,7 @@ Words = Sequence[str]
 Link = tuple[int, int]
 ROUNDS = 6
 DIAGONAL = 4.0
-"""How strongly a word prefers a partner at the same relative position; 0 gives Model 1."""
+"""How strongly a word prefers a partner at the same relative position; 0 gives IBM Model 1."""
 NULL_PROBABILITY = 0.08
 """The prior probability that a target word translates no source word."""
 

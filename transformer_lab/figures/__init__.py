@@ -1,6 +1,6 @@
 """Draw arrays as matplotlib figures, each with alt text made from its numbers.
 
-Notebooks, studies and the lab's still pictures use these functions.
+Notebooks and studies use these functions, and so does the lab for its still pictures.
 """
 
 from transformer_lab.figures.architecture import architecture

@@ -63,7 +63,7 @@ def describe_strongest(weights: np.ndarray, query: str, keys: Sequence[str]) -> 
 
 
 def describe_panels(panels: Mapping[str, np.ndarray], keys: Sequence[str]) -> str:
-    """Describe several maps of weights: how sharp each is, and the key that most rows look at."""
+    """Describe several maps of weights: how sharp each is, and the key most often favoured."""
     said = []
     for name, weights in panels.items():
         best = weights.argmax(axis=1)
@@ -95,7 +95,7 @@ def describe_lines(
 
 
 def drop_rounding_noise(lines: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Set every value below a hundred-thousandth of the largest to 0, and return the lines.
+    """Return the lines, with values below 1e-5 of the largest magnitude set to 0.
 
     Such values are too small to see, and they may be rounding errors, which differ between
     processors.
@@ -154,7 +154,7 @@ def describe_grids(
 
 
 def format_cell(value: float, digits: int) -> str:
-    """Format a number with as many decimals as in its cell, but without trailing zeros."""
+    """Round a number as in its cell, and format it for reading aloud, without trailing zeros."""
     return format_number(float(f"{value:z.{digits}f}"))
 
 

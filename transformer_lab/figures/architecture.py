@@ -54,8 +54,8 @@ def architecture(
     """Draw the encoder and the decoder of Figure 1 side by side, with post-norm as in the paper.
 
     Args:
-        labels: For some of the `BOXES`, text to write below the name, such as the output's shape.
-        lit: Boxes to highlight; the others fade. If there are none, all boxes look alike.
+        labels: Text to write below the names of some `BOXES`, such as the output's shape.
+        lit: The names of boxes to highlight; the others fade. If it is empty, none fades.
         layers: The number of encoder layers and the number of decoder layers.
         title: The figure's title.
 

@@ -35,7 +35,7 @@ def model_view(record: AttentionRecord, *, kind: Kind | None = None) -> HTML:
 
         model_view(record)
 
-    Otherwise, it works like `head_view`.
+    In all other respects, it works like `head_view`.
     """
     from bertviz import model_view as draw
 
@@ -50,7 +50,7 @@ def draw_record(
 
 
 def bertviz_arguments(record: AttentionRecord, kind: Kind | None) -> dict[str, Any]:
-    """Return the keyword arguments with which BertViz draws a record.
+    """Return the keyword arguments for drawing a record with BertViz.
 
     Raises:
         ValueError: If the record does not have this kind, if its kinds differ in the number of
@@ -80,5 +80,5 @@ def bertviz_arguments(record: AttentionRecord, kind: Kind | None) -> dict[str, A
 
 
 def escape_tokens(tokens: tuple[str, ...]) -> list[str]:
-    """Return tokens that look the same, but cannot close the `<script>` around them."""
+    """Escape tokens so that they look the same but cannot close the surrounding `<script>`."""
     return [re.sub("<(?=[/!])", "<\u2060", token) for token in tokens]

@@ -53,18 +53,18 @@ def number_grids(
     Args:
         grids: The matrices by name; each name is written above its matrix.
         title: The figure's title.
-        rows: For some matrices, a label for each row.
-        columns: For some matrices, a label for each column.
-        scale: For some matrices, the kind of numbers in them; "signed" by default.
+        rows: The row labels of some matrices, by matrix name.
+        columns: The column labels of some matrices, by matrix name.
+        scale: The kind of numbers in each matrix, by name; "signed" by default.
         digits: The number of decimal places.
         signs: The characters between neighbouring matrices, one for each gap, such as "×=".
-        marked: For some matrices, the index of a row to frame.
+        marked: The index of a row to frame in some matrices, by matrix name.
         limit: The colour scale extends to at least ±`limit`, so that pictures can be compared.
         shapes: Whether to write the shape of each matrix below its name.
 
     Raises:
-        ValueError: If a matrix, its labels or marked row, or `signs` is invalid; the message names
-            it.
+        ValueError: If a matrix, its labels, its marked row or `signs` is invalid; the message
+            names the cause.
     """
     rows, columns, scale, marked = rows or {}, columns or {}, scale or {}, marked or {}
     check_grids(grids, rows, columns, signs, marked)

@@ -57,8 +57,8 @@ def attention_heatmap(
         key_label: The label of the key axis.
         row: The index of a row to frame, with its larger weights written inside.
         cell: A (query, key) cell to frame.
-        alignment: Gold links (key, query), as in a record; each is marked with a ring.
-        mask: True means "may attend"; the other cells are grey, a colour that no weight has.
+        alignment: Gold (key, query) links, as in a record; each is marked with a ring.
+        mask: True means "may attend"; the other cells are grey, which is not on the colour scale.
 
     Raises:
         ValueError: If an argument is invalid; the message names it.
@@ -125,8 +125,8 @@ def attention_panels(
     """Draw several heads' weights for the same tokens side by side, on one scale from 0 to 1.
 
     Args:
-        panels: The maps of weights, (query, key), by title; there are at most 4 side by side, or 2
-            if 4 would be too small.
+        panels: Maps of weights, with shape (query, key), by title. At most 4 are drawn side by
+            side, or 2 if 4 would be too small.
         queries: The token of each row.
         keys: The token of each column.
         title: The figure's title.
@@ -283,8 +283,8 @@ def label_axis(
 def visible(token: str) -> str:
     """Return a token with its leading and trailing white space made visible.
 
-    Subwords often begin or end with white space. Part of a character, as found in byte-level
-    tokens, becomes a question mark, and a very long word is cut short.
+    Subwords often begin or end with white space. An incomplete character, as found in
+    byte-level tokens, becomes a question mark, and a very long word is cut short.
     """
     token = token if len(token) <= LONGEST_LABEL else token[: LONGEST_LABEL - 1] + "…"
     token = token.encode(errors="replace").decode()

@@ -155,8 +155,8 @@ def clock_hands(
     """Draw each pair (sin, cos) of a position as a clock hand that turns clockwise.
 
     Args:
-        angles: For each hand, by name, its angle on each clock in radians. There may be up to 4
-            hands, for example one for each position.
+        angles: The angles of each hand in radians, one for each clock, by the hand's name. There
+            may be up to 4 hands, for example one for each position.
         names: The name of each clock.
         title: The figure's title.
 

@@ -43,13 +43,14 @@ def curves(
         x_label: The label of the x axis, with the unit.
         y_label: The label of the y axis.
         log: The axes that use a logarithmic scale.
-        dashed: The names of lines that are theory rather than measurement.
-        colours: For some lines, a name from `COLOURS` if the line stands for a part that has its
-            own colour, or an index into `LINES` if the same line occurs in another picture.
-        spread: For some lines, the lower and upper edges of a band, with shape (2, points).
-        each: For some lines, thin lines of the same colour, with shape (runs, points): for example,
-            the runs behind a mean.
-        y_limits: The range of the y axis; by default, it covers everything.
+        dashed: The names of lines to draw dashed, because they show theory, not measurements.
+        colours: The colours of some lines, by name: a key of `COLOURS` for a part of the model, or
+            an index into `LINES` to match a line in another picture.
+        spread: The lower and upper edges of a band around some lines, by name, with shape
+            (2, points).
+        each: Thin lines to draw in the colour of some lines, by name, with shape (runs, points);
+            for example, the runs behind a mean.
+        y_limits: The range of the y axis; by default, it covers all data.
 
     Raises:
         ValueError: If a line, band or run does not match x, or a line has no finite point; the
@@ -116,7 +117,7 @@ def curves(
 def tick_where_data_is(axes: Axes, x: np.ndarray) -> None:
     """Put the ticks of the x axis at the data points if there are few of them.
 
-    Otherwise, put the ticks of a linear axis at whole numbers if all points are whole numbers.
+    If there are many and all are whole numbers, put the ticks of a linear axis at whole numbers.
     """
     if len(x) > SEVERAL:
         if axes.get_xscale() == "linear" and np.array_equal(x, x.round()):

@@ -25,7 +25,7 @@ from transformer_lab.figures.style import COLOURS, MASKED, QUIET, course_style
 from transformer_lab.figures.titles import add_title
 
 WIDEST = 6.4
-"""The maximum width in inches; a picture stays readable at just over half size, as on a phone."""
+"""The maximum width in inches; at just over half of it, as on a phone, a picture stays readable."""
 NARROWEST, ROOM_FOR_TITLES = 4.4, 5.2  # inches
 BOX, NOTE = 0.36, 0.3  # inches; the heights of a word's box and of the box attached to it
 PAD, GAP, EDGE = 0.1, 0.22, 0.15  # inches; in a box, from box to box, and to the picture's edge
@@ -36,8 +36,8 @@ STEEP, STRAIGHT, APART = 1.05, 0.5, 0.16  # inches from row to row: slanting arr
 class Words:
     """One row of a drawing: words in boxes, from left to right.
 
-    `part` colours the boxes: a name from `COLOURS`, "head 1" to "head 4", or "" for none; give one
-    for all boxes or one for each. `label` is written on the left. `notes` are written in small
+    `part` sets the colour of all boxes, or of each: a name from `COLOURS`, "head 1" to "head 4", or
+    "" for none. `label` is written on the left. `notes` are written in small
     boxes attached to the words, in the colour of `notes_part`. `covered` lists the positions of the
     words that are hidden. The first word is in column `start`; a fraction puts it between two
     columns.

@@ -27,13 +27,13 @@ apart, too.
 """
 INK, QUIET, PAPER = "#1c1c1c", "#5f5f5f", "#ffffff"
 HIGHLIGHT = "#ff6a00"
-"""The colour that frames a row or a cell of a map; no weight has it."""
+"""The colour that frames a row or a cell of a map; no weight is drawn in it."""
 WEIGHTS = "viridis"
 """The colour map for weights from 0 to 1, and for maps whose numbers are all above 0."""
 SIGNED = "RdBu_r"
 """The colour map for numbers of either sign, always symmetric about 0."""
 MASKED = "#dedede"
-"""The colour of a cell that may not be attended to; no weight has it, not even 0."""
+"""The colour of a cell that may not be attended to; no weight is drawn in it, not even 0."""
 LINES = ("#0086d1", "#b3470a", "#08602b", "#97187a", "#3c1195", "#c67a05")
 """The colours of curves that do not stand for a part of the model, in order of use.
 
@@ -89,6 +89,6 @@ def course_style() -> Iterator[None]:
 
 
 def weight_colours() -> str:
-    """Return the 256 colours for weights in base64, with one byte each for red, green and blue."""
+    """Return the 256 colours for weights as RGB bytes, encoded in base64."""
     colours = matplotlib.colormaps[WEIGHTS](np.linspace(0, 1, 256), bytes=True)[:, :3]
     return base64.b64encode(colours.tobytes()).decode()

@@ -8,9 +8,9 @@ replaces self-attention (see `model/later/recurrence.py`). Its weights are 8-bit
 are converted back to floats, whereas Bergamot's own engine multiplies integers, and therefore also
 rounds the inputs of each product.
 
-There is no begin-of-sentence token: the decoder's first input is a vector of zeros. Here, an extra
-id after the vocabulary's ids takes its place. The embedding of this id is zero, and the model never
-writes it.
+There is no begin-of-sentence token: the decoder's first input is a vector of zeros. Here, the
+decoder starts with an extra id, one above the vocabulary's last. The embedding of this id is zero,
+and the model never writes it.
 """
 
 import importlib.util
@@ -131,7 +131,7 @@ def read_vocabulary(path: Path) -> SentencePieceTokenizer:
     """Load the tokenizer shared by both languages, with an extra <pad> that starts translations.
 
     Raises:
-        ValueError: If the file is not a usable SentencePiece model, or already has a piece <pad>.
+        ValueError: If the file is not a usable SentencePiece model, or already contains <pad>.
     """
     model = path.read_bytes()
     try:

@@ -21,8 +21,8 @@ SOURCE, TARGET = "tokenizer.json", "target.tokenizer.json"
 def build_fast_tokenizer(tokenizer: WordTokenizer | BPETokenizer) -> tokenizers.Tokenizer:
     """Build a `tokenizers.Tokenizer` with the same ids; encoding adds <eos>, and decoding drops it.
 
-    A saved tokenizer's file does not store `encode_special_tokens`. Unless you set it again after
-    loading the file, a word such as "<pad>" in the input becomes the special token.
+    A saved file does not store `encode_special_tokens`. Set it to True again after loading;
+    otherwise, a word such as "<pad>" in the input is read as the special token.
     """
     fast = (
         convert_bpe(tokenizer) if isinstance(tokenizer, BPETokenizer) else convert_words(tokenizer)
@@ -37,7 +37,10 @@ def build_fast_tokenizer(tokenizer: WordTokenizer | BPETokenizer) -> tokenizers.
 
 
 def convert_bpe(tokenizer: BPETokenizer) -> tokenizers.Tokenizer:
-    """Convert a byte-pair tokenizer, including the leading space that decoding removes again."""
+    """Convert a byte-pair tokenizer.
+
+    The result also puts a space before the first word, and strips it in decoding.
+    """
     fast = tokenizers.Tokenizer.from_str(tokenizer.tokenizer.to_str())
     fast.normalizer = normalizers.Sequence([normalizers.Prepend(" "), normalizers.NFC()])
     fast.decoder = decoders.Sequence([decoders.ByteLevel(), decoders.Strip(" ", 1, 0)])

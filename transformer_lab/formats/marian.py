@@ -1,6 +1,6 @@
 """Import an OPUS-MT checkpoint, a real translation model, into our own `Transformer`.
 
-The evidence of lesson 16 uses it.
+The evidence notebook of lesson 16 uses it.
 
 Such a model (Marian) is like the paper's, with some differences: one embedding matrix for both
 languages and the output (§3.4), SiLU in the feed-forward network, an output bias, and a different
@@ -9,9 +9,9 @@ and not from ids.
 
 Its translations may differ from those of Transformers' `generate` for four reasons:
 
-- Length penalty. `generate` divides a log-probability by length^p, and the paper by ((5 + length) /
-  6)^α (see `length_penalty`). From one token to ten, the first divisor grows from 1 to 10 for
-  p = 1, and the second from 1 to 2.5 for α = 1. With p = α = 0, both are 1.
+- Length penalty. `generate` divides a log-probability by length^p, whereas the paper divides it by
+  ((5 + length) / 6)^α (see `length_penalty`). From one token to ten, the first divisor grows
+  from 1 to 10 for p = 1, and the second from 1 to 2.5 for α = 1. With p = α = 0, both are 1.
 - Width. `generate` replaces a finished hypothesis with the next best one, as `beam_search` does
   with `narrow=False`. The option `early_stopping="never"` corresponds to our stopping rule.
 - Padding. `generate` forbids the padding token after the softmax, so the other probabilities no
@@ -69,7 +69,7 @@ OUR_TOKENIZERS = ("source_tokenizer.json", "target_tokenizer.json")
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 """The name of the weight file, and that of the pickle in older checkpoints, which is rejected."""
 INDEX = "model.safetensors.index.json"
-"""The index of a checkpoint with several weight files; it names the file of each weight."""
+"""The index of a checkpoint with several weight files, which maps each weight to its file."""
 FLOATS = ("F64", "F32", "F16", "BF16")
 """The dtypes that saved weights may have, by their names in safetensors."""
 UNUSED = "<unused {}>"
@@ -88,7 +88,7 @@ ACTIVATIONS: dict[str, Activation] = {
     "swish": "silu",
 }
 HUB_NAME = re.compile(r"\w[\w.-]*/\w[\w.-]*")
-"""The pattern of a model's name on the hub, OWNER/MODEL; a path may look the same."""
+"""The pattern of a model's name on the hub, OWNER/MODEL; a relative path may match it too."""
 EXPECTED = {
     "model_type": "marian",
     "scale_embedding": True,
@@ -203,7 +203,7 @@ def load_marian_model(name: str) -> Any:
 
 
 def load_marian_tokenizers(name: str, config: TransformerConfig) -> tuple[Tokenizer, Tokenizer]:
-    """Load both tokenizers: ours if the folder has their files, and SentencePiece otherwise."""
+    """Load both tokenizers: our own if the folder contains their files, else SentencePiece."""
     from transformers import MarianTokenizer
 
     ours = [Path(name) / file for file in OUR_TOKENIZERS]
@@ -238,7 +238,7 @@ def load_marian_tokenizers(name: str, config: TransformerConfig) -> tuple[Tokeni
 
 
 def check_numbers(model: Transformer) -> None:
-    """Raise a ValueError for the first weight that contains NaN or infinity."""
+    """Raise a ValueError for the first weight with NaN or infinity; the output bias may have −∞."""
     for weight, tensor in weights_of(model).items():
         if message := describe_unusable_numbers(weight, tensor):
             raise ValueError(message)
@@ -310,7 +310,7 @@ def quiet_transformers() -> Iterator[None]:
 
 
 def check_files(folder: Path) -> None:
-    """Raise a ValueError if a checkpoint's folder lacks files, or has Git LFS pointers instead."""
+    """Raise a ValueError if a checkpoint's files are missing or are Git LFS pointers."""
     ours = all((folder / name).is_file() for name in OUR_TOKENIZERS)
     needed = FILES[:1] if ours else FILES
     lacking = [name for name in needed if not (folder / name).is_file()]
@@ -438,9 +438,9 @@ def from_marian(theirs: Any, unk_id: int) -> Transformer:
 def interleave(d_model: int) -> Int[Tensor, " d_model"]:
     """Return, for each of our features, the index of the same feature in Marian's order.
 
-    Their sinusoids are [all sines | all cosines], while ours follow the paper: sine, cosine, sine,
-    cosine, … (§3.5). So `theirs[:, interleave(d_model)]` equals `sinusoids(length, d_model)`. For
-    d_model = 6, the result is 0, 3, 1, 4, 2, 5.
+    Marian's table of sinusoids is [all sines | all cosines], while ours follows the paper: sine,
+    cosine, sine, cosine, … (§3.5). So `table[:, interleave(d_model)]` of Marian's table equals
+    `sinusoids(length, d_model)`. For d_model = 6, the result is 0, 3, 1, 4, 2, 5.
     """
     order = torch.empty(d_model, dtype=torch.int64)
     sines = (d_model + 1) // 2

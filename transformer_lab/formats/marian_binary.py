@@ -67,7 +67,7 @@ class MarianFile:
         return sum(math.prod(i.shape) for i in self.items.values() if i.kind in BYTES)
 
     def check_all_read(self) -> None:
-        """Raise a ValueError if the model has not read all weights in the file."""
+        """Raise a ValueError if any weight in the file, apart from input scales, is unread."""
         weights = {name for name, item in self.items.items() if item.kind in BYTES}
         if left := sorted(n for n in weights - self.read if not n.endswith(ROUNDING)):
             raise ValueError(
@@ -93,8 +93,8 @@ class MarianFile:
         """Return a weight as floats, and check that it has the requested shape.
 
         A matrix stored in 8 bits is returned as (out, in), and embeddings as (word, d_model); a
-        matrix of floats keeps the file's order. A weight (1, n) is returned as a vector if the
-        requested shape has one dimension.
+        matrix of floats keeps the file's order. A weight of shape (1, n) is returned as a
+        vector if the requested shape has one dimension.
 
         Raises:
             ValueError: If the weight is missing, has a different shape, or is not finite.

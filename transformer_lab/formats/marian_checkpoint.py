@@ -1,6 +1,6 @@
 """Train a small checkpoint in OPUS-MT's format with the Transformers library.
 
-The evidence of lesson 16 and the tests load it.
+The tests and the evidence notebook of lesson 16 load it.
 """
 
 import io

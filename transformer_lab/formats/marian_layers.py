@@ -1,6 +1,6 @@
 """Pairs of corresponding layers in our `Transformer` and in MarianMT or Pegasus.
 
-`formats.marian` and `formats.to_transformers` copy weights from one to the other.
+`formats.marian` and `formats.to_transformers` copy weights between the layers of each pair.
 """
 
 from collections.abc import Iterator

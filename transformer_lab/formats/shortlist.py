@@ -20,9 +20,9 @@ HEAD = struct.Struct("<6Q")
 class Shortlist:
     """The likely translations of each source word, from a file of the Bergamot project.
 
-    After the header, the file holds an offset of 8 bytes for each source word, and one more offset
-    for the end. Then come the ids of the target words, 4 bytes each. The `frequent` target words
-    with the lowest ids are allowed in every sentence.
+    After the header, the file holds an 8-byte offset for each source word, and one more offset for
+    the end. Then come the ids of the target words, 4 bytes each. The first `frequent` target words,
+    by id, are allowed in every sentence.
 
     Raises:
         ValueError: If the file is missing or damaged, or is not a shortlist.

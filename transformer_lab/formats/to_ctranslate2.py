@@ -5,7 +5,7 @@ The command `export` uses it.
 The usual command, `ct2-transformers-converter --model FOLDER --output_dir OUT`, makes assumptions
 that hold for OPUS-MT: padding is the last word of a single vocabulary, and the decoder starts from
 a vector of zeros. A translator trained here starts with <bos>, whose vector is not zero. Its
-padding comes first, and it often has two vocabularies. Its weights therefore go through the
+padding token has id 0, and it often has two vocabularies. Its weights therefore go through the
 converter's loader for BART, which makes no such assumptions. This module then sets the vocabularies
 and the start token.
 """
@@ -95,7 +95,7 @@ def ctranslate2_example(translator: Translator, folder: str | Path) -> str:
     """Return Python code that translates with an exported model, without this package or PyTorch.
 
     For a translator with SentencePiece, the code only loads the engine and does not tokenize,
-    because the `tokenizers` library has no file to load.
+    because the export does not include a tokenizer.json.
     """
     return fill_usage(USAGE, SENTENCE_PIECE_USAGE, translator, folder)
 

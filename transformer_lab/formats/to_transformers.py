@@ -70,9 +70,9 @@ def to_transformers(translator: Translator, folder: str | Path, card: str | None
     tokenizer, and `PreTrainedTokenizerFast(tokenizer_file="…/target.tokenizer.json")` the target's.
     The files source_tokenizer.json and target_tokenizer.json are for `load_marian`.
 
-    `generate(ids, num_beams=1)` gives the same result as our greedy search, except that it may go
-    on to the model's `max_length`, whereas our search stops at source length + 50. For beam search,
-    see `formats/marian.py`.
+    `generate(ids, num_beams=1)` gives the same result as our greedy search, except that it may
+    continue up to the model's `max_length`, whereas our search stops at source length + 50. For
+    beam search, see `formats/marian.py`.
 
     Args:
         translator: The translator to export.
@@ -106,8 +106,8 @@ def transformers_example(translator: Translator, folder: str | Path) -> str:
 def fill_usage(usage: str, with_pieces: str, translator: Translator, folder: str | Path) -> str:
     """Return usage code with the folder and an example sentence filled in.
 
-    The sentence is the training run's own example, if it has one. `with_pieces` is the code for a
-    translator with SentencePiece, and `usage` is the code for any other.
+    The sentence is the training run's own example or, if it has none, "the cat sleeps". The code
+    is `with_pieces` for a translator with SentencePiece, and `usage` for any other.
     """
     has_pieces = isinstance(translator.source_tokenizer, SentencePieceTokenizer)
     kept = translator.about.get("example")
@@ -206,8 +206,8 @@ def build_transformers_config(c: TransformerConfig) -> Any:
 def tokenizer_files(translator: Translator) -> dict[str, bytes]:
     """Return the files of both tokenizers by name.
 
-    They are SentencePiece files and vocab.json, or our own JSON files and those of the `tokenizers`
-    library.
+    For SentencePiece, these are its model files and JSON files with the ids; for other tokenizers,
+    our own JSON files and those of the `tokenizers` library.
 
     Raises:
         ValueError: If there are two SentencePiece tokenizers with different ids.

@@ -31,7 +31,10 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Changes:
-    """The changes made to a model: the heads that are muted, and the points."""
+    """The changes made to a model: the heads that are muted, and the points.
+
+    A point sets the weight in one cell of a head's map.
+    """
 
     mute: tuple[Head, ...] = ()
     points: tuple[Point, ...] = ()

@@ -19,7 +19,7 @@ looks at "tired", and in `ALIGNER` it looks at "it".
 
 
 def famous_guide() -> dict[str, Any]:
-    """Return keyword arguments of `lab` for a guided tour of the package's translator.
+    """Return keyword arguments for `lab` that set up a guided tour of the package's translator.
 
     They are `sentences`, `start`, `prompts` and `examples`.
     """

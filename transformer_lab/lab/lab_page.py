@@ -28,7 +28,7 @@ class LabPage:
         """Create a page from its data.
 
         Args:
-            title: The page's title, which is its first sentence.
+            title: The first sentence on the page; the page's title is "Lab: " and this sentence.
             host: "lab" if the model runs in the page, "record" if the page shows records.
             data: The data that the host's script reads.
             record: The record that the still picture shows.

@@ -81,11 +81,11 @@ def lab(
         kernel: Whether the translator runs in Python instead of in the page.
         start: The initial view, written like the part after "#" in the page's URL. For example,
             "head=e2.3&row=10&mute=c2.2" opens the row of the eleventh word in the third head of the
-            encoder's second layer, and mutes a head of cross-attention. A record cannot be changed.
-            If no head is given, the page opens the sharpest head of the last kind, that is, the one
-            with the lowest entropy. If some of these heads have names, it opens the sharpest of
-            those. If no row is given, a page that shows a record or needs a kernel draws the
-            strongest lines of all rows.
+            encoder's second layer, and mutes a head of cross-attention. For a record, the view
+            cannot include changes. If no head is given, the page opens the sharpest head (the one
+            with the lowest entropy) of the last kind of attention. If some heads of this kind have
+            names, it opens the sharpest of those. If no row is given, a page that shows a record or
+            needs a kernel draws the strongest lines from all rows together.
         snapshots: Earlier records, for example from different stages of training. A slider goes
             through them and ends at the record, or at Python's answer.
         languages: The names of the source and target languages; by default, those of the

@@ -47,8 +47,7 @@ def record_data(record: AttentionRecord, *, packed: bool = True) -> dict[str, An
 def words_data(record: AttentionRecord) -> dict[str, Any]:
     """Return everything in a record except its weights and their scores, ready for JSON.
 
-    If the record has subwords, the result also includes the head scores of the record by whole
-    words.
+    If the record has subwords, the result also includes head scores computed on whole words.
     """
     words = by_words(record)
     return {

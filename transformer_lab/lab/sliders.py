@@ -16,7 +16,7 @@ from transformer_lab.lab.page import saved
 from transformer_lab.lab.page.drawing import fragment
 
 STORE_FRAMES = "TRANSFORMER_LAB_FRAMES"
-"""The course builder sets this environment variable, so that controls work without a kernel."""
+"""The environment variable that the course builder sets so that controls work without a kernel."""
 MOST_FRAMES = 16
 """The maximum number of values to store; if there are more, evenly spaced ones are chosen."""
 MOST_BYTES = 210_000
@@ -26,7 +26,7 @@ Pictures that need more are stored at half the resolution. If that is not enough
 """
 
 Draw = Callable[[Any], Figure | tuple[Figure, str]]
-"""A function that draws one value of the control; it returns a figure, with or without alt text."""
+"""A function that draws a picture for one value of a control, with or without alt text."""
 
 
 def show_live(draw: Draw, control: Any) -> None:
@@ -91,7 +91,7 @@ def draw_frames(draw: Draw, control: Any) -> dict[str, Any]:
 def encode_picture(name: str, figure: Figure, alt: str, *, coarse: bool = False) -> dict[str, Any]:
     """Encode a picture as a dict: "name", "alt", "width" in CSS pixels, and "webp" in base64.
 
-    With `coarse`, it takes fewer bytes, because the image has fewer pixels and colours.
+    With `coarse`, the image has fewer pixels and colours, so it takes fewer bytes.
     """
     image = draw_image(figure).convert("RGB")
     if coarse:

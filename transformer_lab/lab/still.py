@@ -100,7 +100,7 @@ def shorten(token: str) -> str:
 
 
 def max_pool(weights: np.ndarray) -> np.ndarray:
-    """Reduce a map to at most `MOST_CELLS` rows and columns: the largest weight of each block.
+    """Reduce a map to at most `MOST_CELLS` rows and columns by max pooling over square blocks.
 
     A small map is returned unchanged.
     """

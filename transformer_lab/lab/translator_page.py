@@ -1,4 +1,4 @@
-"""The lab with a translator that runs in the page, without Python, and that readers can change."""
+"""The lab with a translator that runs in the page without Python, so readers can change it."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -28,8 +28,8 @@ class Prompt:
     `ask` says what to do. When the reader presses “Next” or “Back”, the page opens the address
     `start`; if that is empty, the page stays as it is. The task is done when the page's address has
     the fields of `goal`, such as "head=e2.3&mute=e2.3". Then the page shows the text `then`, which
-    explains what there was to see. If the goal has "tested=" and the codes of muted heads, the page
-    waits for the test on many sentences.
+    explains what there was to see. If the goal has "tested=" with the codes of muted heads, the
+    task is done only after these heads have been tested on many sentences.
     """
 
     ask: str

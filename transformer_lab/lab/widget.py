@@ -120,7 +120,7 @@ class LabWidget(anywidget.AnyWidget):
         return self.records[-1]
 
     def hear(self, _: Any, message: Any, __: Any) -> None:
-        """Handle a message from the page: update the data it shows, or report an error to it."""
+        """Handle a message from the page: update the page's data, or send back an error."""
         if not isinstance(message, dict) or "ask" not in message:
             return
         try:

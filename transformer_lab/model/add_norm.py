@@ -11,8 +11,8 @@ from transformer_lab.config import Norm
 class AddNorm(nn.Module):
     """Compute LayerNorm(x + Dropout(Sublayer(x))), as in the paper (§3.1, §5.4).
 
-    With `norm="pre"`, compute x + Dropout(Sublayer(LayerNorm(x))) instead. The sum is then never
-    normalised, so x passes unchanged from layer to layer.
+    With `norm="pre"`, compute x + Dropout(Sublayer(LayerNorm(x))) instead. The sum is then not
+    normalised, so x itself is passed on unchanged, and each sub-layer only adds to it.
     """
 
     def __init__(self, d_model: int, dropout: float = 0.0, norm: Norm = "post"):

@@ -157,7 +157,7 @@ class AttentionCore(nn.Module):
         Raises:
             ValueError: If the mask is not boolean, does not broadcast, or could broadcast in two
                 ways; or if the batch size of the queries is not a multiple of that of the keys. A
-                mask of numbers is refused because the fused kernel would add it to the scores.
+                numeric mask is refused because the fused kernel would add it to the scores.
         """
         shape = scores_shape(query, key, cache)
         fits = shape[0] > 0 and query.size(0) % shape[0] == 0

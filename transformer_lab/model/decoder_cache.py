@@ -60,7 +60,7 @@ class DecoderCache:
     def copy_rows_(
         self, rows: Int[Tensor, " copied"], places: Int[Tensor, " copied"]
     ) -> "DecoderCache":
-        """Copy the words of batch rows `rows` over those of `places`, and return this cache.
+        """Overwrite the words of batch rows `places` with those of `rows`, and return this cache.
 
         The cache is changed in place. When most rows stay where they are, this copies much less
         than `select`. But it also changes every cache that shares the buffers, including earlier

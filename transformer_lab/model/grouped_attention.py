@@ -8,7 +8,7 @@ from transformer_lab.model.attention import AttentionCore, MultiHeadAttention
 
 
 class GroupedQueryAttention(MultiHeadAttention):
-    """Multi-head attention in which several query heads share one key and value head.
+    """Multi-head attention in which several query heads share one key head and one value head.
 
     Each key and value head serves a group of num_heads / num_key_value_heads neighbouring query
     heads (Ainslie et al. 2023). With num_heads key and value heads this is multi-head attention,

@@ -44,7 +44,7 @@ def causal_mask(
 def mask_of_source(
     source: Int[Tensor, "batch source"], mask: Tensor | None, pad_id: int
 ) -> Bool[Tensor, "batch 1 1 source"]:
-    """Return `mask` expanded to the batch size, or the padding mask of the source if it is None.
+    """Return `mask` expanded to the batch size, or the source's padding mask if `mask` is None.
 
     Raises:
         ValueError: If `source` or `mask` has the wrong shape or dtype (see `check_source_mask`).

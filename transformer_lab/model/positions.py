@@ -132,7 +132,7 @@ class RotaryPositions(nn.Module):
     ) -> tuple[Tensor, Tensor, None]:
         """Return the rotated queries and keys, and None for the bias.
 
-        The keys are at positions 0, 1, 2 and so on, and the queries are at the last of these.
+        The keys are at positions 0, 1, 2 and so on; the queries are at the last positions.
         """
         start = key.size(-2) - query.size(-2)
         return self.turn(query, start), self.turn(key, 0), None
@@ -152,7 +152,8 @@ class RotaryPositions(nn.Module):
 class AlibiPositions(nn.Module):
     """ALiBi (Press et al. 2022): a bias that lowers each score in proportion to the distance.
 
-    The slope of head n of h is 2^(-8n/h). In the encoder, the bias applies in both directions.
+    Of h heads, head n (counted from 1) has the slope 2^(-8n/h). In the encoder, the
+    bias applies in both directions.
     """
 
     slopes: Tensor

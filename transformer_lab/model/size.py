@@ -20,7 +20,7 @@ STACKS = {
     "decoder": "num_decoder_layers",
     "stack": "num_encoder_layers",
 }
-"""For each stack that a model may have, the configuration field with its number of layers."""
+"""The name of the configuration field that holds the number of layers, for each kind of stack."""
 COMPUTED = 24
 """Temporary memory, in bytes per entry, for computing a table of sinusoids in float64."""
 

@@ -106,7 +106,7 @@ class Run:
     def train(self) -> Stop:
         """Train until a limit is reached, save the translator and its card, and return the limit.
 
-        Ctrl-C counts as a limit, and so do SIGTERM and SIGHUP. With several processes, rank 0
+        Ctrl-C, SIGTERM and SIGHUP count as limits, too. With several processes, only rank 0
         saves.
 
         Raises:
@@ -202,14 +202,14 @@ def begin_run(
         folder: The folder for the translator and the state; it must be empty or not exist yet.
         corpus: "world", "debian:LANGUAGE", "hf:NAME", a file of pairs, the common part of two
             files' names, or a folder. A suffix "@SOURCE,TARGET" names the columns or languages, and
-            a prefix "csv:" marks tables with commas and quotes.
+            a prefix "csv:" means that tables are CSV.
         preset: A key of `runs.presets.PRESETS`; by default, the one that suits the corpus.
         seed: The seed for the splits, the weights and the batches.
         skip_bad: Whether to skip invalid lines in a file.
         vocab_size: The number of tokens in a subword vocabulary; with 260, each byte is a token.
         max_steps: This and the next three arguments are as in `TrainingConfig`; by default, they
             come from the preset.
-        max_minutes: The time limit for one call of `train`, in minutes.
+        max_minutes: The time limit for one call to `train`, in minutes.
         device: The device to train on.
         precision: The precision of the matrix products.
         on_step: A function that is called after each step.
@@ -285,8 +285,8 @@ def resume_run(
 ) -> Run:
     """Load a run from its folder, as it was when it stopped; to continue it, call `run.train()`.
 
-    Before that call, `run.translator` has the latest weights. `Translator.load(folder)` loads their
-    average instead, which translates better.
+    Before that call, `run.translator` uses the latest weights. `Translator.load(folder)` loads the
+    averaged weights instead, which translate better.
 
     Arguments that are None keep the run's own values, except `max_minutes`, where None means no
     limit. The corpus may have a different name, for example because its file has moved, but its

@@ -19,9 +19,9 @@ from typing import TypeVar
 T = TypeVar("T")
 
 STAGING_FOLDER, COMMITTED_FOLDER = ".transformer_lab.new", ".transformer_lab.ready"
-"""The name of the folder for new files while it is being filled, and its name once complete."""
+"""The names of the folder for new files: while they are being written, and once it is complete."""
 REMOVALS_FILE = ".gone"
-"""The file in that folder that lists, one per line, the old files to remove."""
+"""The file in this folder that lists the old files to remove, one per line."""
 NAME = re.compile(r"\w[\w.-]*")
 """The pattern for the name of a file in the same folder; paths that lead elsewhere do not match."""
 TEMPORARY_NAME = re.compile(r"\.\w+\.(?:json|md|safetensors)\.[0-9a-f]{8}\.part")
@@ -32,7 +32,7 @@ def expand_path(name: str | Path) -> Path:
     """Return the path that a user entered, with `~` expanded.
 
     Raises:
-        ValueError: If `~` belongs to a user without a home folder.
+        ValueError: If the home folder that `~` stands for cannot be found.
     """
     try:
         return Path(name).expanduser()
@@ -47,7 +47,8 @@ def write_atomically(path: Path, content: bytes) -> None:
     file it points to is replaced.
 
     Raises:
-        OSError: If there is no space or no permission; the message names the file.
+        OSError: If the disk is full, permission is denied, or writing fails for another reason; the
+            message names the file.
     """
     place = Path(os.path.realpath(path))
     if place.exists() and not place.is_file():  # write to a device, never replace it
@@ -96,7 +97,7 @@ def write_files_atomically(
 
 
 def recover_folder(folder: Path) -> None:
-    """Finish what a killed writer began: move complete files into place, and delete the others."""
+    """Finish what a killed writer began: move complete files into place, and delete leftovers."""
     ready = folder / COMMITTED_FOLDER
     if (ready / REMOVALS_FILE).exists():
         for name in (ready / REMOVALS_FILE).read_text().splitlines():

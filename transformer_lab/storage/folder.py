@@ -1,6 +1,6 @@
 """A translator's folder: its file names, its config.json, and the checksums in that file.
 
-`Translator` reads and writes it, and runs check whether a folder holds a translator.
+`Translator` reads and writes it. A training run checks whether a folder holds a translator.
 """
 
 import hashlib
@@ -53,7 +53,7 @@ def check_description(description: Any) -> dict[str, Any]:
     """Return a translator's description unchanged if it is a dict in the format `FORMAT`.
 
     Raises:
-        ValueError: If it is anything else.
+        ValueError: If it is not, or if its field "about" or "sha256" is not a dict.
     """
     check_dict("the JSON value", description)
     check("format", description.get("format"), repr(FORMAT), description.get("format") == FORMAT)
@@ -63,7 +63,7 @@ def check_description(description: Any) -> dict[str, Any]:
 
 
 def add_own_checksum(description: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy of a description with the checksum of its content added as "sha256"."""
+    """Return a copy of a description with its own checksum added to "sha256", as "config.json"."""
     plain = json.loads(json.dumps(description, allow_nan=False))
     return {**plain, "sha256": {**plain["sha256"], "config.json": compute_own_checksum(plain)}}
 
@@ -78,8 +78,7 @@ def holds_translator(folder: Path) -> bool:
     """Return whether the folder holds a translator, with or without weights.
 
     Raises:
-        ValueError: If a file has the name of a translator's file, but this package did not write
-            it.
+        ValueError: If the folder contains one of a translator's files, but no valid config.json.
     """
     for name in (*sorted(DESCRIPTION), WEIGHTS):
         if locate_file(folder, name).exists():

@@ -21,7 +21,7 @@ LOCK = ".transformer_lab.lock"
 
 
 class FolderLock:
-    """A lock on a folder, which a new object does not hold until `acquire` is called."""
+    """A lock on a folder; a new object does not hold it until `acquire` is called."""
 
     def __init__(self, folder: Path):
         self.folder = folder

@@ -16,7 +16,7 @@ PARTS = ("model", "source_tokenizer", "target_tokenizer")
 
 
 def is_single_file(path: Path) -> bool:
-    """Return whether a path stands for a translator in a single file rather than in a folder."""
+    """Return whether a path refers to a single file rather than to a translator's folder."""
     return path.is_file() or (path.suffix == ".safetensors" and not path.is_dir())
 
 
@@ -39,7 +39,7 @@ def read_single_file(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 def check_replaceable(path: Path, overwrite: bool) -> None:
-    """Raise a ValueError if the file exists and is not a translator, or must not be overwritten."""
+    """Raise a ValueError if the file exists, unless it is a translator and `overwrite` is True."""
     if not path.exists():
         return
     if not overwrite:

@@ -1,7 +1,7 @@
 """Weights and training states on disk: safetensors with a JSON header, never a pickle.
 
-Translators, trainers and studies use it. Each file contains a checksum of its content, so a flipped
-bit is noticed when the file is read.
+Translators, trainers and studies use it. Each file contains a checksum of its content, so even a
+flipped bit is detected when the file is read.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor], meta: Mapping[str, A
 
 
 def tensors_as_bytes(tensors: Mapping[str, Tensor], meta: Mapping[str, Any]) -> bytes:
-    """Return the bytes of a safetensors file with tensors, a JSON value, and a checksum of both."""
+    """Return tensors, a JSON value and a checksum of both as the bytes of a safetensors file."""
     whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     # One entry only: the library writes several in an order that changes from run to run.
     header = {"meta": json.dumps({**meta, "sha256": compute_checksum(whole, meta)})}
@@ -48,8 +48,8 @@ def load_tensors(path: Path, sha256: str | None = None) -> tuple[dict[str, Tenso
 
     Args:
         path: The path of the file.
-        sha256: The expected SHA-256 of the file. If it is not given, the content is compared with
-            the file's own checksum, which older files do not have.
+        sha256: The expected SHA-256 of the file. If it is None, the content is checked against
+            the file's own checksum, if there is one; older files have none.
 
     Raises:
         CheckpointError: If the file is missing or damaged; the message names it.
@@ -96,7 +96,7 @@ def is_checkpoint(path: Path) -> bool:
 
 
 def compute_checksum(tensors: Mapping[str, Tensor], meta: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a JSON value and of CPU tensors with their names, dtypes and shapes."""
+    """Return one SHA-256 for a JSON value and CPU tensors, with their names, dtypes and shapes."""
     whole = hashlib.sha256(json.dumps(meta).encode())
     for name in sorted(tensors):
         tensor = tensors[name]
@@ -170,7 +170,7 @@ def load_weights(model: nn.Module, weights: Mapping[str, Tensor], path: Path) ->
     """Copy weights into a model, by name.
 
     Raises:
-        CheckpointError: If a weight does not fit; the message names the first one.
+        CheckpointError: If a weight does not fit; the message names the first that does not.
     """
     own = weights_of(model)
     check_tensors(weights, {name: tensor.shape for name, tensor in own.items()}, path)

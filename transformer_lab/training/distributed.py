@@ -121,7 +121,7 @@ def print_on_rank_zero(
 def build_sharded_optimizer(groups: list[dict[str, Any]], **settings: Any) -> Optimizer:
     """Return an AdamW whose state is sharded: each process keeps the state of some parameters.
 
-    After each step, every process sends the parameters that it has updated to the others (PyTorch's
+    After each step, every process sends the others the parameters that it has updated (PyTorch's
     `ZeroRedundancyOptimizer`; Rajbhandari et al. 2020, stage 1). The arguments are the same as for
     `AdamW`.
     """
@@ -146,7 +146,7 @@ def is_sharded(optimizer: Optimizer) -> bool:
 def local_batch(
     batch: Batch, rank: int, world_size: int, pad_id: int = PAD_ID
 ) -> tuple[Batch, float]:
-    """Return this process's share of a batch, and the factor by which to multiply its mean loss.
+    """Return this process's share of a batch, and the factor that scales the share's mean loss.
 
     The factor is (real tokens in the share) · world_size / (real tokens in the batch). With this
     factor, the mean of the losses over the processes is the mean over all tokens in the batch. A
@@ -181,7 +181,7 @@ def all_gather(value: T) -> list[T]:
 
 
 def check_same(name: str, value: object) -> None:
-    """Raise a ValueError in every process unless they all have the same value."""
+    """Raise a ValueError in every process unless all processes pass the same value."""
     values = all_gather(value)
     check(name, values, "the same in all processes", len(set(values)) == 1)
 

@@ -38,13 +38,13 @@ class DistributedTrainer(Trainer):
         return super().build_optimizer()
 
     def run(self, interrupted: threading.Event) -> Stop:
-        """Train until a limit is reached, and return that limit; only rank 0 reports progress."""
+        """Train until there is a reason to stop, and return it; only rank 0 reports progress."""
         if distributed.rank() > 0:
             self.show_progress, self.on_step = False, None
         return super().run(interrupted)
 
     def seed(self) -> None:
-        """Seed the random number generator that dropout uses, from the rank and the step.
+        """Seed the random number generator for dropout, based on the rank and the step.
 
         The saved state holds the random state of rank 0 only. The other processes are seeded at
         every step, so a resumed run repeats their random numbers.
@@ -76,7 +76,7 @@ class DistributedTrainer(Trainer):
         return super().compute_loss(mine) * factor
 
     def stop_reason(self, interrupted: threading.Event) -> Stop | None:
-        """Return the limit that was reached, or None to continue; all processes agree on it.
+        """Return the reason to stop, or None to continue; all processes stop at the same step.
 
         The maximum number of steps is checked after each step. Rank 0 checks the other limits every
         `READ_EVERY` steps.
@@ -101,7 +101,7 @@ class DistributedTrainer(Trainer):
         return self.progress.step % READ_EVERY == 0 and distributed.broadcast(due)
 
     def validate(self) -> dict[str, float]:
-        """Return the metrics of `Trainer.validate` in rank 0, and {} in the other processes."""
+        """Return the metrics of `Trainer.validate` on rank 0, and {} on the other ranks."""
         return super().validate() if distributed.rank() == 0 else {}
 
     def save(self) -> None:

@@ -1,9 +1,8 @@
-"""A second set of modules that share a model's parameters, to use the model while it is trained.
+"""A second set of modules that share a model's parameters, for using the model during training.
 
-The trainer uses it. Every module has a flag that turns dropout on. With only one set of modules, a
-thread that translates would switch dropout off for the thread that trains, and the training thread
-would switch it back on for the translating thread. With two sets of modules, each thread has its
-own flag.
+The trainer uses it. In every module, a flag turns dropout on or off. With only one set of modules,
+a translating thread would switch dropout off for the training thread, and the training thread would
+switch it back on for the translating thread. With two sets, each thread has its own flags.
 """
 
 from typing import TypeVar, cast

@@ -21,8 +21,8 @@ def label_smoothed_loss(
 ) -> Float[Tensor, ""]:
     """Return the mean label-smoothed cross-entropy over the real tokens, in nats (§5.4).
 
-    The smoothed target puts 1 − ε on the right word and spreads ε evenly over the whole vocabulary,
-    including the right word. With log p = log softmax(logits), the loss is
+    The smoothed target puts 1 − ε on the correct word and spreads ε evenly over the whole
+    vocabulary, including the correct word. With log p = log softmax(logits), the loss is
 
         loss = −(1 − ε) log p[y] − ε mean(log p)
 
@@ -54,9 +54,9 @@ def projected_loss(
     """Return `label_smoothed_loss(output(features), …)` without storing all logits at once.
 
     The logits take by far the most memory in a training step: with 2,048 tokens and 8,000 words
-    they hold 16 million numbers. This function computes the logits and their gradient for a few
-    tokens at a time, few enough to stay in a CPU's cache. If `output` is not a plain `nn.Linear`,
-    all logits are computed at once.
+    they hold 16 million numbers. This function computes the logits and their gradient for part
+    of the tokens at a time; on a CPU, the part is small enough to fit into the cache. If
+    `output` is not a plain `nn.Linear`, all logits are computed at once.
     """
     if not is_plain_linear(output):
         return label_smoothed_loss(output(features), target, smoothing, pad_id)
@@ -78,7 +78,7 @@ _LOGITS_AT_ONCE_ELSEWHERE = 2**27  # 512 MB: a GPU wants few, large products
 class _ProjectedLoss(torch.autograd.Function):
     """The output layer and the loss as one operation, with the gradient derived by hand.
 
-    With respect to a token's logits, the gradient of its loss is softmax(logits) − smoothed target.
+    The gradient of a token's loss with respect to its logits is softmax(logits) − smoothed target.
     This gradient is known as soon as the logits are, so the forward pass computes all gradients,
     and the backward pass only scales them.
     """
@@ -129,7 +129,7 @@ class _ProjectedLoss(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_loss: Tensor) -> tuple[Tensor | None, ...]:
-        """Return the gradients for the features, the weight and the bias, times `d_loss`."""
+        """Return the gradients with respect to features, weight and bias, times `d_loss`."""
         d_features, d_weight, d_bias = ctx.saved_tensors
         return d_features * d_loss, d_weight * d_loss, d_bias * d_loss, None, None, None
 

@@ -21,7 +21,7 @@ from transformer_lab.training.state import ADAM, State, Weights
 
 
 def get_adam_state(optimizer: Optimizer, model: nn.Module) -> dict[str, Weights]:
-    """Return this process's part of Adam's state, by name (see `ADAM`) and then by parameter."""
+    """Return this process's part of Adam's state, indexed by name in `ADAM`, then by parameter."""
     state = distributed.local_optimizer(optimizer).state
     known = {name: state[p] for name, p in model.named_parameters() if state.get(p)}
     return {key: {name: part[key] for name, part in known.items()} for key in ADAM if known}
@@ -43,11 +43,11 @@ def save_state(path: Path, state: State, sharded: bool = False) -> None:
     Args:
         path: The path of the file; any shards go into the same folder.
         state: The state of a run, including this process's shard of Adam's state.
-        sharded: Whether all processes call this, each to write its own shard. Otherwise only rank 0
-            calls it.
+        sharded: Whether Adam's state is sharded. If so, all processes call this, and each writes
+            its own shard; otherwise only rank 0 calls it.
 
     Raises:
-        OSError: If there is no space or no permission.
+        OSError: If the disk is full or permission is denied.
         ValueError: If another process's shard is not in the same folder.
     """
     meta: dict[str, Any] = {"progress": state.progress}

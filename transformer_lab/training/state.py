@@ -29,7 +29,7 @@ class Progress:
         step: Optimizer steps so far.
         epoch: Complete passes over the examples.
         index: Batches taken from the current epoch.
-        tokens: Target tokens learnt from so far, without padding.
+        tokens: Target tokens trained on so far, without padding.
         seconds: Training time so far.
         best: The best value of the monitored metric so far, negated if larger is better.
         worse: The number of validations since that best value.
@@ -53,8 +53,9 @@ class State:
     Attributes:
         progress: The fields of `Progress`.
         model: The current weights, not averaged.
-        ema: The exponential moving average of the weights; the file calls it "average".
-        adam: Adam's tensors, by their name in `ADAM` and by parameter; empty before the first step.
+        ema: The exponential moving average of the weights; a saved file calls it "average".
+        adam: Adam's tensors, indexed by name in `ADAM`, then by parameter; empty before the first
+            step.
         best: The weights at the best validation; None without `TrainingConfig.patience`.
         random: The states of the random number generators, by device.
     """

@@ -37,7 +37,7 @@ class BatchLoss(nn.Module):
         self.dtype = dtype
 
     def forward(self, batch: Batch) -> Float[Tensor, ""]:
-        """Return the mean loss over the target tokens, without padding (the model's `pad_id`)."""
+        """Return the mean loss over all target tokens except padding (the model's `pad_id`)."""
         with autocast(batch.source.device, self.dtype):
             features = self.model.features(batch.source, batch.target_input)
             return projected_loss(
@@ -91,7 +91,7 @@ def training_step(
     If the gradient's norm is above `clip_norm`, the gradient is scaled down to that norm.
 
     Args:
-        loss_of: A function that returns the loss of a batch as a scalar tensor with a gradient.
+        loss_of: A function that returns the loss of a batch as a differentiable scalar tensor.
         optimizer: The optimizer, which changes its parameters in place.
         batch: A batch that `loss_of` accepts.
         rate: The learning rate of this step.
@@ -113,5 +113,5 @@ def training_step(
 
 
 def autocast(device: torch.device, dtype: torch.dtype) -> torch.autocast:
-    """Return a context manager under which matrix products use `dtype`; the rest uses float32."""
+    """Return a context manager in which matrix products use `dtype` and the rest uses float32."""
     return torch.autocast(device.type, dtype, enabled=dtype != torch.float32)

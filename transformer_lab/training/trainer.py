@@ -1,8 +1,8 @@
 """The training loop, which can be stopped at any step and resumed (§5).
 
-Runs, studies and lesson 09 use it; for several processes, see `distributed_trainer`. On a CPU, a
-resumed run gives bit-identical results to an uninterrupted one, if the number of threads is the
-same. A GPU may add numbers in a different order.
+Runs, studies and lesson 09 use it; for several processes, see `distributed_trainer`. On a CPU, the
+results of a resumed run and an uninterrupted one are bit-identical if both use the same number of
+threads. A GPU may add numbers in a different order.
 """
 
 import math
@@ -68,7 +68,7 @@ class StepReport:
         loss: The smoothed loss in nats per token, still on the device: `float(loss)` waits for it.
         gradient_norm: The gradient's norm before clipping, also still on the device.
         rate: The learning rate of this step.
-        tokens: Target tokens that the run has learnt from so far, without padding.
+        tokens: Target tokens trained on so far, without padding.
         seconds: Training time so far.
         validation: The metrics, if this step ends with a validation; otherwise None.
     """
@@ -145,12 +145,12 @@ class Trainer:
         return build_adam(self.model, self.config)
 
     def train(self) -> Stop:
-        """Train until a limit is reached, save the state, and return that limit.
+        """Train until there is a reason to stop, save the state, and return that reason.
 
-        Ctrl-C finishes the current step and then stops. So do SIGTERM and SIGHUP, which schedulers
-        and closing terminals send. At the end, the model has the exponential moving average (EMA)
-        of its weights, or the EMA at the best validation if `patience` ran out. Another call
-        continues from the latest weights, not from their average.
+        On Ctrl-C, training finishes the current step and then stops. SIGTERM and SIGHUP, which
+        schedulers and closing terminals send, have the same effect. At the end, the model uses the
+        exponential moving average (EMA) of its weights, or the EMA at the best validation if
+        `patience` ran out. Another call continues from the latest weights, not from their average.
 
         Raises:
             LossIsNaNError: If the loss is not finite; the last saved state is kept.
@@ -234,7 +234,7 @@ class Trainer:
         return loss
 
     def stop_reason(self, interrupted: threading.Event) -> Stop | None:
-        """Return the limit that was reached, or None to continue."""
+        """Return the reason to stop, or None to continue."""
         config, now = self.config, self.progress
         if interrupted.is_set():
             return "interrupted"
@@ -390,7 +390,7 @@ class Trainer:
 
 @torch.no_grad()
 def token_loss(model: Transformer, batches: Sequence[Batch], dtype: torch.dtype) -> float:
-    """Return the mean cross-entropy of the target tokens in nats, without smoothing or padding.
+    """Return the mean unsmoothed cross-entropy in nats over all target tokens except padding.
 
     The result is NaN if there are no tokens. The model is switched to evaluation mode.
     """
@@ -443,8 +443,8 @@ def interruptible() -> Iterator[threading.Event]:
     """Yield an event that is set on Ctrl-C, SIGTERM or SIGHUP, so the current step can finish.
 
     A second Ctrl-C raises KeyboardInterrupt, for users who do not want to wait. SIGTERM and SIGHUP
-    may arrive repeatedly, because a terminal and a parent process may both send them. If a signal
-    was ignored before, as under `nohup`, it stays ignored. Outside the main thread, signals are
+    may arrive repeatedly, because a terminal and a parent process may both send them. A signal that
+    was already ignored, as under `nohup`, stays ignored. Outside the main thread, signals are
     handled as before.
     """
     event = threading.Event()

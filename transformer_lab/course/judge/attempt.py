@@ -34,8 +34,8 @@ class Attempt:
         working: The function that works out a case step by step (see `working.py`), or None if the
             exercise has none.
         fresh: The outcomes in fresh random cases, used to tell a cause from a coincidence.
-        run_more: A function that runs the answer on many more random cases, for findings that could
-            easily be a coincidence.
+        run_more: A function that runs the answer on many more random cases, to confirm findings
+            that could easily be coincidences.
     """
 
     given: Sequence[Outcome]
@@ -54,7 +54,7 @@ class Attempt:
         return self.run_more() if self.run_more else None
 
     def right(self) -> list[bool]:
-        """Return one boolean for each case, which is True if the answer is right."""
+        """Return a list with one boolean per case: True if the answer is right in that case."""
         pairs = zip(self.given, self.expected, strict=True)
         return [a.is_right(b, self.tolerance) for a, b in pairs]
 

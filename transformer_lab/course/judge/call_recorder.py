@@ -127,7 +127,7 @@ class CallRecorder:
         return record_call
 
     def hook_parts(self, module: Any, before: str = "") -> None:
-        """Register hooks that record the calls to a module's submodules; ignore any other value."""
+        """Register hooks that record the calls to a module's submodules; skip any other value."""
         if not isinstance(module, nn.Module):
             return
 
@@ -165,8 +165,8 @@ def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | No
 
     A call differs if its arguments differ, or if the same arguments give a different result. If all
     calls are right, the text says that the mistake comes after them. Return None if the reference
-    makes no calls, if the answer made too many to record, or if it makes extra calls besides all
-    the right ones.
+    makes no calls, if the answer makes too many to record, or if the answer makes all the right
+    calls and some extra ones.
     """
     if not want or len(got) == MAX_CALLS:
         return None
@@ -241,8 +241,8 @@ def describe_difference(
 ) -> str | None:
     """Say how a call's arguments differ from the expected ones, or return None if they are equal.
 
-    The text begins with a small letter and has no full stop. `function` is the name of the called
-    function.
+    The text begins with a lower-case letter and has no full stop. `function` is the name of the
+    called function.
     """
     got, want = _leave_out_defaults(got), _leave_out_defaults(want)
     if len(got) != len(want):

@@ -23,7 +23,7 @@ class CasePattern(NamedTuple):
     """How many cases an answer gets right, and which.
 
     Attributes:
-        sentence: A sentence without a full stop, which starts with a small letter.
+        sentence: A sentence that starts with a lower-case letter and has no full stop.
         names_feature: Whether the sentence says what sets the right cases apart.
     """
 
@@ -34,8 +34,8 @@ class CasePattern(NamedTuple):
 def find_case_pattern(attempt: Attempt) -> CasePattern | None:
     """Describe how many cases are right and what sets them apart; return None if none are right.
 
-    A feature is named only if it also separates right from wrong cases among fresh random ones, and
-    if at least two of those have it. Otherwise the match may be a coincidence.
+    A feature is named only if it also separates right from wrong cases among fresh random cases,
+    at least two of which must have it. Otherwise, the match may be a coincidence.
     """
     right = attempt.right()
     if not any(right):
@@ -104,7 +104,7 @@ def describe_feature(name: str, value: Any) -> str:
 
 
 def case_kinds(attempt: Attempt) -> Iterator[tuple[str, list[Any]]]:
-    """Yield features such as the number of axes or emptiness, each with its values in all cases."""
+    """Yield features, such as an argument's number of axes, each with its values in all cases."""
     columns = list(zip(*attempt.cases, strict=False))  # some cases leave the last arguments out
     for name, column in zip(attempt.names, columns, strict=False):
         if all(isinstance(x, np.ndarray | Tensor) for x in column):

@@ -1,4 +1,4 @@
-"""Arguments for the cases of checks: arrays, modules and models that are the same on every call.
+"""Arguments for the checks' cases: arrays, modules and models that are the same on every call.
 
 Several lessons share them.
 """
@@ -38,7 +38,7 @@ ATTENTION_SHAPES = [((), 2, 3, 5, 7), ((3,), 5, 2, 7, 11), ((5, 3), 7, 2, 11, 4)
 
 
 def attention_cases() -> list[tuple]:
-    """Return a case (query, key, value) for each of `ATTENTION_SHAPES`; the first has integers."""
+    """Return a case (query, key, value) for each of `ATTENTION_SHAPES`; the first uses integers."""
     query = np.array([[1.0, 0, 2, -1, 1], [0, 3, -1, 1, 2]])
     key = np.array([[1.0, 2, 0, 1, -1], [0, 1, 1, -2, 1], [2, -1, 1, 0, 0]])
     value = np.array([[3.0, -1, 4, 1, -5, 9, 2], [6, 5, -3, -4, 8, 0, 7], [-2, 10, 8, 3, -6, 2, 1]])

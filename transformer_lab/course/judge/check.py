@@ -73,13 +73,13 @@ class Verdict:
 RANDOM_CASES = 3
 """The number of random cases in a check; an answer that memorises the fixed cases fails on them."""
 FRESH_CASES = 10
-"""The maximum number of random cases used to test whether an explanation holds in several."""
+"""The maximum number of fresh random cases in which an explanation is tested."""
 MORE_CASES = 40
 """The number of random cases used to confirm a finding that could easily be a coincidence."""
 FEWEST_CASES = 3
 """The minimum number of cases that can rule out a coincidence if `MORE_CASES` take too long."""
 FRESH_SECONDS = 5.0
-"""The time limit, in seconds, for a wrong answer to run on all of these extra random cases."""
+"""The total time, in seconds, for which a wrong answer may run on the extra random cases."""
 MOST_PRINTED = 10_000
 """The maximum number of characters of an answer's printed output that are kept."""
 SOLUTION_MARK = "### BEGIN SOLUTION"
@@ -111,11 +111,11 @@ class Check:
     mistake. Otherwise, the check says what is wrong in the first case that fails.
 
     Attributes:
-        reference: The right answer.
+        reference: The correct answer.
         cases: A function that returns the hand-written cases, each a tuple of arguments, smallest
             first.
         mistakes: Known wrong answers; no two of them give the same results.
-        verified: What the check has shown about a right answer, for the line "Right: …".
+        verified: What the check has shown about a correct answer; it is printed after "Right:".
         results: The names of the values that the answer returns.
         run: A function that calls the answer with the arguments of a case; if the answer is a
             class, it first creates an instance.
@@ -263,8 +263,8 @@ class Check:
     def find_misreading(self, attempt: Attempt, reference: Callable[[Any], Outcome]) -> str | None:
         """Describe the misread argument that explains all results, if there is one.
 
-        If the results are coarse, such as booleans, the argument must also explain the results in
-        many more cases.
+        If the results are coarse, such as booleans, the same misreading must also explain the
+        results in many more cases.
         """
         found = find_misread_argument(
             reference, attempt.cases, attempt.names, attempt.given, attempt.expected
@@ -297,8 +297,8 @@ class Check:
     def try_fresh_cases(self, attempt: Attempt, runs: "FreshRuns") -> Attempt | None:
         """Return a wrong answer's outcomes in fresh random cases, not used for the verdict.
 
-        Cases are added until the answer has failed in three of them, or until the limit on their
-        number or on the time is reached. Return None if the answer failed in fewer than two.
+        Cases are added until the answer has failed in three of them, or until `FRESH_CASES` or the
+        time limit is reached. Return None if the answer failed in fewer than two cases.
         """
         if self.drawn is None or attempt.wrong_result() is None:
             return None
@@ -315,7 +315,7 @@ class Check:
         return fresh if fresh.right().count(False) > 1 else None
 
     def draw_fresh_case(self, number: int) -> tuple[tuple[Any, ...], Outcome]:
-        """Return fresh random case `number` and the reference's outcome in it, both cached."""
+        """Return an extra random case, by number, and the reference's outcome; both are cached."""
         for seed in range(RANDOM_CASES + len(self.fresh_cases), RANDOM_CASES + number + 1):
             assert self.drawn is not None
             case = self.drawn(RandomValues(seed))
@@ -328,7 +328,7 @@ class Check:
         return []
 
     def find_forbidden_means(self, answer: Callable[..., Any]) -> str | None:
-        """Describe the rule that an otherwise right answer breaks, or return None.
+        """Describe the rule that an otherwise correct answer breaks, or return None.
 
         An answer must not keep state between calls, nor call the package's own function for this
         exercise.
@@ -398,10 +398,10 @@ class Check:
     def run_cases(self, answer: Callable[..., Any], *, prints: bool = False) -> list[Outcome]:
         """Return the answer's outcomes, one for each case.
 
-        If the answer does not finish one case, it is not run on the later ones, so nobody has to
-        wait for each of them. They count as endless too. With `prints`, the answer's output in the
-        first case is shown immediately. Its output in the other cases is not shown, because a dozen
-        outputs in a row would only confuse the learner.
+        If the answer does not finish one case, it is not run on the later cases, so the learner
+        need not wait for each of them. They count as unfinished, too. With `prints`, the answer's
+        output in the first case is shown immediately. Its output in the other cases is not shown,
+        because a dozen outputs in a row would only confuse the learner.
         """
         outcomes: list[Outcome] = []
         for case in self.all_cases:
@@ -463,8 +463,8 @@ class Check:
     def is_confirmed(self, mistake: Mistake, attempt: Attempt) -> bool:
         """Return whether fresh random cases confirm that an answer makes a known mistake.
 
-        Only coarse results, such as booleans, need to be confirmed. The result is also True if the
-        check has no random cases.
+        Only coarse results, such as booleans, need to be confirmed. If the check has no random
+        cases, the mistake counts as confirmed.
         """
         if not attempt.has_coarse_results() or self.drawn is None or attempt.run_more is None:
             return True

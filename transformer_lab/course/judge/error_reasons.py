@@ -36,7 +36,7 @@ NONES: Sequence[tuple[str, str]] = [
         "append, sort and the like change the list before the dot, and return None",
     ),
 ]
-"""Causes of a None other than a missing `return`: a pattern for the code, and the explanation."""
+"""Causes of a None other than a missing `return`, as pairs (pattern for the code, explanation)."""
 
 
 def explain_matrix_product(left: str, right: str) -> str:
@@ -588,10 +588,10 @@ def find_reason(text: str, line: str = "") -> str | None:
 
 
 def find_turned_matrix(text: str, line: str) -> str | None:
-    """Explain an error caused by a matrix product whose right side should have been transposed.
+    """Explain an error caused by a matrix product whose right side should be transposed.
 
-    The rows of both sides then have the same length. Only a product written in the line itself
-    counts, because PyTorch's Linear transposes its weight. Return None for any other error.
+    In such a product, the rows of both sides have the same length. Only a product written in `line`
+    itself counts, because PyTorch's Linear transposes its weight. Return None for any other error.
     """
     found = re.search(r"cannot be multiplied \(\d+x(\d+) and (?!\1x)\d+x\1\)", text)
     if not found or not re.search(r"@|\b(?:matmul|mm)\(", line):

@@ -68,7 +68,7 @@ class RecordedAnswer:
 def describe_error(error: BaseException, watched: RecordedAnswer) -> str:
     """Explain an exception in a few lines: the learner's line that raised it, and what it means.
 
-    If the answer returned and only reading its result failed, the text says what was returned.
+    If the answer returned normally but its result cannot be read, the text says what it returned.
     """
     if isinstance(error, UnusableError):
         return end_sentence(str(error))
@@ -149,7 +149,7 @@ def find_stored_names(code: types.CodeType) -> Iterator[str]:
 
 
 def find_names(text: str) -> Iterator[str]:
-    """Return the names of the variables in a line of code, without duplicates."""
+    """Yield the names of the variables in a line of code, without duplicates."""
     return iter(dict.fromkeys(re.findall(r"(?<![\w.])[A-Za-z_]\w*", text)))
 
 
@@ -168,7 +168,7 @@ def error_text(error: BaseException) -> str:
 
 
 def find_learner_frame(error: BaseException) -> tuple[types.FrameType, int] | None:
-    """Return the innermost frame in the learner's own code, with its line number, or None."""
+    """Return the innermost frame in the learner's own code and its line number, or None."""
     return next(reversed(list(iterate_learner_frames(error))), None)
 
 

@@ -28,7 +28,7 @@ def short_repr(value: Any) -> str:
 def describe_kind(value: Any, depth: int = 2) -> str:
     """Return a value's type and size, such as "a tensor of shape (2, 3)" or "an empty list".
 
-    The kinds of a list's items follow in brackets, also for nested lists, up to `depth` levels.
+    The kinds of a list's items follow in brackets, down to `depth` levels of nesting.
     """
     try:
         return _kind_of(value, depth)

@@ -44,7 +44,7 @@ class Guide:
 
 
 def read_guides(text: str, name: str) -> dict[str, Guide]:
-    """Parse the text of a lesson's `hints.toml` into a dictionary from exercise names to guides.
+    """Parse the text of a lesson's `hints.toml` into guides, keyed by the exercises' names.
 
     Raises:
         ValueError: If the text is not valid TOML or a guide is incomplete; the message begins with

@@ -1,8 +1,8 @@
 """Find an argument that an answer misreads, for example by swapping, ignoring or transposing it.
 
-`Check` uses this for a wrong answer. It runs the reference on modified cases. If the reference then
-returns, in every case, what the answer returned for the original case, the modification says how
-the argument was misread.
+`Check` uses this for a wrong answer. It runs the reference on modified cases. If, in every
+case, the reference then returns what the answer returned for the original case, the modification
+shows how the argument was misread.
 """
 
 import dis

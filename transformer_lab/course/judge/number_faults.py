@@ -38,7 +38,7 @@ class Finder:
 
     Attributes:
         find: The function that looks for the fault.
-        probe: The probe that it runs, if it runs one.
+        probe: The probe that `find` runs, or None.
     """
 
     find: Find
@@ -56,7 +56,7 @@ class Finder:
 
 
 class Finding(NamedTuple):
-    """What is wrong with a result, as a sentence without a full stop, and what found it."""
+    """A fault in a result: a sentence without a full stop, and the finder that found the fault."""
 
     sentence: str
     finder: Finder
@@ -68,8 +68,9 @@ def choose_finding(
     """Return the first explanation that also holds in fresh random cases, if there is one.
 
     What is true in one case may be a coincidence. So the same finder must give the same
-    explanation, apart from numbers, in two more failing cases, or in the only other one. If no
-    other case fails in a comparable way, nothing contradicts the explanation, and it is returned.
+    explanation, apart from numbers, in two more failing cases (or in the only other one). If no
+    other case fails in a comparable way, the explanation is accepted. NaN and infinite numbers need
+    no confirmation, because they do not appear by coincidence.
     """
     for finder in finders:
         said = finder.find(attempt, at, place)
@@ -169,7 +170,7 @@ IN_EVERY_CASE = {
     "Each number is": "In every case, the result is",
     "what they should be": "what it should be",
 }
-"""Replacements for a sentence of a probe if each case has a single number as its result."""
+"""Phrases of a probe, mapped to replacements for cases whose result is a single number."""
 
 
 def _find_common_change(attempt: Attempt, at: int, place: int) -> str | None:
@@ -246,7 +247,7 @@ def find_argument_in_result(attempt: Attempt, at: int, place: int) -> str | None
     """Return a hint if one argument explains the wrong result, and None otherwise.
 
     The result may equal the argument, or be too large or too small by exactly the argument. It may
-    also be multiplied by the argument once too often, or lack that multiplication.
+    also be multiplied by the argument once too often, or one such multiplication may be missing.
     """
     got, want = attempt.given[at].results[place], attempt.expected[at].results[place]
     if not is_numeric(got) or not is_numeric(want):
@@ -276,7 +277,7 @@ def find_argument_in_result(attempt: Attempt, at: int, place: int) -> str | None
 
 
 ACCIDENTAL = (find_shift, find_reordering, find_equal_lines)
-"""Probes whose findings may easily be a coincidence if a list is short."""
+"""Probes whose findings could easily be coincidences if a list is short."""
 NUMBER_FINDERS: Sequence[Finder] = (
     make_finder(find_nan_or_infinity),
     Finder(_find_common_change),

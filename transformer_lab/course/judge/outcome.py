@@ -39,8 +39,8 @@ class Outcome:
         error: The exception that stopped the answer, if any.
         complaint: An explanation of the error for the learner.
         changed: The names of the arguments that the answer changed in place.
-        gradients: The gradients of the results with respect to each tensor that requires one, by
-            name.
+        gradients: The gradients of the results, as pairs (tensor's name, gradient) from
+            `compute_gradients`.
         are_tensors: For each result, whether it is a PyTorch tensor.
         came_as_sequence: Whether the results were in a tuple or a list.
         calls: The calls to submodules and to functions passed as arguments.
@@ -224,10 +224,10 @@ def split_returned(returned: Any) -> tuple[list[Any], list[nn.Module]]:
 def compute_gradients(
     parts: Sequence[Any], arguments: dict[str, Any], modules: Sequence[nn.Module]
 ) -> Gradients:
-    """Compute the gradients of a weighted sum of all results, by the names of their tensors.
+    """Compute the gradients of a weighted sum of all results with respect to each tensor.
 
-    The tensors are those arguments and parameters of modules that require a gradient. The pairs
-    (name, gradient) are sorted by name.
+    The tensors are the arguments that require a gradient, and all parameters of `modules` and of
+    modules among the arguments. The result is a tuple of pairs (name, gradient), sorted by name.
     """
     leaves = {name: x for name, x in arguments.items() if needs_gradient(x)}
     owners = [value for value in arguments.values() if isinstance(value, nn.Module)]

@@ -97,9 +97,9 @@ def compute_ratio(got: np.ndarray, want: np.ndarray) -> float | None:
 
 
 def find_size_difference(rows: Rows) -> str | None:
-    """Return a hint if all results are off by the same multiple of a size.
+    """Return a hint if the error is the same multiple of a size, such as 2n, in all cases.
 
-    Multiples of a product of two sizes are tried as well.
+    Products of two sizes, such as n·d, are tried too.
     """
     if any(want.size != 1 or not is_numeric(got) or not is_numeric(want) for got, want, _ in rows):
         return None

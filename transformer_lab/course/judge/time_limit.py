@@ -17,14 +17,14 @@ from typing import TypeGuard
 from transformer_lab.course.judge.errors import describe_line, iterate_learner_frames
 
 SECONDS = 10.0
-"""The time limit, in seconds, for an answer on one case; right answers need less than a second."""
+"""The time limit for an answer on one case, in seconds; correct answers need less than one."""
 REPEAT_AFTER = 1.0
 """The time, in seconds, until an answer is stopped again if a bare `except` caught the error."""
 Loop = ast.While | ast.For
 
 
 class EndlessError(BaseException):
-    """Raised in an answer that takes too long; its own `except Exception` does not catch it."""
+    """Raised in an answer that takes too long; `except Exception` in the answer cannot catch it."""
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def time_limit(seconds: float | None = None) -> Iterator[None]:
     A separate thread raises the error, because signals do not work on Windows or in some notebook
     kernels. Python delivers it between two instructions, so a single library call finishes first,
     however long it takes. Only the CPU time of this process counts, because on a busy machine
-    even a right answer may have to wait for a long time.
+    even a correct answer may have to wait for a long time.
     """
     running, lock, done = threading.get_ident(), threading.Lock(), threading.Event()
     start = time.process_time()

@@ -38,7 +38,7 @@ def collect_checks(*modules: ModuleType) -> SimpleNamespace:
     `guide` (from the lesson's `hints.toml`).
 
     Raises:
-        ValueError: If an exercise has no hints, or hints have no exercise.
+        ValueError: If an exercise has no hints, or if hints belong to no exercise.
     """
     found = {name: value for module in modules for name, value in vars(module).items()}
     checks = {name: value for name, value in found.items() if isinstance(value, Check)}

@@ -26,8 +26,8 @@ class Quiz:
     question and `answer(1, "b")` prints the reply.
 
     Attributes:
-        first: The index of the first choice for each answered question, keyed by the question's
-            index.
+        first: The index of the choice that was made first in each answered question, keyed by the
+            question's index.
         places: The place of each question in the diary, or empty if answers are not recorded.
         called: The quiz's variable name in the example that `ask` prints.
         widget: The ipywidget; set by `bundle`.

@@ -1,4 +1,4 @@
-"""The parts of lesson 17 besides its flashcards: glossary, reading list and translation."""
+"""The parts of lesson 17 other than its flashcards: glossary, reading list and translation."""
 
 from collections.abc import Callable
 from importlib.resources import files

@@ -3,8 +3,8 @@
 `constructions` uses this module, and the lessons and studies about pronouns rely on its sentences.
 The pronoun has two possible referents, and each reason fits only one of them: in this world,
 streets are never tired, and animals are never wide. Four properties are chosen at random before any
-word is chosen, so none of them gives the answer away: the referent's role (subject or object), its
-gender, its number, and whether the reason comes first.
+word is chosen: the referent's role (subject or object), its gender, its number, and whether the
+reason comes first. Therefore, none of these properties gives the answer away.
 """
 
 from dataclasses import replace
@@ -43,7 +43,7 @@ class Scene(NamedTuple):
 
     `moods` contains "yes" (the event happened) or "not" (it did not happen). It may also contain
     "can" (the subject could not do it), "want" (the subject did not want to) and "too" (the reason
-    may be "too" tired, wide and so on).
+    may contain "too", as in "too tired").
     """
 
     verb: Verb

@@ -135,8 +135,8 @@ SPOTS = tuple(
 )
 """The prepositions of place.
 
-Each one comes with two sets of tags and nouns: what can be in such a place, and what can be the
-place itself.
+Each one comes with two sets of tags and nouns. In "the book on the table", the first set is for
+"book", and the second is for "table".
 """
 
 

@@ -218,7 +218,10 @@ def question(subject: NounPhrase, group: Phrase, word: Phrase = NOTHING) -> Phra
 
 
 def _negate(finite: list[Rendered], by: str = "pas") -> list[Rendered]:
-    """Put ne … pas around the French verb, aligned with the first word of the English group."""
+    """Put ne … pas (or another word, `by`) around the French verb.
+
+    Both words are aligned with the first word of the English group.
+    """
     return [("ne", (0,)), *finite, (by, (0,))]
 
 

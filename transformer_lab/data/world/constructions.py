@@ -272,7 +272,7 @@ def _existence(rng: Random) -> Phrase:
 
 @cache
 def _pairs(word: Adjective) -> tuple[tuple[Noun, Noun], ...]:
-    """Return all pairs of nouns of the same kind that the adjective suits."""
+    """Return all pairs of nouns that are of the same kind and both fit the adjective."""
     suited = find_nouns(word.suits)
     return tuple((a, b) for a in suited for b in suited if a.kind == b.kind and a is not b)
 
@@ -293,7 +293,7 @@ def _comparison(rng: Random) -> Phrase:
 def _coordination(rng: Random) -> Phrase:
     """Generate a sentence with two nouns joined by "and", such as: the boy and the girl are tired.
 
-    In French, the predicate is masculine if either noun is.
+    In French, the predicate is masculine if either noun is masculine.
     """
     passing = _adjectives_of("state", "fixed", "having")
     word = rng.choice([word for word in passing if _pairs(word)])

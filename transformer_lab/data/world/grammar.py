@@ -1,8 +1,9 @@
 """The bilingual world: seeded splits of English sentences and their French translations.
 
 Lessons and runs call `world`. Each pair comes with the gold word alignment. If a pronoun could
-refer to two nouns, the pair also names the right noun and the deciding word. The words are in
-`lexicon`, the rules of both languages in `phrases`, and the kinds of sentence in `constructions`.
+refer to two nouns, the pair also identifies the correct noun and the deciding word. The words are
+in `lexicon`, the rules of both languages are in `phrases` and `clauses`, and the kinds of sentence
+are in `constructions`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -49,8 +50,8 @@ class WorldPair:
         alignment: Sorted (source position, target position) links.
         construction: The name of the construction, which is a key of `CONSTRUCTIONS`.
         coreference: What the pronoun refers to, or None if this is not a because-sentence.
-        combinations: The (noun, adjective or verb) pairs that the sentence states, as English
-            lemmas.
+        combinations: Pairs of a noun and an adjective or verb that describes it in the sentence, as
+            English lemmas.
     """
 
     source_tokens: tuple[str, ...]
@@ -109,7 +110,7 @@ FAMOUS: tuple[WorldPair, WorldPair] = (_famous("tired", "animal"), _famous("wide
 
 
 def is_held_out(pair: WorldPair) -> bool:
-    """Return whether the pair states a combination that never occurs in training or validation."""
+    """Return whether the pair contains a combination that is reserved for the test split."""
     return any(is_held_out_combination(noun, word) for noun, word in pair.combinations)
 
 
@@ -132,10 +133,9 @@ def world(
 ) -> Splits[WorldPair]:
     """Generate the three splits of the bilingual world, which share no source sentences.
 
-    Half of the test pairs (rounded up) state a held-out combination; training and validation pairs
-    never do. Two worlds with the same seed that differ only in the size of the training set have
-    the same validation and test sets, and the smaller training set is the beginning of the larger
-    one.
+    Half of the test pairs (rounded up) contain a held-out combination; training and validation
+    pairs never do. If two worlds differ only in the size of the training set, they have the same
+    validation and test sets, and the larger training set starts with the smaller one.
 
     Args:
         train: The number of training pairs.

@@ -3,8 +3,8 @@
 `grammar` reserves sentences with these combinations for the test split. One combination in ten is
 held out, provided that enough remains to learn from. Every adjective or verb keeps at least two
 nouns of each gender (or all that it has). The same applies to every reason, separately for each
-main verb that it explains. Every noun keeps at least two adjectives or verbs. For example, a model
-that has read that walls and rocks were too slippery to climb can understand the same about hills.
+main verb that it explains. Every noun keeps at least two adjectives or verbs. For example, "wide"
+is held out for streets, but a model can learn from roads and rivers that were too wide to cross.
 """
 
 from collections import defaultdict
@@ -31,7 +31,7 @@ FAMOUS_COMBINATIONS = (("animal", "tired"), ("street", "wide"))
 
 @cache
 def held_out_combinations() -> frozenset[Combination]:
-    """Return the held-out combinations, which are a tenth of all (noun, adjective or verb) pairs.
+    """Return the held-out combinations: a tenth of all pairs of a noun and an adjective or verb.
 
     They are chosen by a hash, so they are the same for every seed.
     """

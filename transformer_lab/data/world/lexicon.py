@@ -29,9 +29,9 @@ class Noun(NamedTuple):
 class Adjective(NamedTuple):
     """An adjective and its French forms: masculine and feminine singular, then both plurals.
 
-    `place` is where French puts it: "before" or "after" the noun, or "never" next to it. `sort` is
-    "colour", "quality" (lasting), "state" (passing), "fixed" (a state without degrees: nothing is
-    very closed), "attribute" (used only next to a noun) or "having" (in French you *have* hunger).
+    `place` is where French puts it: "before" the noun, "after" it, or "never" directly next to it.
+    `sort` is "colour", "quality" (lasting), "state" (passing), "fixed" (a state that has no degrees,
+    such as closed), "attribute" (used only next to a noun) or "having" (French uses avoir, to have).
     `comparative` is the comparative form, such as "bigger". It is "more" if the comparative is
     formed with that word, and "" if the adjective is never compared.
     """
@@ -342,7 +342,7 @@ ADJECTIVES = {
     word.english: word for word in (_parse_adjective(*row) for row in parse_rows(_ADJECTIVES))
 }
 VERBS = {verb.infinitive: verb for verb in (_parse_verb(*row) for row in parse_rows(_VERBS))}
-"""The verbs by French infinitive, because English `leave` is both `quitter` and `partir`."""
+"""The verbs, keyed by French infinitive, because `leave` translates as `quitter` or `partir`."""
 
 DECIDING_VERBS = tuple(VERBS[name] for name in ("dormir", "boiter", "trembler", "brûler"))
 """Verbs that describe a noun, as adjectives do: it was limping, it was burning."""

@@ -34,7 +34,8 @@ class Phrase:
     Attributes:
         source: The English words.
         target: The French words, each with the positions in `source` that it translates.
-        combinations: The (noun, adjective or verb) pairs that the phrase states, as English lemmas.
+        combinations: Pairs of a noun and an adjective or verb that describes it in the phrase, as
+            English lemmas.
         marks: Named positions in `source`, such as ("pronoun", 7).
     """
 
@@ -209,8 +210,8 @@ def personal_pronoun(english: str) -> NounPhrase:
 def referring_pronoun(referent: NounPhrase) -> NounPhrase:
     """Return the pronoun that replaces a noun phrase: "it" or "they", with its French form.
 
-    The pronoun keeps the nouns of the phrase, so a sentence about it is held out like one about
-    them.
+    The pronoun keeps the nouns of the phrase, so a sentence with the pronoun is held out if the
+    same sentence with the nouns would be.
     """
     agreement = referent.agreement
     french = ("elle" if agreement.gender == "f" else "il") + "s" * agreement.plural
@@ -241,7 +242,7 @@ ASPIRATED = ("haie", "haut", "hibou", "huit")  # le hibou, la haie: this h does 
 def starts_with_vowel(word: str) -> bool:
     """Return whether a French word begins with a vowel sound.
 
-    Words that start with a silent h count, and so does the word y.
+    Words that start with a mute h are included, and so is the word "y".
     """
     if word[0] == "h":
         return not word.startswith(ASPIRATED)

@@ -81,7 +81,7 @@ def find_relations_over_clause(pair: WorldPair) -> dict[str, Links]:
 
 
 def find_noun_phrases(words: Sequence[str]) -> dict[int, int]:
-    """Return a dict from the start position of each noun phrase to the position of its noun."""
+    """Return a dict that maps the start of each noun phrase to the position of its noun."""
     found = {}
     for start, word in enumerate(words):
         begins = word in DETERMINERS or word in NUMBERS

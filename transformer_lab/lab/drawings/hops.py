@@ -25,7 +25,7 @@ class Reads(Protocol):
     ) -> AttentionRecord:
         """Return the record of this pair with some heads muted.
 
-        It contains the `top` likeliest next tokens of each step.
+        It contains the `top` likeliest next tokens at each step.
         """
 
 
@@ -42,7 +42,7 @@ def two_hops(
 
     The width of an arc shows a head's weight. For every subset of the heads, the model reads each
     pair again with that subset muted. The decoder's input is the correct French sentence. The
-    drawing shows how probable each pronoun is at its step.
+    drawing shows how probable each pronoun is at the step where the pronoun is written.
 
     Args:
         translator: Anything with `.attend(source, target, mute=…, top=…)`.

@@ -65,7 +65,7 @@ def turning_arrows(
     Args:
         query: The query of one head, before the rotation.
         key: The key of that head, before the rotation.
-        words: The sentence for ALiBi's maps.
+        words: The words of the sentence shown in ALiBi's maps.
         num_heads: The number of heads, which determines ALiBi's slopes.
 
     Raises:

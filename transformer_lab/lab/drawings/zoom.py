@@ -65,9 +65,9 @@ def zoom_to_weight(
     Args:
         translator: Anything that has a post-norm model and `.attend(source, hooks=…)`.
         source: The sentence.
-        head: The head that the steps lead to.
-        query: The word whose row the steps lead to.
-        key: The word whose weight in that row the steps lead to.
+        head: The head to zoom into.
+        query: The query word of the weight to zoom into.
+        key: The key word of that weight.
 
     Raises:
         ValueError: If the model is not post-norm, has a recurrent decoder, or lacks layers or the

@@ -56,7 +56,7 @@ class Drawing:
 def words_alone(alt: str, step: int) -> str:
     """Return a drawing's alt text as an HTML paragraph that is shown until the script runs.
 
-    The notebook builder may replace the paragraph with a still picture of this step.
+    The notebook builder may replace the paragraph with a still picture of the drawing at `step`.
     """
     return f'<p data-step="{step}">{html.escape(alt)}</p>'
 

@@ -64,14 +64,14 @@ def policy_meta(
     """Return the `<meta>` element with a page's content security policy.
 
     The policy allows the scripts and styles in the page by their hashes. If an inline script
-    compiles WebAssembly, as the engine does for its matrix products, the policy allows that too. It
-    also allows a worker that a script creates from text; the worker has the same policy and may
-    compile WebAssembly.
+    compiles WebAssembly, as the engine does for its matrix products, the policy allows that too. If
+    a script creates a worker from text, the policy allows the worker, too. The worker has the same
+    policy and may compile WebAssembly.
 
     Args:
         page: The page as HTML.
-        instead: Sources by directive that replace the default ones, for a page made of several
-            files.
+        instead: Sources that replace the default ones, keyed by directive, for a page made of
+            several files.
         scripts: Additional sources from which the page may load scripts.
     """
     found = Inlined(page)

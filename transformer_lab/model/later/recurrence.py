@@ -16,8 +16,8 @@ class SSRU(nn.Module):
     """The simpler simple recurrent unit (Kim et al. 2019, §3.1.1).
 
     f_t = σ(W_f x_t + b_f), c_t = f_t ⊙ c_{t−1} + (1 − f_t) ⊙ W x_t, h_t = ReLU(c_t), with c_0 = 0.
-    All that a word can know about earlier words is in one vector of d_model numbers, however long
-    the sentence is.
+    All information about earlier words is held in one vector of d_model numbers, however long the
+    sentence is.
     """
 
     def __init__(self, d_model: int):

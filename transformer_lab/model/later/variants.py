@@ -94,8 +94,8 @@ def strided_mask(
 ) -> Bool[Tensor, "query key"]:
     """Return a mask that is True at distances up to `window`, and at every multiple of `stride`.
 
-    If the window is at least half the stride, two layers connect any two positions. Source: Child
-    et al. 2019, who use the window in some heads and the stride in others.
+    If the window is at least `stride` − 1, two layers connect any two positions. Source: Child et
+    al. 2019, who use the window in some heads and the stride in others.
     """
     check("stride", stride, "an integer of at least 1", stride >= 1)
     near = local_mask(query, key, window=window, device=device)

@@ -25,8 +25,8 @@ runs with four pairs and a sixth seed. A training run ends after `STEPS` steps, 
 loss of `EVERY` steps is below `ENOUGH`.
 
 The LSTM's second rate, `STEADY`, was added afterwards, because the rate chosen with the sixth seed
-turned out to be a bad one: some LSTMs never do better than guessing with it. After four seeds,
-there was no distance left at which the LSTM could still *answer*, so the fifth was not run.
+turned out to be a bad one: with that rate, some LSTMs never do better than guessing. After four
+seeds, there was no distance left at which the LSTM could still *answer*, so the fifth was not run.
 `STEADY` is the next lower rate, and all five seeds were run with it.
 """
 
@@ -97,7 +97,7 @@ BEST = {
     "local attention": 3e-3,
     "linear attention": 1e-2,
 }
-"""Each kind's learning rate: the one with the highest accuracy over all distances with seed 5.
+"""The learning rate at which each kind of model is most accurate over all distances (seed 5).
 
 Ties go to the rate with the shortest run.
 """
@@ -210,7 +210,7 @@ class Attentive(nn.Module):
 
 
 def make_model(kind: str, seed: int) -> nn.Module:
-    """Return an untrained model of one of `KINDS` or of `STRIDED`, initialised with this seed."""
+    """Return an untrained model; `kind` is `STRIDED` or one of `KINDS`."""
     torch.manual_seed(seed)
     if kind in LSTM_WIDTH:
         return Recurrent(LSTM_WIDTH[kind], attends=kind != "LSTM")

@@ -74,8 +74,8 @@ def t_interval(values: Sequence[float]) -> tuple[float, float]:
 def wilson_interval(hits: int, runs: int) -> tuple[float, float]:
     """Return Wilson's 95% interval (low, high) for the proportion `hits` / `runs`.
 
-    Source: Wilson 1927. Unlike the estimate plus or minus its standard error, it stays between 0
-    and 1.
+    Source: Wilson 1927. Unlike the estimate plus or minus its standard error, this interval never
+    extends below 0 or above 1.
 
     Raises:
         ValueError: If `hits` is not between 0 and `runs`, or if there are no runs.

@@ -60,7 +60,7 @@ def measure_peak_bytes(run: Callable[[], object], device: torch.device | str = "
 def reset_peak() -> None:
     """Reset the kernel's record of this process's peak memory.
 
-    If that is not possible, nothing happens, and the peak includes what the imports needed.
+    If that is not possible, nothing happens, and the peak includes memory that the imports used.
     """
     try:
         CLEAR.write_text("5")

@@ -85,9 +85,10 @@ def probe_order(translator: Translator, pairs: Sequence[WorldPair]) -> dict[str,
 def pronoun_minus_noun(
     translator: Translator, pairs: Sequence[WorldPair]
 ) -> tuple[Float[Tensor, "depth sentence d_model"], Float[Tensor, " sentence"]]:
-    """Return the pronoun's vector minus its noun's at each depth, and the difference in position.
+    """Return how each pronoun differs from its noun: in vector (at each depth) and in position.
 
-    The first depth holds the words' embeddings without positions.
+    The differences are pronoun minus noun. The first depth holds the words' embeddings without
+    positions.
     """
     at = {
         word: torch.tensor([getattr(get_coreference(pair), word) for pair in pairs])

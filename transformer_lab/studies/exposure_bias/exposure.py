@@ -68,11 +68,11 @@ def error_rates_by_place(
         "words": the number of words.
         "gold": the share of words that are wrong when predicted after the reference's words.
         "own": the share of words that are wrong when predicted after the model's own greedy output.
-        "gold bag" and "own bag": the same shares, but a word counts as right if the reference has
-            it anywhere.
+        "gold bag" and "own bag": the same shares, but a word counts as correct if it occurs
+            anywhere in the reference.
 
-        For "gold" and "own", a word counts as right if the reference has the same word at the same
-        position. So one extra word makes all later words wrong.
+        For "gold" and "own", a word counts as correct only if the reference has the same word at
+        the same position. So one extra word makes all later words wrong.
     """
     counts = np.zeros((len(PLACES), 5))
     for batch, gold in predict_after_reference(translator, pairs):
@@ -111,7 +111,7 @@ def error_rates_after_error(
     Returns:
         "right": the share of sentences without a wrong word. It is the same whether words are
             predicted from the reference or from the model's own words.
-        "first": the share of wrong words among those that follow only right words.
+        "first": the share of wrong words among those before which every word is correct.
         "own": the share of the reference's next `WORDS_AFTER_ERROR` words that the model does not
             write after its first wrong word.
         "corrected": the same share if the wrong word is corrected first.

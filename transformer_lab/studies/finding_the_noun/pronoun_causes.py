@@ -79,11 +79,11 @@ def pronouns_changed_by_pointing(
 ) -> list[list[float]]:
     """Return the share of pronouns that change when one head's row looks at the wrong noun.
 
-    All the weight in the encoder row for "it" or for the "decider" goes to the noun that is not the
-    referent. If both nouns have the same gender, the pronoun has no reason to change.
+    In the encoder row named by `row` ("it" or "decider"), all the weight is moved to the noun that
+    is not the referent. If both nouns have the same gender, the pronoun has no reason to change.
 
     Returns:
-        The shares for each encoder head, as nested lists [layer][head].
+        The share for each encoder head, as a nested list indexed by layer and head.
     """
     capture, before = predict_pronouns(translator, pairs)
 

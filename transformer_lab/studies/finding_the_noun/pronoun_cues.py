@@ -34,9 +34,10 @@ def replace_deciders(
     Args:
         pairs: Sentences with a pronoun and two nouns.
         said_of: The result of `adjectives_by_noun`.
-        of: Which adjective to insert: "referent" for one that is used for the referent and never
-            for the other noun, "other" for the reverse, and "neither" for one used for neither.
-        seed: Decides which adjective to insert if several fit.
+        of: Whose adjective to insert. "referent" means one that is used for the referent but never
+            for the other noun, "other" means the reverse, and "neither" means one that is used for
+            neither noun.
+        seed: The seed for choosing an adjective if several fit.
 
     Returns:
         For each pair, the new pair with the French sentence unchanged. It is None if the deciding

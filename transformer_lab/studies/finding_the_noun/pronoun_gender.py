@@ -5,10 +5,10 @@
 If a pronoun changes when a row is redirected, the model needs something in that row. But the row
 identifies a noun only if the pronoun always takes the gender of the noun that the row is made to
 look at, and stays right if that noun is the referent. Four settings of the study `coreference` are
-trained again for this question. In two of them, more pronouns changed than in any other setting
-when the row for *it* in a layer above layer 1 was made to look at the wrong noun. In the third, the
-row for *it* preferred the referent within layer 1. In the fourth, nearly all pronouns were right.
-On another processor, the same settings give different models.
+trained again for this question. The first two are those in which redirecting the row for *it* to
+the wrong noun, in a layer above layer 1, changed the most pronouns. In the third, the row for *it*
+preferred the referent within layer 1. In the fourth, nearly all pronouns were right. On another
+processor, the same settings give different models.
 """
 
 from collections.abc import Sequence

@@ -34,8 +34,8 @@ def referent_differences(capture: AttentionCapture, pairs: Sequence[WorldPair]) 
         "it": the encoder's row for the pronoun.
         "decider": the encoder's row for the deciding word.
         "cross": the cross-attention row for the step that writes the pronoun.
-        "decoder": the decoder self-attention row for the same step. Its weights are those on the
-            nouns' French translations (0 for a noun that is not written yet).
+        "decoder": the decoder self-attention row for the same step. Here, the weight on a noun is
+            that on its French translation (0 if the translation is not written yet).
     """
     layers = {"it": capture.encoder, "decider": capture.encoder, "cross": capture.cross}
     found: Rows = {
@@ -87,9 +87,9 @@ def permutation_threshold(
 ) -> float:
     """Return the threshold above which a head's mean preference for a noun exceeds chance (95%).
 
-    In each of `FLIPS` rounds, the two nouns are swapped in a random half of the sentences, and the
-    largest |mean| of all heads is taken, because that is the head you would pick. The threshold is
-    the 95th percentile of these maxima.
+    In each of `FLIPS` rounds, the two nouns are swapped in each sentence with probability ½. The
+    largest |mean| over all heads is kept, because the head with the largest value is the one that
+    would be picked. The threshold is the 95th percentile of these maxima.
     """
     flat = differences.reshape(len(differences), -1)
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(FLIPS, len(flat)))
@@ -98,9 +98,10 @@ def permutation_threshold(
 
 
 def cross_weights(capture: AttentionCapture, pairs: Sequence[WorldPair]) -> dict[str, list]:
-    """Return each cross-attention head's mean weight on each of `WORDS`, as lists [layer][head].
+    """Return each cross-attention head's mean weight on each of `WORDS`.
 
-    Only the step that writes the pronoun counts.
+    For each word, the result has a nested list, indexed by layer and head. Only the step that
+    writes the pronoun counts.
     """
     maps = np.stack(capture.cross, axis=1)
     found = {}

@@ -22,8 +22,8 @@ ORDERS = ("because_last", "because_first")
 def iterate_pronoun_pairs(order: str, unseen: bool = True, seed: int = 12) -> Iterator[WorldPair]:
     """Yield sentences with a pronoun, in one clause order.
 
-    If `unseen` is set, each sentence has a word combination that is held out from training;
-    otherwise, none has one.
+    If `unseen` is set, every sentence contains a word combination that is held out from training;
+    otherwise, no sentence does.
     """
     for pair in sentences(seed=seed):
         if pair.construction == order and pair.coreference and is_held_out(pair) == unseen:
@@ -53,8 +53,8 @@ def make_batch(translator: Translator, pairs: Sequence[WorldPair]) -> Batch:
 def mean_by_order(values: np.ndarray) -> list[Any]:
     """Return the mean over the sentences of each clause order.
 
-    Axis 0 of `values` holds the sentences: the same number for each clause order, in the order of
-    `ORDERS`.
+    Along axis 0 of `values` are the sentences, grouped by clause order as in `ORDERS`. Both groups
+    have the same size.
     """
     return [
         np.round(part.mean(axis=0, dtype=np.float64), 4).tolist()

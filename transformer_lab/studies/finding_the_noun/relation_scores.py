@@ -1,4 +1,4 @@
-"""Scores for heads on grammatical relations: each head is compared with the best fixed offset.
+"""Scores for heads on grammatical relations: the best head against the best fixed offset.
 
 The studies `heads` (lesson 18) and `emergence` use them.
 """
@@ -53,9 +53,10 @@ def encoder_word_maps(
 def score_relations(translator: Translator, sentences: Sequence[MarkedSentence]) -> dict[str, Any]:
     """Find the best encoder head and the best fixed offset for each relation and direction.
 
-    A head is right if the largest weight in its row, ignoring eos, is on the other word. The head
-    and the offset are chosen on even-numbered sentences and measured on odd ones. Keys such as
-    "nsubj to head" hold the results of `compare_with_offset`.
+    A relation links two words. A head finds a link if, in the row of one word, the largest weight
+    (ignoring eos) is on the other word. The head and the offset are chosen on even-numbered
+    sentences and measured on odd ones. Keys such as "nsubj to head" hold the results of
+    `compare_with_offset`.
     """
     maps = encoder_word_maps(translator, [(m.text, m.words) for m in sentences])
     together: dict[str, Any] = {}
@@ -99,8 +100,8 @@ def compare_with_offset(
         "by offset": the share of links in the odd sentences that the offset finds.
         "better": the 95% interval of the difference between these two shares, with whole sentences
             resampled.
-        "all": the share of links in all sentences that each head finds, in nested lists
-            [layer][head].
+        "all": the share of links in all sentences that each head finds, as a nested list indexed
+            by layer and head.
         "offsets": the share of links in all sentences that each offset finds.
     """
     even, odd = sentence % 2 == 0, sentence % 2 == 1

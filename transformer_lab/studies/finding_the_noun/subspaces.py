@@ -28,9 +28,9 @@ def subspace_overlap(a: Float[np.ndarray, "d_model m"], b: Float[np.ndarray, "d_
 def head_overlaps(model: Transformer) -> dict[str, list[float]]:
     """Measure how much the subspaces of each encoder layer's heads overlap, for each projection.
 
-    For "query", "key", "value" and "output", the list has one number per layer: the mean of
-    `subspace_overlap` over all pairs of that layer's heads. The first three are the subspaces of
-    d_model that a head reads from, and "output" is the one it writes to.
+    For each of "query", "key", "value" and "output", the list has one number per layer: the mean of
+    `subspace_overlap` over all pairs of that layer's heads. The first three concern the subspaces
+    that a head reads from, and "output" concerns the subspace that it writes to.
     """
     found: dict[str, list[float]] = {name: [] for name in PROJECTIONS}
     heads = model.config.num_heads

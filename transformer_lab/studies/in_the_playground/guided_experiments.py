@@ -5,7 +5,7 @@
 The models are trained on the playground's page, as a reader trains them, so a run needs Chromium.
 Each run stores the share of 512 unseen examples that the model writes correctly (`written`), and
 the share that it gets right with teacher forcing (`exact`). It also stores the last batch's `loss`,
-and `learned_at`, the first step at which 98% of 64 unseen examples were right, if there was one.
+and `learned_at`, the first step at which 98% of 64 unseen examples are correct (None if never).
 WebAssembly gives the same results on every processor, so the runs can be repeated on another
 machine.
 """
@@ -130,7 +130,7 @@ def open_playground() -> Iterator[Any]:
 
 
 def run(setting: Setting) -> dict[str, Any]:
-    """Train one model on the page, and return its scores, step count and `learned_at`."""
+    """Train one model in the playground's page, and return its scores, step count and `learned_at`."""
     with open_playground() as page:
         found = page.evaluate(LEARN, setting)
     learned_at = next((step for step, share in found["moments"] if share >= ENOUGH), None)

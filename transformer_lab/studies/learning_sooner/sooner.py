@@ -75,11 +75,11 @@ RECIPES: dict[str, Setting] = {
     "a higher rate": {"training": HIGHER},
     "short first": {"training": HIGHER, "order": "taught"},
 }
-"""What the repeated runs change in `BASE`.
+"""The recipes of the repeated runs, each with its differences from `BASE`.
 
-The changes above are tried without weight decay, although `train` now uses it. The last two recipes
-ask how short a run can be: their peak rate is 5e-3 instead of 3e-3, and *short first* also trains
-in the order of `CurriculumBatches`.
+The models in `CHANGES` are trained without weight decay, although `train` now uses it. The last two
+recipes test how short a run can be: their peak rate is 5e-3 instead of 3e-3, and *short first* also
+trains in the order of `CurriculumBatches`.
 """
 REPEATED: dict[tuple[str, int, str], int] = {
     ("without decay", 1_500, "AVX512"): 2,
@@ -110,7 +110,7 @@ LOOKS = {
     ("a higher rate", 1_060, "AVX512"): 265,
     ("a higher rate", 1_300, "AVX512"): 260,
 }
-"""The number of steps between two scores in some repeated runs; in the others, it is 250."""
+"""The number of steps between two scores, for the repeated runs in which it is not 250."""
 GRID: list[Setting] = [
     *(
         {**BASE, **change, "seed": seed}
@@ -140,7 +140,7 @@ def get_run_key(setting: Setting) -> tuple[str, int, str]:
 
 
 def get_change_name(setting: Setting) -> str:
-    """Return the name, in `CHANGES`, of the difference between this setting and `BASE`.
+    """Return the key in `CHANGES` that describes how this setting differs from `BASE`.
 
     The fields "training", "steps", "every", "instructions" and "seed" are not compared.
     """
@@ -154,7 +154,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
     Returns:
         "rows": a tuple for each scored step: the step, the exact match (greedy) and the pronoun
-            accuracy. The two scores are those of the averaged weights on 1,000 validation
+            accuracy. Both scores are measured with the averaged weights on 1,000 validation
             sentences.
         "test": the same two scores for the finished model on the test set, where half of the
             sentences combine words in ways that never occur in training.

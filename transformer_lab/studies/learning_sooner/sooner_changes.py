@@ -68,7 +68,7 @@ class JointOptimizer:
 
 
 def make_adam_with_embedding_rate(trainer: Trainer, times: float) -> AdamWithFactors:
-    """Return Adam with `times` the usual learning rate for embeddings and the output projection."""
+    """Return Adam with the rate of embeddings and output projection multiplied by `times`."""
     names = dict(trainer.model.named_parameters())
     embeddings = [p for name, p in names.items() if is_embedding(name)]
     rest = [p for name, p in names.items() if not is_embedding(name)]
@@ -132,7 +132,7 @@ class CurriculumBatches(Batches):
 
 
 def has_one_gender(pair: WorldPair) -> bool:
-    """Return whether both nouns that the pair's pronoun could refer to have the same French gender.
+    """Return whether the two nouns that a pronoun could refer to have the same gender in French.
 
     The result is False if the pair has no such pronoun.
     """

@@ -16,7 +16,7 @@ FIRST_ID = 4  # the ids below it are pad, bos, eos and unk
 LETTERS = 20
 KEYS = 64
 LONGEST = {"copy": 12, "reverse": 12, "sort": 8, "world": 2}
-"""The maximum length L in training, in letters (copy, reverse), numbers or sentences (world)."""
+"""The maximum length L in training: in letters, in numbers (sort) or in sentences (world)."""
 BATCH = {"copy": 32, "reverse": 32, "sort": 64, "world": 32}
 WORLD_PAIRS = 20_000
 

@@ -75,7 +75,7 @@ def list_lengths(longest: int) -> list[int]:
 def train_model(setting: Setting, task: Task) -> Transformer:
     """Train a post-norm model with two layers per side, without dropout.
 
-    Every step has new examples.
+    New examples are generated for every step.
     """
     torch.manual_seed(setting["seed"])
     source, target = task.vocabularies
@@ -120,7 +120,7 @@ def failures(written: Sequence[list[int]], right: Sequence[list[int]]) -> dict[s
         "exact": the share of translations without a mistake.
         "stopped": the share whose first mistake is an eos that comes too early.
         "went on": the share whose first mistake is a word where eos should be.
-        "word": the share whose first mistake is one word instead of another.
+        "word": the share whose first mistake is a wrong word where another word should be.
         "reached": the mean share of the target before the first mistake.
     """
     kinds: Counter[str] = Counter()
@@ -172,8 +172,8 @@ def score_by_part(
 
         "length": the length that was tested.
         "end": the share of examples with eos in the right place.
-        "right": the share of words that are the most probable at their step.
-        "eos": the share of steps at which eos is the most probable, although a word is due.
+        "right": the share of target words that the model ranks first at their step.
+        "eos": the share of steps at which the model ranks eos first, although a word is due.
         "looked": the share of steps at which the head looks at the word's origin.
         "off": how many positions to the right of the origin the head looks, as three quartiles.
 

@@ -148,10 +148,10 @@ ORDERS, BETA = range(1, 7), 2
 
 
 def chrf_table(texts: Sequence[str]) -> Float[np.ndarray, "n n"]:
-    """Return the chrF of each sentence (row) with each as the reference (column), from 0 to 100.
+    """Return the chrF (0 to 100) of each sentence (row) with every sentence as reference (column).
 
     The values are those of `sentence_chrf`, but each sentence is split into character n-grams only
-    once. Sixty-four sentences have 4,096 pairs.
+    once, although 64 sentences form 4,096 pairs.
     """
     precision, recall, orders = np.zeros((3, len(texts), len(texts)))
     for order in ORDERS:

@@ -7,8 +7,8 @@ A lesson has time for only a few seeds. There are three tasks, each trained as i
 layer, possibly with a part missing, adds each digit to the one before it. In "norms", deeper
 encoders name the previous letter, with LayerNorm in one of its two places (both lesson 05).
 
-Seed 7 is left out. The translator that comes with the course was trained with this seed. The seed
-was chosen for what one head of this translator does, so the course never includes it in a count.
+Seed 7 is left out. It is the seed of the translator that comes with the course, and it was chosen
+because of what one head of that translator does, so no count in the course includes it.
 """
 
 from collections.abc import Callable
@@ -45,7 +45,7 @@ WANTED: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "sum": lambda before, own: FIRST_ID + (before + own - 2 * FIRST_ID) % 10,
     "letter before": lambda before, own: before,
 }
-"""The right answer at each position, computed from the previous symbol and the symbol itself."""
+"""The correct answer at each position, computed from the previous symbol and the symbol itself."""
 GRID: list[Setting] = [
     *({"task": "heads", "heads": 4, "steps": 600, "seed": seed} for seed in SEEDS),
     *({"task": "heads", "heads": 8, "steps": 600, "seed": seed} for seed in SEEDS[:FEW]),
@@ -86,8 +86,8 @@ def run(setting: Setting) -> dict[str, Any]:
     """Train one model of one of the three tasks.
 
     Returns:
-        "error": in "heads", the mean squared error over the last 50 steps. Always answering 0
-            gives 1.
+        "error": in "heads", the mean squared error over the last 50 steps. A model that always
+            answers 0 has an error of 1.
         "right": in the other two tasks, the accuracy over the last 20 batches.
     """
     if setting["task"] == "heads":

@@ -83,7 +83,7 @@ def measure_training_costs(corpus: str) -> dict[str, Any]:
 
 
 def measure_writing_costs() -> dict[str, Any]:
-    """Time reading `LENGTH` words, and reading them and then writing as many words.
+    """Time two tasks: to read `LENGTH` words, and to read them and then write as many words.
 
     The KV cache is used. The kinds of model take turns in each round.
 

@@ -39,7 +39,7 @@ def run(setting: Setting) -> dict[str, Any]:
     Returns:
         "exact_match": the share of test sentences translated exactly, with a beam of 4.
         "pronouns": the pronoun accuracy.
-        "without": the pronoun accuracy with each head muted, by kind, then [layer][head].
+        "without": the result of `pronoun_accuracy_without_head`.
         "pointed": the result of `pronouns_changed_by_pointing` for the rows "it" and "decider".
     """
     preset = PRESETS["tiny"]

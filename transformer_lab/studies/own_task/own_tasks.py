@@ -127,11 +127,11 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def looks_at_month(translator: Translator, sources: Sequence[str]) -> list[list[float]]:
-    """Return how often each cross-attention head attends most to the month when writing the month.
+    """Return how often each cross-attention head attends most to the month as the model writes it.
 
     A source counts only if it gives the month as a word and the model writes the date in five
-    tokens: year, month and day, with separators between them. The shares are given as lists
-    [layer][head].
+    tokens: year, month and day, with separators between them. The shares are given as a nested list
+    indexed by layer and head.
     """
     names = {*calendar.month_name, *calendar.month_abbr} - {""}
     hits: list[np.ndarray] = []
@@ -164,7 +164,7 @@ def find_offered() -> dict[str, list[float]]:
 
 
 def markdown_table() -> str:
-    """Return the Markdown table of the offered tasks for docs/own_task.md, best learnt first."""
+    """Return the Markdown table of offered tasks for docs/own_task.md, highest accuracy first."""
     lines = [
         "| task | for example | `--vocab-size` | right, by seed |",
         "| --- | --- | --- | --- |",

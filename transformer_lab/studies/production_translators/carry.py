@@ -85,7 +85,7 @@ def run(setting: Setting) -> dict[str, Any]:
 
 @torch.no_grad()
 def measure_reach(name: str) -> dict[str, Any]:
-    """Measure how much replacing an earlier subword changes the next one's probabilities.
+    """Measure how much replacing an earlier subword changes the distribution over the next one.
 
     The earlier subword is one that the model wrote. Its replacement is sampled from all written
     subwords, and the source stays the same.
@@ -95,7 +95,7 @@ def measure_reach(name: str) -> dict[str, Any]:
 
         "nats": the mean Kullback–Leibler divergence.
         "interval": its 95% interval over sentences.
-        "moved": the share of sentences whose likeliest next subword changes.
+        "moved": the share of sentences in which the most probable next subword changes.
 
         "back" lists the distances, and "sentences" is the number of sentences.
     """

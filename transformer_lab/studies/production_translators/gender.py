@@ -125,8 +125,8 @@ def score_pairs(model: str, bare: list[Translator]) -> dict[str, Any]:
         "written": the result of `score_written_genders`.
         "effects": the result of `estimate_effects`.
         "untrained": the same for each untrained model in `bare`.
-        "moves_rightly": the share of pairs whose log-odds move towards the right gender, as [mean,
-            low, high].
+        "moves_rightly": the share of pairs in which a change of adjective moves the log-odds
+            towards the right gender, as [mean, low, high].
         "rows": for each usable pair, both nouns, their genders, both adjectives, the genders
             written, and both log-odds.
         "examples": some sources and translations.

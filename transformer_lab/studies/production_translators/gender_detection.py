@@ -127,7 +127,7 @@ def find_article_genders(text: str, language: str) -> str:
 
 
 class Reading(NamedTuple):
-    """A question, with a model's translation and the gender that it shows."""
+    """A model's translation of a question's sentence, and the gender that the translation shows."""
 
     question: Question
     text: str
@@ -222,9 +222,9 @@ def log_odds(
 def text_log_odds(
     translator: Translator, readings: Sequence[Reading]
 ) -> Float[np.ndarray, " readings"]:
-    """Return the log-odds (masculine − feminine, in nats) of the text up to the gendered word.
+    """Return the log-odds of each reading's text up to and including its gendered word.
 
-    The gendered word is included. Every reading must show a gender.
+    They are masculine − feminine, in nats. Every reading must show a gender.
     """
     begin, texts = translator.model.eval().config.bos_id, []
     for reading in readings:

@@ -41,8 +41,8 @@ def score_muted_heads(translator: Translator, language: str) -> dict[str, Any]:
         "right_margin": the unmuted log-odds of the right gender.
         "heads": for each head, its kind, layer and number, the change towards the right gender
             (mean, low, high), and the mean change towards masculine.
-        "with_it": the same for the sentences that contain "it", without the change towards
-            masculine.
+        "with_it": "sentences", "right_margin" and "heads" for only the sentences that contain "it".
+            These "heads" lack the change towards masculine.
         "four": the four heads whose muting costs most in one half of the pairs, and the change in
             the other half when these four are muted together.
         "random_fours": the mean change in that other half for random groups of four of the

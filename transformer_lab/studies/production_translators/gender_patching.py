@@ -41,8 +41,8 @@ def make_minimal_pairs(
     """Return readings of base sentences, of other-gender donors, and of same-gender donors.
 
     Sentences at the same index have the same frame, with their subwords at the same positions. The
-    base sentences come in pairs, a masculine one followed by a feminine one. In the second list,
-    the two are swapped.
+    base sentences come in pairs, a masculine one followed by a feminine one. In the list of
+    other-gender donors, the two are swapped.
     """
     base, other, same = [], [], []
     for frame in CAUSE_FRAMES:

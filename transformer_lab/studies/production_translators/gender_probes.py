@@ -41,8 +41,9 @@ def score_probes(
             nouns.
         "shuffled": the same with shuffled gender labels.
         "untrained": the same for untrained models.
-        "pairs": how often a probe gives the gender of the right noun, and that of the first noun,
-            at "it" in the pairs. This probe is fitted at "it" in the sentences with one noun.
+        "pairs": for the states at "it" in the pairs, the share for which a probe predicts the
+            gender of the right noun, and the share for which it predicts that of the first noun.
+            The probe is fitted at "it" in the sentences with one noun.
         "frame": the frame of the sentences with one noun.
         "nouns": the number of nouns of each gender.
     """

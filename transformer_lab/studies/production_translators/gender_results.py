@@ -1,6 +1,7 @@
 """The stored results of the study of gender, as lesson 18 reads them.
 
-An interval is [mean, low, high] at 95%. The functions that measured a part explain its numbers.
+An interval is [mean, low, high] at 95%. The numbers of each part are explained in the docstring of
+the function that measured it.
 """
 
 from pathlib import Path
@@ -63,6 +64,6 @@ def load_pointed_heads(model: str, folder: Path | None = None) -> list[PointedHe
 
 
 def exceeds_limit(interval: list[float], limit: float) -> bool:
-    """Return whether a whole interval [mean, low, high] lies beyond ± `limit`."""
+    """Return whether an interval [mean, low, high] lies wholly above `limit` or below −`limit`."""
     _, low, high = interval
     return low > limit or high < -limit

@@ -60,7 +60,7 @@ def run(setting: Setting) -> dict[str, Any]:
         "relations": the result of `score_relations` on sentences of the bilingual world.
         "hand": the same on sentences marked by hand, except for the toy model.
         "cross": the result of `score_alignments` on the trained model's own translations (see
-            `align_translations`), with their number added as "sentences".
+            `align_translations`), plus "sentences", the number of these translations.
         "aligner": the result of `score_aligner`, only for the first run.
     """
     name = setting["model"]
@@ -86,9 +86,11 @@ def run(setting: Setting) -> dict[str, Any]:
 
 
 def score_positions(translator: Translator, texts: Sequence[str]) -> dict[str, Any]:
-    """Measure each encoder head's mean attention between words, as nested lists [layer][head].
+    """Measure each encoder head's mean attention between words.
 
     Returns:
+        Except for "sentences", nested lists indexed by layer and head:
+
         "previous": the mean weight that a word's row puts on the word before.
         "next": the mean weight on the word after.
         "same": the mean weight on the word itself.
@@ -125,7 +127,7 @@ def score_positions(translator: Translator, texts: Sequence[str]) -> dict[str, A
 def score_alignments(
     translator: Translator, aligned: Sequence[tuple[str, str, Sequence[Link]]]
 ) -> dict[str, Any]:
-    """Compare each cross-attention head with word alignments, as nested lists [layer][head].
+    """Compare each cross-attention head with word alignments.
 
     Args:
         translator: Any translator; weights between subwords are merged.
@@ -133,6 +135,8 @@ def score_alignments(
             words are those of `split_words`, and the links are as `align_words` returns them.
 
     Returns:
+        Except for "links", nested lists indexed by layer and head:
+
         "aligned": the share of linked target words whose largest weight is on their source word.
         "before": the share whose largest weight is on the word before that source word.
         "after": the share whose largest weight is on the word after it.

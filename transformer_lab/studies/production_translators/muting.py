@@ -78,13 +78,13 @@ def run(setting: Setting) -> dict[str, Any]:
     """Do one part of the study with one model.
 
     Returns:
-        "heads" or "steps", depending on the key in the setting:
+        One entry, which depends on the key in the setting:
 
-        With "maps": "heads", the result of `measure_maps`.
-        With "kind": "heads", the result of `score_one_head` for each head of a layer.
-        With "instead": "heads", the same for the heads whose muting does the most and the least
-            damage, with their outputs replaced by a direction or by the mean.
-        With "order": "steps", the result of `score_in_order`.
+        With "maps": "heads" is the result of `measure_maps`.
+        With "kind": "heads" lists the result of `score_one_head` for each head of a layer.
+        With "instead": "heads" lists the same for the heads whose muting does the most and the
+            least damage, with their outputs replaced by a direction or by the mean.
+        With "order": "steps" is the result of `score_in_order`.
     """
     name = setting["model"]
     if "maps" in setting:
@@ -115,7 +115,7 @@ def translate_with_replaced(
     Args:
         name: One of `MODELS`.
         heads: The heads to replace.
-        instead: What replaces them.
+        instead: What replaces the heads' outputs.
         every: The slice of the sentences to translate.
     """
     asked = load_translator(name)
@@ -227,7 +227,7 @@ def round_score(number: float) -> float:
 
 
 def load_heads(name: str, part: str) -> dict[Head, dict[str, Any]]:
-    """Return the stored result of each head of a model, from the runs whose setting has `part`."""
+    """Return each head's stored result for a model, from runs whose setting has the key `part`."""
     runs = [r for r in load_runs(NAME) if r["setting"]["model"] == name and part in r["setting"]]
     return {Head(*found["head"]): found for r in runs for found in r["result"]["heads"]}
 
@@ -244,11 +244,10 @@ def sort_by_damage(name: str) -> list[Head]:
 def order_heads(name: str, order: str, seed: int) -> list[Head]:
     """Return a model's heads in the order in which they are muted.
 
-    "damage": the head whose muting alone does the least harm goes first.
-    "rest": the head that puts the most weight on eos (on bos in the decoder) goes first, judged by
-        its maps alone.
-    "random": the order is random and depends on the seed.
-    "encoder": the order is random too, but the encoder's heads come before all others.
+    "damage": by the damage that muting each head alone does, smallest first.
+    "rest": by the weight that each head's maps put on eos (on bos in the decoder), largest first.
+    "random": in a random order that depends on the seed.
+    "encoder": in a random order too, but the encoder's heads come before all others.
     """
     if order == "damage":
         return sort_by_damage(name)[::-1]

@@ -41,7 +41,7 @@ def load_grammatical_sentences(name: str, count: int) -> list[MarkedSentence]:
 def mark_world_sentence(name: str, pair: WorldPair) -> MarkedSentence:
     """Return a sentence of the bilingual world with its relations.
 
-    Models other than the toy get it with a capital letter and a full stop.
+    For models other than the toy, it begins with a capital letter and ends in a full stop.
     """
     links, words = find_relations(pair), pair.source_tokens
     if name != TOY:
@@ -102,7 +102,7 @@ def merge_pieces(
 
     Args:
         weights: The weights between subwords.
-        queries: The result of `find_word_numbers` for the rows, and the number of their words.
+        queries: The result of `find_word_numbers` for the rows, and the number of words.
         keys: The same for the columns.
 
     Returns:

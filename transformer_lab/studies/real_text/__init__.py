@@ -1,1 +1,1 @@
-"""Lesson 09: Debian's package descriptions, twenty minutes of training on real text."""
+"""Lesson 09: twenty minutes of training on real text, Debian's package descriptions."""

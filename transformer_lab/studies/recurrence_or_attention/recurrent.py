@@ -169,7 +169,7 @@ def make_model(kind: str, source_words: int, target_words: int) -> nn.Module:
 def make_model_like(kind: str, config: TransformerConfig) -> nn.Module:
     """Return a model of one of `KINDS`, with about as many parameters as `config`'s Transformer.
 
-    A recurrent model gets the even width that brings its parameter count closest to that number.
+    A recurrent model gets the even width whose parameter count is closest to the Transformer's.
     """
     if kind == "Transformer":
         return Transformer(config)

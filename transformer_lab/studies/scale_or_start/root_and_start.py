@@ -4,8 +4,8 @@
 
 An attention layer has to find one key among ten. Its scores are divided by √d_k or not. Both
 matrices start either at their usual size, 1/√d_k, or smaller or larger by a factor of the fourth
-root of d_k. Without the root, the small start makes the first scores as small as the root would.
-With the root, the large start makes them as large as they would be without it.
+root of d_k. If the scores are not divided, the small start makes the first scores as small as
+division would. If they are divided, the large start makes them as large as without division.
 
 In these runs only W_Q and W_K learn, so lowering the learning rate slows down no other parameters.
 In some further runs, a matrix W_V learns with them, at the same rate.
@@ -61,9 +61,11 @@ def run(setting: Setting) -> dict[str, Any]:
     rate / √d_k. Both compute the same scores at every step, so any difference is rounding.
 
     Returns:
-        "last": for each seed, the mean loss of the last `LAST` steps.
-        "apart": with "same", the only entry: the largest difference between the losses of the two
+        Only one entry:
+
+        "apart": if the setting has "same", the largest difference between the losses of the two
             ways.
+        "last": otherwise, the mean loss of the last `LAST` steps for each seed.
     """
     if "same" in setting:
         rate = setting["same"]

@@ -186,8 +186,8 @@ def make_training_config(setting: Setting) -> TrainingConfig:
 def score_next_words(translator: Translator, pairs: Sequence[WorldPair]) -> tuple[float, float]:
     """Return the next-word cross-entropy and accuracy, with teacher forcing.
 
-    The cross-entropy is in nats, without smoothing. A prediction is right if the most probable word
-    is the reference's.
+    The cross-entropy is in nats, without smoothing. A prediction is correct if the most probable
+    word is that of the reference.
     """
     model = translator.model.eval()
     examples = encode_pairs(pairs, translator.source_tokenizer, translator.target_tokenizer)

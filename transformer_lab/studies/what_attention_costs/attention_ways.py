@@ -59,7 +59,7 @@ def count_matrix_bytes(n: int, numbers: int = HEADS, each: int = 4) -> int:
 
 
 def fits_in_memory(n: int, device: torch.device | str = "cpu", copies: int = 3) -> bool:
-    """Return whether `copies` sets of all heads' n × n matrices fit into 80% of the free memory."""
+    """Return whether `copies` n × n matrices for each head fit into 80% of the free memory."""
     return copies * count_matrix_bytes(n) < 0.8 * available_bytes(device)
 
 
@@ -132,7 +132,7 @@ def measure_peak_here(kind: str, n: int, device: str = "cpu") -> int:
 
 ERROR_LENGTH = 256
 SHARPNESS = {"soft": 1.0, "sharp": 2.0}
-"""The standard deviation of the entries of queries and keys; its square is that of the scores."""
+"""The standard deviation σ of the entries of queries and keys; that of the scores is σ²."""
 
 
 def measure_errors(seed: int) -> dict[str, dict[str, float]]:

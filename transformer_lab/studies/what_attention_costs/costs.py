@@ -51,8 +51,8 @@ def run(setting: Setting) -> dict[str, Any]:
         For "exact": "reach" and "errors", from `measure_all_reaches` and `measure_errors`.
         For "memory": the peak bytes for each of `MEMORY_KINDS` at each of `MEMORY_LENGTHS`.
         For "lengths": the result of `time_by_length`.
-        For "layers": for "forward" and "training", the results of `time_layers` by "length" and by
-            "batch" size.
+        For "layers": the results of `time_layers` over several lengths ("length") and over several
+            batch sizes ("batch"), for each of "forward" and "training".
     """
     if setting["part"] == "exact":
         return {

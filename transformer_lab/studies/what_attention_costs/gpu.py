@@ -169,7 +169,7 @@ def measure_translators(setting: Setting, examples: list[Example]) -> dict[str, 
         For each of `KINDS`:
 
         "parameters": the parameter count in millions.
-        "rate": the speed in the median round, in thousands of tokens per second without padding.
+        "rate": the speed in the median round, in thousands of tokens per second (padding excluded).
         "fastest": the speed in the fastest round.
         "times_as_long": the time divided by the Transformer's, as the median over the rounds.
     """

@@ -41,7 +41,7 @@ from transformer_lab.translator import Translator
 
 NAME = "emergence"
 SAMPLE_SIZES = {"asked": 60, "validation": 600, "unseen": 2_000}
-"""The numbers of sentences with a pronoun (per clause order), for validation and for relations."""
+"""The numbers of sentences: with a pronoun (per clause order), for validation, for relations."""
 STEPS = PRESETS["tiny"].training.max_steps
 GRID: list[Setting] = [
     {"seed": seed, "steps": STEPS, "every": 50, **SAMPLE_SIZES} for seed in (7, 0, 1, 2, 3, 4)
@@ -94,7 +94,8 @@ def score_model(
         "pronouns": the pronoun accuracy on `pairs`, which have unseen combinations.
         "without": the pronoun accuracy with each head muted.
         "pointed": the result of `pronouns_changed_by_pointing` for the rows "it" and "decider".
-        "prefers": the means of `referent_differences`, by row, then [layer][head].
+        "prefers": the means of `referent_differences`: for each row, a nested list indexed by layer
+            and head.
     """
     exact, _ = judge_pairs(translator, validation)
     plain = [right for right, p in zip(exact, validation, strict=True) if p.coreference is None]

@@ -45,7 +45,7 @@ PLACES: dict[str, tuple[str, ...]] = {
 }
 """The places where each kind applies dropout.
 
-"PyTorch" has those of `nn.Transformer`, a model without embeddings.
+"PyTorch" uses the same places as `nn.Transformer`, which has no embeddings.
 """
 PAIRS, STEPS, RATE, SEEDS = 1_000, 1_200, 0.1, range(5)
 GRID: list[Setting] = [

@@ -58,7 +58,7 @@ VARIANTS = [
 ]
 SEEDS = (0, 1)
 MORE_SEEDS = {"the first recipe": (2, 3), "no warm-up": (2, 3)}
-"""More seeds for two variants that differ no more from each other than runs of one variant do."""
+"""More seeds for two variants whose difference is no larger than that between two seeds."""
 
 
 def run(variant: Variant, seed: int) -> dict[str, Any]:

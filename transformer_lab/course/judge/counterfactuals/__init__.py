@@ -33,7 +33,7 @@ def list_counterfactuals(
     Yield nothing if the reference's source is not a single function.
 
     Args:
-        reference: The right answer.
+        reference: The correct answer.
         names: The names of its arguments, as the learner knows them.
         case: The arguments of one case.
     """

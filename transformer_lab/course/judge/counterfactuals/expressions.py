@@ -202,7 +202,7 @@ def list_constant_variants(asked: float) -> Iterator[Variant]:
 
 
 def list_argument_variants(node: ast.Name, known: dict[str, str]) -> Iterator[Variant]:
-    """Yield wrong substitutes for an argument: another argument, its square or absolute value."""
+    """Yield wrong substitutes for an argument: others, or its own square or absolute value."""
     name = known[node.id]
     for other in known:
         if other != node.id:

@@ -39,7 +39,7 @@ NOUNS = {
 
 
 def describe(node: ast.AST, known: dict[str, str]) -> str | None:
-    """Return an expression in the learner's names, or None if it is long or has other names."""
+    """Return an expression with the learner's names, or None if it is long or uses other names."""
     names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
     if not all(name in known or name == "len" for name in names):
         return None

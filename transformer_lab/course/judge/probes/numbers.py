@@ -27,7 +27,7 @@ CHANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "the right one, but with its decimals cut off": np.trunc,
     "the right one, but rounded up": np.ceil,
 }
-"""What the result may be instead of the right one, in words and as a function of the right one."""
+"""Common wrong results, in words, each mapped to a function that computes it from the right one."""
 
 CAUSES = {
     "NaN": "NaN can come from 0/0, ∞ − ∞, 0 · ∞ or the logarithm of a negative number",
@@ -68,7 +68,7 @@ def find_nan_or_infinity(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def describe_count(mask: np.ndarray) -> str:
-    """Return the beginning of a sentence such as "2 of 6 numbers are", from a boolean mask."""
+    """Return the beginning of a sentence, such as "2 of 6 numbers are", for a boolean mask."""
     many, size = int(mask.sum()), mask.size
     if many == size:
         return "All numbers are"

@@ -91,7 +91,7 @@ def _is_in_order(short: list[Any], long: list[Any]) -> bool:
 
 
 def find_wrong_length(got: np.ndarray, want: np.ndarray) -> str | None:
-    """Say by how much one axis is too long or too short; None if that is not what is wrong."""
+    """Say by how much one axis is too long or too short; return None for any other difference."""
     axis = _find_unequal_axis(got, want)
     if axis is None:
         return None
@@ -106,7 +106,7 @@ def find_wrong_length(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def _find_unequal_axis(got: np.ndarray, want: np.ndarray) -> int | None:
-    """Return the axis whose lengths differ, or None if not exactly one does."""
+    """Return the axis whose lengths differ, or None unless exactly one axis differs."""
     pairs = enumerate(zip(got.shape, want.shape, strict=False))
     axes = [axis for axis, (a, b) in pairs if a != b]
     return axes[0] if got.ndim == want.ndim and len(axes) == 1 else None

@@ -17,8 +17,8 @@ def find_wrong_sums(got: np.ndarray, want: np.ndarray) -> str | None:
 
     The weights may sum to 1 along the wrong axis, only over the whole array, or not at all. They
     may also be scores before the softmax, or have the right sums but wrong values
-    (`describe_sharpness`). The result is also None if the expected array does not hold weights that
-    sum to 1 along exactly one axis.
+    (`describe_sharpness`). If the expected array does not hold weights
+    that sum to 1 along exactly one axis, the function returns None as well.
     """
     if not is_comparable(got, want) or want.ndim < 1 or want.dtype.kind != "f" or want.size < 3:
         return None
@@ -51,7 +51,7 @@ def find_wrong_sums(got: np.ndarray, want: np.ndarray) -> str | None:
 
 
 def contradicts_order(got: np.ndarray, want: np.ndarray) -> bool:
-    """Return whether any two numbers in a row are ordered differently in `got` and `want`.
+    """Return whether any two numbers in the same row are ordered differently in `got` and `want`.
 
     Equal numbers fit either order.
     """

@@ -56,7 +56,7 @@ def _class_cases() -> list[tuple]:
 
 
 class _Attention(MultiHeadAttention):
-    """A correct answer, from which the check makes wrong ones."""
+    """A correct answer whose source the check edits to create wrong ones."""
 
     def forward(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None, cache: Any = None

@@ -90,9 +90,9 @@ class _AddNorm(AddNorm):
 
 
 class _CrossAttention(MultiHeadAttention):
-    """Cross-attention that raises a helpful error if x and memory were swapped.
+    """Cross-attention that raises a helpful error if x and memory are swapped.
 
-    The swap is detected from the lengths.
+    The swap is detected by comparing lengths.
     """
 
     def forward(self, query: Any, key: Any, value: Any, mask: Any = None, cache: Any = None) -> Any:

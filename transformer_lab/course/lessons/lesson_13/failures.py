@@ -61,10 +61,10 @@ def _excuse_last_word(got: Sequence[int], want: Sequence[int]) -> str:
 
 
 def _random_answer(chance: RandomValues) -> tuple:
-    """Return a random case: a written sentence and the right one.
+    """Return a random case: the sentence that a model wrote, and the correct sentence.
 
-    They agree up to a random position. After it, the written sentence has random words, or the
-    right words in a different order. Its eos may be missing.
+    They agree up to a random position. After it, the model's sentence has random words, or the
+    correct words in a different order. Its eos may be missing.
     """
     right = [*chance.ids(chance.between(1, 9), below=4).add(EOS + 1).tolist(), EOS]
     agreed = chance.one_of(chance.between(0, len(right) - 1), len(right) - 1, len(right))

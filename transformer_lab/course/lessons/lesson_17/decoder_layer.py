@@ -18,7 +18,7 @@ from transformer_lab.model.masks import causal_mask
 
 
 class _Layer(nn.Module):
-    """A correct answer, from which the check makes wrong ones."""
+    """A correct answer whose source the check edits to create wrong ones."""
 
     def __init__(self, d_model: int, num_heads: int, d_ff: int):
         super().__init__()
