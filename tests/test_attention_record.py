@@ -171,9 +171,11 @@ def test_layers_that_are_no_list_are_refused(layers):
 def test_a_row_that_does_not_sum_to_1_says_what_usually_causes_it():
     weights = np.full((3, 2, 2), 0.5, dtype=np.float32)
     weights[1, 1] = 0.46265
-    with pytest.raises(ValueError, match=r"row \(1, 1\) sums to 0.9253; expected 1") as error:
+    with pytest.raises(
+        ValueError, match=r"row \(1, 1\) of encoder layer 0 sums to 0.9253; expected 1"
+    ) as error:
         AttentionRecord(("a", "b"), (), (), encoder=(weights,), decoder=(), cross=())
-    for cause in ("model.eval()", "padding='left'", "attention sink"):
+    for cause in ("model.eval()", "see `padding` in from_transformers", "attention sink"):
         assert cause in str(error.value)
 
 

@@ -280,7 +280,7 @@ def test_sentences_that_leave_the_batch_cannot_be_put_together():
         cache = prefill(model, source, padding_mask(source, 0))
         _, cache = decode_step(model, torch.tensor([1, 1]), cache)
         decode_step(model, torch.tensor([4]), cache.select(torch.tensor([1])))
-    with pytest.raises(ValueError, match=r"recorded batches of sizes \[1, 2\]; expected one pass"):
+    with pytest.raises(ValueError, match="recorded batches of sizes 1 and 2; expected one size"):
         capture.layers("cross")
 
 
@@ -498,9 +498,12 @@ def test_a_head_may_be_given_by_its_code(ids):
         ({"mode": "half"}, "mode is 'half'; expected 'zero' or 'mean'"),
         ({"patch": {Head("cross", 0, 0): np.ones((5, 7))}}, "sums to 7; expected 1"),
         ({"patch": {Head("cross", 0, 0): -np.eye(7)[:5]}}, "negative or NaN weight"),
-        ({"patch": {Head("cross", 0, 0): np.eye(5)}}, r"is \(5, 5\); expected .*key=7"),
-        ({"patch": {Head("encoder", 0, 0): np.eye(7)[:5]}}, r"is \(5, 7\); expected .*query=7"),
-        ({"patch": {Head("cross", 0, 0): np.zeros((3, 5, 7))}}, "expected .*batch=2"),
+        ({"patch": {Head("cross", 0, 0): np.eye(5)}}, r"is \(5, 5\); expected \(queries, 7\) or"),
+        ({"patch": {Head("encoder", 0, 0): np.eye(7)[:5]}}, r"is \(5, 7\); expected \(7, 7\) or"),
+        (
+            {"patch": {Head("cross", 0, 0): np.zeros((3, 5, 7))}},
+            r"expected .* or \(2, queries, 7\)",
+        ),
         ({"patch": {Head("cross", 0, 0): np.eye(7)[:5] * 1j}}, "expected a real dtype"),
         (
             {"patch": {Head("cross", 0, 0): lambda own, _: own[:, 1:]}},
@@ -592,7 +595,7 @@ def test_a_patch_in_half_precision_fits_a_finer_model(dtype, ids):
         model(*ids)
     record = capture.record(tuple("abcdefg"), tuple("vwxyz"), tuple("wxyz."))
     np.testing.assert_allclose(record.encoder[0][1], rows, atol=3e-3)
-    with pytest.raises(ValueError, match="patch for encoder layer 0, head 1: row .* sums to"):
+    with pytest.raises(ValueError, match="row .* of the patch for encoder layer 0, head 1 sums to"):
         blank_pass(model, ids, {Head("encoder", 0, 1): 2 * patch})
 
 
@@ -619,7 +622,7 @@ def blank(**changes):
     [
         ({"written_tokens": ("y",)}, "number of tokens in written_tokens is 1; expected 2"),
         ({"cross": (np.full((2, 3, 3), 1 / 3),)}, r"cross layer 0 has shape \(2, 3, 3\)"),
-        ({"encoder": (np.full((2, 3, 3), 0.5),)}, "encoder layer 0: row .* sums to 1.5"),
+        ({"encoder": (np.full((2, 3, 3), 0.5),)}, "row .* of encoder layer 0 sums to 1.5"),
         ({"decoder": (np.full((2, 2, 2), np.nan),)}, "contains a negative or NaN weight"),
         ({"cross": (np.ones((2, 2, 3), dtype=np.int64),)}, "cross layer 0 has dtype int64; exp"),
         ({"next_tokens": ()}, "number of steps in next_tokens is 0; expected 2"),

@@ -63,7 +63,7 @@ def test_a_pair_that_is_left_out_for_its_length_is_not_asked_for_its_words(monke
         "3 pairs with more than 512 tokens, or with a word of more than 1000 letters, are left out"
     )
     assert said in capsys.readouterr().err
-    expected = "source has a word of 80,000 letters; expected at most 1,000 without a space"
+    expected = "source has a word of 80,000 letters; expected at most 1,000 letters between spaces"
     with pytest.raises(ValueError, match=expected):
         translator.translate("x" * 80_000)
     with pytest.raises(

@@ -126,7 +126,7 @@ def test_a_changed_corpus_of_numbers_may_only_be_split_in_another_way(tmp_path, 
             {"preset": "huge"},
             "preset is 'huge'; expected 'tiny', 'small', 'base' or 'big'",
         ),
-        ({"vocab_size": 300}, "vocab_size is 300, but it cannot be set for world"),
+        ({"vocab_size": 300}, "vocab_size is 300, but it cannot be set for the corpus 'world'"),
         ({"max_steps": 0}, "max_steps is 0; expected an integer of at least 1"),
     ],
 )
@@ -150,7 +150,7 @@ def test_a_folder_with_files_of_others_is_left_as_it_is(tsv, tmp_path):
     (theirs / "config.json").write_text('{"port": 8080}')
     with pytest.raises(
         ValueError,
-        match="contains config.json, but no translator that can be loaded; expected a valid",
+        match="contains config.json, but no translator that can be loaded. Choose another folder",
     ):
         begin_run(theirs, str(tsv), **QUIET)
     assert [(p.name, p.read_text()) for p in theirs.iterdir()] == [

@@ -170,16 +170,16 @@ def test_outputs_that_lead_to_a_gradient():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({}, "outputs contain encoder attention; expected the encoder's tokens as well"),
-        ({"source_tokens": SOURCE_TOKENS}, "contain decoder attention; expected the decoder's"),
-        ({"target_tokens": TARGET_TOKENS}, "contain encoder attention; expected the encoder's"),
+        ({}, "outputs contain encoder attention, but source_tokens is missing or empty"),
+        ({"source_tokens": SOURCE_TOKENS}, "contain decoder attention, but target_tokens is"),
+        ({"target_tokens": TARGET_TOKENS}, "contain encoder attention, but source_tokens is"),
         (
             {"source_tokens": tuple("abcdefgh"), "target_tokens": tuple("uvw")},
             r"encoder layer 0 has 7 queries and 7 keys; expected at least 8 and 8, one for",
         ),
         (
             {"source_tokens": tuple("abcd"), "target_tokens": tuple("uvw")},
-            r"encoder layer 0: row \(0, 0\) sums to 0",
+            r"row \(0, 0\) of encoder layer 0 sums to 0",
         ),
         (
             {"source_tokens": SOURCE_TOKENS, "target_tokens": tuple("uvw"), "sentence": 2},

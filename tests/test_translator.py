@@ -585,7 +585,7 @@ def test_a_file_is_overwritten_only_if_asked_and_only_a_translators(tmp_path):
     path = tmp_path / "whole.safetensors"
     make_translator(seed=0).save(path)
     before = path.read_bytes()
-    with pytest.raises(ValueError, match="already exists; expected another name, or overwrite"):
+    with pytest.raises(ValueError, match="already exists. Choose another name, or pass overwrite"):
         make_translator(seed=1).save(path)
     assert path.read_bytes() == before
     make_translator(seed=1).save(path, overwrite=True)
@@ -596,7 +596,7 @@ def test_a_file_is_overwritten_only_if_asked_and_only_a_translators(tmp_path):
     for file in (others, tmp_path / "folder" / "model.safetensors"):
         before = file.read_bytes()
         with pytest.raises(
-            ValueError, match="holds no translator that can be loaded; expected another name"
+            ValueError, match="holds no translator that can be loaded, .* Choose another name"
         ):
             make_translator().save(file, overwrite=True)
         assert file.read_bytes() == before
@@ -672,7 +672,7 @@ def test_what_others_wrote_is_never_replaced(tmp_path, name):
     for overwrite in (False, True):
         with pytest.raises(
             ValueError,
-            match=f"contains {name}, but no translator that can be loaded; expected a valid",
+            match=f"contains {name}, but no translator that can be loaded. Choose another folder",
         ):
             make_translator().save(tmp_path, overwrite=overwrite)
     assert contents(tmp_path) == {name: b'{"model_type": "marian"}'}

@@ -52,7 +52,9 @@ def __getattr__(name: str) -> _Any:
         try:
             return _version("transformer-lab")
         except _PackageNotFoundError as error:  # a clone that is only on the path
-            raise AttributeError("transformer_lab is not installed: no __version__") from error
+            raise AttributeError(
+                "transformer_lab has no __version__, because it is not installed"
+            ) from error
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(_import_module(f"{__name__}.{_HOMES[name]}"), name)

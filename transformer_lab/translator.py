@@ -488,7 +488,7 @@ class Translator:
         replaces = holds_translator(folder) and locate_file(folder, WEIGHTS).exists()
         if replaces and not overwrite:
             raise ValueError(
-                f"{folder} already holds a model; expected another folder, or overwrite=True"
+                f"{folder} already holds a model. Choose another folder, or pass overwrite=True"
             )
         snapshots = [f"{name}.safetensors" for name in self.snapshots(folder).values()]
         snapshots = [name for name in snapshots if is_checkpoint(folder / name)]
@@ -616,6 +616,9 @@ class Translator:
             check_sha256(file, description.get("sha256", {}).get(file.name))
         try:
             source, target = (load_tokenizer(file) for file in files)
+        except ValueError as error:
+            raise CheckpointError(str(error)) from error  # the error names the file
+        try:
             return cls(build_model(config), source, target, description.get("about"))
         except ValueError as error:
             raise CheckpointError(f"{folder}: {error}") from error
@@ -666,6 +669,6 @@ def check_word_lengths(name: str, text: str) -> str:
     """
     longest = longest_word(text)
     if longest > LONGEST_WORD:
-        expected = f"at most {LONGEST_WORD:,} without a space"
+        expected = f"at most {LONGEST_WORD:,} letters between spaces"
         raise ValueError(f"{name} has a word of {longest:,} letters; expected {expected}")
     return text

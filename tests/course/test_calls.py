@@ -37,8 +37,8 @@ WANTED = calls(("embed", X), ("inner", Y), ("inner", X), ("norm", X + Y))
         (calls(("embed", X), ("inner", Y)), "`inner` is called once, but should be called 2 times"),
         (
             calls(("embed", X), ("inner", Y), ("inner", Y)),
-            "In call 2, the argument of `inner` is wrong. The earlier calls are right (`embed`, "
-            "`inner`)",
+            "In call 2, the argument of `inner` is wrong. The earlier calls to `embed` and "
+            "`inner` are right",
         ),
         (calls(("embed", X, X)), "`embed` gets 2 arguments, but should get 1"),
         (

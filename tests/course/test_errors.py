@@ -83,11 +83,12 @@ def unpacked():
     return a, b
 
 
+PRODUCT = "the rows of the left side and the columns of the right side must have the same length"
 PROVOKED = [
-    (lambda: nn.Linear(3, 5)(torch.ones(2, 7)), "left side (7 long)", "right side (3 long)"),
-    (lambda: A @ B, "left side (5 long)", "right side (7 long)"),
-    (lambda: A.numpy() @ B.numpy(), "left side (5 long)", "right side (7 long)"),
-    (lambda: np.dot(np.ones((2, 3)), np.ones((5, 7))), "left side (3 long)", "side (5 long)"),
+    (lambda: nn.Linear(3, 5)(torch.ones(2, 7)), PRODUCT, "here they are 7 and 3 long"),
+    (lambda: A @ B, PRODUCT, "here they are 5 and 7 long"),
+    (lambda: A.numpy() @ B.numpy(), PRODUCT, "here they are 5 and 7 long"),
+    (lambda: np.dot(np.ones((2, 3)), np.ones((5, 7))), PRODUCT, "here they are 3 and 5 long"),
     (lambda: torch.ones(2, 3) + torch.ones(2, 5), "axis 1 has length 3", "and 5 on the other"),
     (
         lambda: np.ones((2, 3)) + np.ones((5, 3)),
@@ -195,7 +196,7 @@ PROVOKED = [
         "6 long for the logits and 2 for the ids",
     ),
     (lambda: PAIR.norm(), "a list, which has no .norm"),
-    (lambda: nn.utils.clip_grad_norm_([PAIR], 1.0), "there are lists in the list"),
+    (lambda: nn.utils.clip_grad_norm_([PAIR], 1.0), "If the list contains lists, join those first"),
     (lambda: torch.exp([A, A]), "where one tensor is needed"),
     (lambda: COUNTS.a, 'd["key"]'),
     (lambda: torch.square(nothing()), "have a `return`?"),
@@ -215,7 +216,7 @@ PROVOKED = [
     (lambda: nothing.mean(), "a function, which has no .mean"),
     (lambda: A.numpy().sum(axis=(0, -3)), "one axis is given twice"),
     (lambda: A.sum(dim=(0, -3)), "one axis is given twice"),
-    (lambda: torch.tensor([[1, 2], [3]]), "these rows differ. Are all padded?"),
+    (lambda: torch.tensor([[1, 2], [3]]), "but these differ. Are all rows padded?"),
     (lambda: HALF[0], "this has type float"),
     (lambda: math.square(2), "there is no square in math"),
     (lambda: range(PAIR), "a list is given where an integer is needed"),
@@ -269,8 +270,14 @@ def test_an_unknown_error_has_no_reason():
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("n = x.shape[3]", "the shape has no entry at that index"),
-        ("n = x.size()[3]", "the shape has no entry at that index"),
+        (
+            "n = x.shape[3]",
+            "the shape has one entry for each axis, counted from 0, so none at that index",
+        ),
+        (
+            "n = x.size()[3]",
+            "the shape has one entry for each axis, counted from 0, so none at that index",
+        ),
         ("pair = pieces[i], pieces[i + 1]", "the tuple has no entry at that index"),
         ("", "the tuple has no entry at that index"),
     ],

@@ -21,7 +21,7 @@ def test_every_exercise_has_three_hints_that_differ_and_grow(number, capsys):
         for n in (1, 2, 3):
             check.hint(n)
             assert capsys.readouterr().out == f"Hint {n}: {check.guide.hints[n - 1]}\n"
-        with pytest.raises(ValueError, match=r"number of the hint is 4; expected 1, 2 or 3"):
+        with pytest.raises(ValueError, match=r"hint number is 4; expected 1, 2 or 3"):
             check.hint(4)
 
 

@@ -116,7 +116,7 @@ SAID = [
         probes.find_wrong_sums,
         ROWS / ROWS.sum(0),
         ROWS,
-        "The sums along axis 1 (the last) should be 1, but those along axis 0 are",
+        "The sums along axis 1 (the last) should be 1, but instead, those along axis 0 are 1",
     ),
     (probes.find_wrong_sums, 3 * ROWS, ROWS, "If you divide by them, the result is right"),
     (
@@ -164,7 +164,7 @@ SAID = [
         probes.find_word_differences,
         np.array(["low", "e", "r"]),
         WORDS,
-        "The list lacks 'lo', 'w' and should not contain 'low'",
+        "The list lacks 'lo' and 'w', and should not contain 'low'",
     ),
     (probes.find_one_sided_errors, X + 1 + X**2, X, "All numbers are too large"),
 ]

@@ -76,18 +76,23 @@ def test_questions_are_read_as_they_are_written():
 @pytest.mark.parametrize(
     ("old", "new", "line", "expected"),
     [
-        ("## 1 < 2?", "1 < 2?", 3, "a question: '## ' and its text"),
-        ("- [x] yes", "- yes", 5, "a choice: "),
-        ("- [x] yes", "- [X] yes", 5, "a choice: "),
-        ("- [x] yes", "- [x]", 5, "a choice: "),
+        ("## 1 < 2?", "1 < 2?", 3, "a question that begins with '## '"),
+        ("- [x] yes", "- yes", 5, "a choice that begins with '- [ ] ', or with '- [x] '"),
+        ("- [x] yes", "- [X] yes", 5, "a choice that begins with '- [ ] ', or with '- [x] '"),
+        ("- [x] yes", "- [x]", 5, "a choice that begins with '- [ ] ', or with '- [x] '"),
         ("  > Look.\n", "", 12, "the reply to the choice above"),
         ("  > It is more.", "", 14, "the reply to the choice above"),
         ("  > Look.", "> Look.", 12, "the reply to the choice above"),
-        ("  > Look.", "  > Look\n  > twice.", 13, "a choice: "),
-        ("- [x] yes", "- [ ] yes", 3, "a question with one choice [x]"),
-        ("- [ ] yes", "- [x] yes", 10, "a question with one choice [x]"),
+        (
+            "  > Look.",
+            "  > Look\n  > twice.",
+            13,
+            "a choice that begins with '- [ ] ', or with '- [x] '",
+        ),
+        ("- [x] yes", "- [ ] yes", 3, "a question with exactly one choice marked [x]"),
+        ("- [ ] yes", "- [x] yes", 10, "a question with exactly one choice marked [x]"),
         ("- [x] no\n  > It is more.", "", 10, "a question with 2 to 8 choices"),
-        (WRITTEN, "", 1, "a question: "),
+        (WRITTEN, "", 1, "a question that begins with '## '"),
     ],
 )
 def test_a_line_that_does_not_fit_is_named(old, new, line, expected):

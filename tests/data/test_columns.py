@@ -115,33 +115,43 @@ REFUSED = {
         TATOEBA,
         (),
         None,
-        "column 1 is a number on every line; did you mean columns 2 and 4",
+        "column 1 holds a number on every line. Did you mean columns 2 and 4?",
     ),
     "an index": (
         INDEX,
         ("", "en", "fr"),
         None,
-        "columns 2 and 3? Then use --source en --target fr",
+        "columns 2 and 3? If so, use --source en --target fr",
     ),
-    "ids": (IDS, (), None, "column 1 is an id or the name of a file on every line; did you mean"),
+    "ids": (
+        IDS,
+        (),
+        None,
+        "column 1 holds an id or the name of a file on every line. Did you mean",
+    ),
     "an id on most lines": (
         [(str(i) if i != 17 else "x", *sides) for i, sides in enumerate(TEXTS)],
         (),
         None,
-        "column 1 is a number on 60 of 61 lines; did you mean columns 2 and 3",
+        "column 1 holds a number on 60 of 61 lines. Did you mean columns 2 and 3?",
     ),
-    "a language": ([(a, "eng", b) for a, b in TEXTS], (), None, "column 2 is 'eng' on every line"),
+    "a language": (
+        [(a, "eng", b) for a, b in TEXTS],
+        (),
+        None,
+        "column 2 holds 'eng' on every line",
+    ),
     "nothing to pair": (
         [(str(i), "eng", a) for i, (a, _) in enumerate(TEXTS)],
         (),
         None,
-        "column 1 is a number on every line; expected a sentence and its translation",
+        "column 1 holds a number on every line; expected a sentence and its translation",
     ),
     "an index alone": (
         [(str(i), a) for i, (a, _) in enumerate(TEXTS)],
         (),
         None,
-        "column 1 is a number on every line; expected a sentence",
+        "column 1 holds a number on every line; expected a sentence",
     ),
 }
 
@@ -188,7 +198,7 @@ NO_SENTENCES = {
 @pytest.mark.parametrize("cell", NO_SENTENCES.values(), ids=NO_SENTENCES)
 def test_a_first_column_without_sentences_is_told(tmp_path, cell):
     path = table(tmp_path / "pairs.tsv", [(cell(i), *sides) for i, sides in enumerate(TEXTS)])
-    with pytest.raises(ValueError, match="column 1 is .*did you mean columns 2 and 3"):
+    with pytest.raises(ValueError, match=r"column 1 holds .*\. Did you mean columns 2 and 3\?"):
         read_pairs(path)
     assert read_pairs(path, ("2", "3")).pairs == PAIRS
 
@@ -196,7 +206,9 @@ def test_a_first_column_without_sentences_is_told(tmp_path, cell):
 def test_numbers_that_do_not_count_upwards_may_be_translated(tmp_path):
     rows = [(str(7 * i % 61), f"{word(7 * i % 61)} times") for i in range(61)]
     assert len(read_pairs(table(tmp_path / "numbers.tsv", rows)).pairs) == 61
-    with pytest.raises(ValueError, match="column 1 is a number on every line.* shuffle the lines"):
+    with pytest.raises(
+        ValueError, match="column 1 holds a number on every line.* shuffle the lines"
+    ):
         read_pairs(table(tmp_path / "sorted.tsv", sorted(rows, key=lambda row: int(row[0]))))
 
 
@@ -212,7 +224,9 @@ def test_a_header_without_a_name_for_the_index_is_refused(tmp_path):
         with pytest.raises(ValueError, match="names 2 columns, but the lines below have 3.*2 --t"):
             read_pairs(path, columns)
     assert read_pairs(path, ("2", "3")).pairs == PAIRS
-    with pytest.raises(ValueError, match="did you mean columns 2 and 3. Then use --source 2 --tar"):
+    with pytest.raises(
+        ValueError, match=r"Did you mean columns 2 and 3\? If so, use --source 2 --tar"
+    ):
         read_pairs(table(path, INDEX, "en", "fr"))
 
 
@@ -474,7 +488,7 @@ def test_one_of_two_files_says_how_both_are_read(tmp_path):
         ValueError, match=r"choose two of the suffixes \(en, fr\) with --source and --target"
     ):
         find_corpus(str(stem))
-    with pytest.raises(ValueError, match=r"one side of a corpus.*two of its sides \(en, fr\)"):
+    with pytest.raises(ValueError, match=r"one side of a corpus, choose two sides \(of en, fr\)"):
         find_corpus(f"{stem}.en").splits()
 
 
@@ -525,7 +539,7 @@ def test_json_in_capitals_is_read_and_names_that_are_not_there_are_told(tmp_path
         read_pairs(path)
     with pytest.raises(
         ValueError,
-        match=r"no readable pairs; .*The first bad line \(of 61\): .*there is no field 'de'",
+        match=r"no readable pairs; .*Number of bad lines: 61. The first: .*there is no field 'de'",
     ):
         read_pairs(path, ("en", "de"), skip_bad=True)
 
@@ -550,8 +564,8 @@ def test_utf_16_is_refused_as_a_whole(tmp_path, encoding):
         ("a.po", b'msgid "a"', "is a PO file.*a.po > unpacked.po.*po2csv unpacked.po pairs.csv"),
         ("a.xlf", b"", "is an XLIFF file"),
         ("a.xlsx", b"PK\3\4", "is a spreadsheet. Save it as CSV"),
-        ("a.parquet", b"PAR1", "Put it into a folder"),
-        ("a.zip", b"PK\3\4", "is not a complete .zip file"),
+        ("a.parquet", b"PAR1", "Put the file into a folder, and pass the path of that folder"),
+        ("a.zip", b"PK\3\4", "cannot be unpacked"),
         ("a.tar.gz", gzip.compress(bytes(257) + b"ustar"), r"a tar archive.*gzip -dc .* \| tar -x"),
         ("a.tsv.bz2", bz2.compress(b"a\tb\n"), "is a bzip2 file; expected UTF-8 text"),
         ("a.tsv.xz", lzma.compress(b"a\tb\n"), "is an xz file; expected UTF-8 text"),
@@ -559,7 +573,11 @@ def test_utf_16_is_refused_as_a_whole(tmp_path, encoding):
         ("a.bin", b"\1" + bytes(97), "is a binary file; expected UTF-8 text"),
         ("a.xml", b"\xef\xbb\xbf<?xml version='1.0'?>\n<xliff version='1.2'>", "is an XLIFF file"),
         ("a.xml", b"<?xml version='1.0'?>\n<resources>", "neither TMX nor XLIFF"),
-        ("a.txt", b'# x\nmsgid ""\nmsgstr ""\n', "is a PO file. To convert it: cat .*a.txt > u"),
+        (
+            "a.txt",
+            b'# x\nmsgid ""\nmsgstr ""\n',
+            "is a PO file. To convert it, run `cat .*a.txt > u",
+        ),
     ],
 )
 def test_another_form_is_refused_with_the_way_to_convert_it(tmp_path, name, begins, message):

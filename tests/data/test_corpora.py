@@ -556,7 +556,7 @@ def test_a_language_that_the_mirrors_do_not_have_is_an_error_that_lists_those_th
     apt, tmp_path
 ):
     apt.gives({"en": "", "fr": ""})
-    with pytest.raises(ValueError, match=r"language is 'tlh'; .* have: fr, pt_BR$"):
+    with pytest.raises(ValueError, match="language is 'tlh'; expected 'fr' or 'pt_BR', because"):
         debian("tlh", cache_folder=tmp_path)
 
 
@@ -631,7 +631,9 @@ def test_the_real_apt_reads_a_mirror_of_its_own_and_touches_nothing_else(tmp_pat
     assert_disjoint(splits)
     assert not (tmp_path / "hook").exists()
     assert [state(path) for path in ("/var/lib/apt/lists", "/var/cache/apt")] == before
-    with pytest.raises(ValueError, match=r"language is 'de'; .* have: fr$"):
+    with pytest.raises(
+        ValueError, match="language is 'de'; expected 'fr', because this machine's mirrors"
+    ):
         debian("de", cache_folder=tmp_path / "cache")
     (mirror / "main/i18n/Translation-fr").write_text("half of it")
     shutil.rmtree(tmp_path / "cache")

@@ -295,7 +295,9 @@ def test_a_side_that_does_not_fit_into_a_line_is_named(tmp_path, pair):
 
 def test_pairs_replace_a_file_only_if_asked(tmp_path):
     path = write_pairs(tmp_path / "pairs.tsv", [Pair("one", "un")])
-    with pytest.raises(ValueError, match=r"exists; expected a new file, or overwrite=True"):
+    with pytest.raises(
+        ValueError, match=r"already exists. Choose another name, or .* overwrite=True"
+    ):
         write_pairs(path, [Pair("two", "deux")])
     assert path.read_text(encoding="utf-8") == "one\tun\n"
     write_pairs(path, [Pair("two", "deux")], overwrite=True)

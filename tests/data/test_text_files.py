@@ -57,7 +57,7 @@ def test_spaces_and_line_ends_in_json_become_one_space(tmp_path):
         (b"[" * 100_000, "the line is not JSON"),
         (
             b"3",
-            "the value is of type int; expected text in the fields 'source' and",
+            "the value is of type int; expected an object with text in the fields 'source' and",
         ),
         (b'{"source": "a"}', r"there is no field 'target', only 'source'"),
         (b'{"source": "a", "target": 3}', "field 'target' is of type int; expected text"),
@@ -91,7 +91,7 @@ def test_a_damaged_packing_is_named(tmp_path, kind, fault):
         packed[len(packed) // 2] ^= 255
     path = tmp_path / f"pairs.{kind}"
     path.write_bytes(TSV if fault == "another file" else packed)
-    with pytest.raises(ValueError, match=f"pairs.{kind} is not a complete"):
+    with pytest.raises(ValueError, match=f"pairs.{kind} cannot be unpacked: "):
         read_pairs(path)
 
 

@@ -219,7 +219,7 @@ def test_each_run_is_a_thin_line_in_the_colour_of_its_mean():
         ({"spread": {"whole": np.ones((3, POINTS))}}, r"spread of 'whole' is \(3, 11\)"),
         (
             {"each": {"whole": [X, X[1:]]}},
-            r"each\['whole'\] has runs of lengths \[10, 11\]; expected runs of length 11",
+            r"each\['whole'\] has a run of length 10; expected runs of length 11",
         ),
     ],
 )
@@ -629,8 +629,11 @@ def test_each_column_of_panels_names_its_keys_and_each_line_its_queries(count, h
         ({"head 1": np.zeros((ROWS, COLUMNS, 2))}, r"shape of head 1 is \(5, 7, 2\)"),
         ({"head 1": np.zeros((3, COLUMNS))}, r"len\(queries\) is 5; expected 3, because head 1"),
         ({"head 1": np.zeros((ROWS, 3))}, r"len\(keys\) is 7; expected 3, because head 1"),
-        ({"head 1": np.full((ROWS, COLUMNS), 1.5)}, r"head 1 contains numbers from"),
-        ({"head 1": np.full((ROWS, COLUMNS), np.nan)}, r"head 1 contains numbers from"),
+        ({"head 1": np.full((ROWS, COLUMNS), 1.5)}, "head 1 contains 1.5; expected numbers from"),
+        (
+            {"head 1": np.full((ROWS, COLUMNS), np.nan)},
+            "head 1 contains nan; expected numbers from",
+        ),
     ],
 )
 def test_a_head_that_does_not_fit_is_named(changes, message, heads, as_users_run_it):

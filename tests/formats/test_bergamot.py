@@ -131,7 +131,7 @@ def test_what_is_no_folder_and_no_pair_is_refused(tmp_path):
         ValueError, match=r"pair_or_folder is 'en-xx'; expected 'en-pt' or 'pt-en', or the folder"
     ):
         load_bergamot("en-xx")
-    with pytest.raises(ValueError, match=r"has 0 matches for model\.\*\.bin; expected exactly one"):
+    with pytest.raises(ValueError, match=r"matches for model\.\*\.bin in .* is 0; expected 1"):
         load_bergamot(tmp_path)
 
 
@@ -348,7 +348,7 @@ def test_a_small_model_translates(small, monkeypatch):
 )
 def test_a_size_that_is_not_the_files_is_refused_before_memory_is_asked_for(small, name, value):
     folder, before = small(**{name: value}), resident()
-    with pytest.raises(ValueError, match="is .*; expected|the model does not use") as error:
+    with pytest.raises(ValueError, match="is .*; expected|which the model does not use") as error:
         load_bergamot(folder, device="cpu")
     assert "\n" not in str(error.value)
     assert resident() < before + 50_000_000
@@ -360,7 +360,9 @@ def test_a_size_that_is_not_the_files_is_refused_before_memory_is_asked_for(smal
 )
 def test_a_model_that_is_less_than_its_file_is_refused(small, changes, name):
     """It would translate, and badly, and nobody would know why."""
-    with pytest.raises(ValueError, match=f"the model does not use .*{name}"):
+    with pytest.raises(
+        ValueError, match=f"contains the weight {name}.*, which the model does not use"
+    ):
         load_bergamot(small(**changes), device="cpu")
 
 

@@ -43,7 +43,7 @@ def test_it_is_saved_as_one_page_and_never_over_another(tmp_path):
     text = path.read_text(encoding="utf-8")
     assert text.count("</script>") == 2
     assert not re.search(r"https?://(?!www\.w3\.org)", text)
-    with pytest.raises(ValueError, match=r"player.html exists; expected a new file"):
+    with pytest.raises(ValueError, match=r"player.html already exists. Choose another name"):
         drawing.to_html(path)
 
 

@@ -123,7 +123,7 @@ def test_the_shapes_are_told(drawn):
         (
             {"num_decoder_layers": 0},
             SENTENCE,
-            r"\(num_encoder_layers, num_decoder_layers\) is \(2, 0\)",
+            "num_decoder_layers is 0; expected at least 1",
         ),
         (
             {"max_length": 30},

@@ -39,7 +39,7 @@ def test_a_file_is_whole_and_never_written_over_one_unasked(tmp_path):
     assert tl.playground("sort").to_html(path) == path
     assert path.stat().st_size <= 250_000
     before = path.read_bytes()
-    with pytest.raises(ValueError, match=r"play\.html exists; expected a new file"):
+    with pytest.raises(ValueError, match=r"play\.html already exists. Choose another name"):
         tl.playground("copy").to_html(path)
     assert path.read_bytes() == before
     tl.playground("copy").to_html(path, overwrite=True)

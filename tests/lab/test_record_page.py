@@ -282,12 +282,13 @@ def test_the_colours_are_those_of_the_courses_maps():
         ("head=c1.1&mute=c1.1", r"start has no field called 'mute'; its fields are"),
         (
             "head=e3.1",
-            "start names e3.1, but the model has no such head; its last heads are e2.3, d3.3 and c3.3",
+            "start refers to e3.1, but the model has no such head; "
+            "its last heads are e2.3, d3.3 and c3.3",
         ),
-        ("head=e1.3", r"start names e1.3, but the model has no such head"),
-        ("head=x1.1", r"start names x1.1, but the model has no such head"),
-        ("head=c1.0", r"start names c1.0, but the model has no such head"),
-        ("head=c1.1&also=c1.2,c4.1", r"start names c4.1, but the model has no such head"),
+        ("head=e1.3", r"start refers to e1.3, but the model has no such head"),
+        ("head=x1.1", r"start refers to x1.1, but the model has no such head"),
+        ("head=c1.0", r"start refers to c1.0, but the model has no such head"),
+        ("head=c1.1&also=c1.2,c4.1", r"start refers to c4.1, but the model has no such head"),
         (
             "head=c1.1&row=5&key=0",
             "row in start is '5'; expected an integer from 0 to 4",
@@ -395,7 +396,9 @@ def test_to_html_is_one_file_that_is_not_overwritten_unasked(tmp_path):
     assert page.to_html(str(path)) == path
     first = path.read_bytes()
     other = lab(make_record(seed=1))
-    with pytest.raises(ValueError, match=r"a.html exists; expected a new file, or overwrite=True"):
+    with pytest.raises(
+        ValueError, match=r"a.html already exists. Choose another name, or .* overwrite=True"
+    ):
         other.to_html(path)
     assert path.read_bytes() == first
     other.to_html(path, overwrite=True)
@@ -531,5 +534,5 @@ def test_a_start_may_be_written_as_the_page_writes_its_address():
     record = make_record()
     page = lab(record, start="head=c1.1&also=c1.2%2Cc1.3&row=4")
     assert page.data["start"] == "head=c1.1&also=c1.2%2Cc1.3&row=4"
-    with pytest.raises(ValueError, match=r"start names c1.9, but the model has no such head"):
+    with pytest.raises(ValueError, match=r"start refers to c1.9, but the model has no such head"):
         lab(record, start="head=c1.1&also=c1.2%2Cc1.9")

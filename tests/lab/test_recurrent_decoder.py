@@ -132,10 +132,10 @@ def test_no_score_is_given_for_a_kind_that_is_not_there(translator):
 
 def test_the_flow_of_figure_1_and_the_lab_refuse_a_recurrence_in_one_line(translator):
     for draw, expected in (
-        (lambda: forward_flow(translator, "the"), "False, as in Figure 1"),
+        (lambda: forward_flow(translator, "the"), "False, as in the paper's Figure 1"),
         (
             lambda: lab(translator, TEXTS),
-            r"False \(a decoder with self-attention\) for a page. For other models, use lab",
+            "False for a model that runs in the page. For other models, use lab",
         ),
     ):
         with pytest.raises(
@@ -196,5 +196,5 @@ def test_a_translator_that_people_use_is_explored_and_muted(monkeypatch, tmp_pat
     assert widget.record.source_tokens[1] == " house"
     # Six encoder layers, two of cross-attention, and 17 pieces: less than a photograph.
     assert lab(translator.attend(text)).to_html(tmp_path / "page.html").stat().st_size < 250_000
-    with pytest.raises(ValueError, match=r"recurrent_decoder is True; expected False \(a decoder"):
+    with pytest.raises(ValueError, match="recurrent_decoder is True; expected False for a model"):
         lab(translator, text)

@@ -102,7 +102,8 @@ def test_heads_that_align_are_named_without_gold_links():
 def test_positions_that_the_page_cannot_compute_are_refused(translator, monkeypatch):
     monkeypatch.setattr("transformer_lab.lab.model_data.POSITIONS", ("learned",))
     with pytest.raises(
-        ValueError, match=r"positions is 'sinusoidal'; expected 'learned' for a page"
+        ValueError,
+        match=r"positions is 'sinusoidal'; expected 'learned' for a model that runs in the page",
     ):
         lab(translator, TEXTS)
 
@@ -110,7 +111,7 @@ def test_positions_that_the_page_cannot_compute_are_refused(translator, monkeypa
 def test_a_decoder_that_the_page_cannot_run_is_refused(translator):
     recurrent = replace(translator.model.config, recurrent_decoder=True)
     changed = Translator(build_model(recurrent), *translator.tokenizers)
-    with pytest.raises(ValueError, match=r"recurrent_decoder is True; expected False \(a decoder"):
+    with pytest.raises(ValueError, match="recurrent_decoder is True; expected False for a model"):
         lab(changed, TEXTS)
 
 
@@ -124,7 +125,9 @@ def test_one_sentence_may_be_given_as_it_is_and_never_ends_the_script(translator
 def test_a_file_that_is_there_stays(translator, tmp_path):
     path = tmp_path / "lab.html"
     path.write_text("mine")
-    with pytest.raises(ValueError, match=r"lab.html exists; expected a new file, or overwrite"):
+    with pytest.raises(
+        ValueError, match=r"lab.html already exists. Choose another name, or .* overwrite"
+    ):
         lab(translator, TEXTS).to_html(path)
     assert path.read_text() == "mine"
     assert lab(translator, TEXTS).to_html(path, overwrite=True).read_text() != "mine"
@@ -133,7 +136,7 @@ def test_a_file_that_is_there_stays(translator, tmp_path):
 def test_another_model_needs_a_name_of_its_own(translator):
     for name in ("", "an untrained model"):
         with pytest.raises(
-            ValueError, match=rf"others contains the names \['{name}'\]; expected names other than"
+            ValueError, match=rf"others contains the name '{name}'; expected names other than"
         ):
             lab(translator, TEXTS, others={name: translator})
 
@@ -152,10 +155,10 @@ def test_what_would_not_work_is_refused(translator, monkeypatch):
     for address in ("mute=e1.4", "head=e2.1", "point=x:0:1", "a-mute=c1.1,d9.1", "tested=e0.1"):
         with pytest.raises(
             ValueError,
-            match=r"goal names .+, but the model has no such head; its last heads are e1.3, d1.3",
+            match=r"goal refers to .+, but the model has no such head; its last heads are e1.3, d1.3",
         ):
             lab(translator, TEXTS, prompts=[Prompt("Mute it.", address, "Done.")])
-    with pytest.raises(ValueError, match=r"start names e7.1, but the model has no such head"):
+    with pytest.raises(ValueError, match=r"start refers to e7.1, but the model has no such head"):
         lab(translator, TEXTS, start="head=e7.1")
     fits = Prompt("Mute it.", "s=&mute=e1.3,c1.1&point=d1.2:0:0&tested=", "Done.")
     assert lab(translator, TEXTS, prompts=[fits]).data["prompts"][0]["goal"] == fits.goal
@@ -171,11 +174,13 @@ def test_a_model_or_tokenizer_that_a_page_cannot_run_is_sent_to_the_live_widget(
     with pytest.raises(ValueError, match=expected):
         lab(make_translator(pieces), TEXTS)
     monkeypatch.setattr(WordTokenizer, "to_json", lambda _: '{"kind": "sentencepiece"}')
-    expected = r"kind of source tokenizer is 'sentencepiece'; .* kernel=True"
+    expected = r"kind of the source tokenizer is 'sentencepiece'; .* kernel=True"
     with pytest.raises(ValueError, match=expected):
         lab(translator, TEXTS)
     monkeypatch.setattr(model_data, "MOST_PARAMETERS", 1_000)
-    expected = r"ters is [\d,]+; expected at most 1,000 for a page\. .* kernel=True"
+    expected = (
+        r"ters is [\d,]+; expected at most 1,000 for a model that runs in the page\. .* kernel=True"
+    )
     with pytest.raises(ValueError, match=expected):
         lab(translator, TEXTS)
     # What the refusal names is there, and takes this model.

@@ -341,7 +341,9 @@ def test_a_part_that_is_not_there_is_named(tmp_path):
     stored = {"setting": {"part": "pairs", "model": "toy"}, "result": {"usable": 3}}
     store.save("gender", {"runs": [stored]}, tmp_path)
     assert load_part("pairs", "toy", tmp_path) == {"usable": 3}
-    with pytest.raises(ValueError, match=r"part and model.*\('pairs', 'toy'\)"):
+    with pytest.raises(
+        ValueError, match="part 'probes' is not stored for the model 'toy'; .* 'pairs'$"
+    ):
         load_part("probes", "toy", tmp_path)
     with pytest.raises(ValueError, match="expected 'pairs', 'agreement'"):
         load_part("pair", "toy", tmp_path)

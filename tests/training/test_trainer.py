@@ -409,7 +409,7 @@ BIAS = "output.bias"
 STRANGE = {
     "a wrong key": (
         lambda t, m: t.update({"average/more": t.pop(f"average/{BIAS}")}),
-        "it contains more; expected",
+        "it contains 'more'; expected",
     ),
     "a shape": (
         lambda t, m: t.update({f"average/{BIAS}": torch.zeros(1)}),

@@ -69,7 +69,7 @@ class HeadHook(Hook):
 
     def name_patch(self, head: int) -> str:
         """Return the name of a head's patch for error messages."""
-        return f"patch for {self.kind} layer {self.layer}, head {head}"
+        return f"the patch for {self.kind} layer {self.layer}, head {head}"
 
     def patch_rows(self, head: int, new: Tensor, start: int, weights: Tensor) -> Tensor:
         """Return a patch's rows for the queries of this call: (query, key) or (batch, query, key).
@@ -97,10 +97,11 @@ class HeadHook(Hook):
         if self.kind == "encoder":
             fits = fits and new.size(-2) == query
         name = self.name_patch(head)
-        expected = f"(query, key) or (batch, query, key), with batch={batch}, key={key}"
         if self.kind == "encoder":
-            expected += f", query={query}"
-        check(f"shape of the {name}", tuple(new.shape), expected, fits)
+            expected = f"({query}, {key}) or ({batch}, {query}, {key})"
+        else:
+            expected = f"(queries, {key}) or ({batch}, queries, {key}), with any number of queries"
+        check(f"shape of {name}", tuple(new.shape), expected, fits)
         rows = rows.to(weights)  # in the model's dtype, on its device
         check_weights(name, as_numpy(rows))
         if missing:
@@ -118,7 +119,7 @@ class HeadHook(Hook):
         name = self.name_patch(head)
         # Double precision holds coarser numbers exactly, so an untouched row comes back unchanged.
         new = np.asarray(function(own.detach().cpu().double().numpy(), start))
-        check(f"shape of the {name}", new.shape, f"{tuple(own.shape)}", new.shape == own.shape)
+        check(f"shape of {name}", new.shape, f"{tuple(own.shape)}", new.shape == own.shape)
         rows = torch.from_numpy(new).to(own)
         check_weights(name, as_numpy(rows))
         return rows
@@ -145,14 +146,15 @@ class HeadHook(Hook):
             ValueError: If no pass was recorded, or sentences left the batch during decoding.
         """
         sizes = sorted({len(call) for call in self.calls})
-        if len(sizes) != 1:
-            found = f"batches of sizes {sizes}" if sizes else "no forward pass"
-            expected = (
-                "one pass in which no sentence leaves the batch. Run the model inside the `with` "
-                "block, and decode one sentence at a time"
-            )
+        name = f"{self.kind} layer {self.layer}"
+        if not sizes:
             raise ValueError(
-                f"{self.kind} layer {self.layer} recorded {found}; expected {expected}"
+                f"{name} recorded no forward pass. Run the model inside the `with` block"
+            )
+        if len(sizes) > 1:
+            raise ValueError(
+                f"{name} recorded batches of sizes {join_with_and(map(str, sizes))}; expected one "
+                "size. Decode one sentence at a time, so that no sentence leaves the batch"
             )
         width = max(call.size(3) for call in self.calls)
         wide = [torch.nn.functional.pad(call, (0, width - call.size(3))) for call in self.calls]
@@ -284,7 +286,8 @@ def capture_attention(
         check_head(head, sizes)
     for head, new in patches.items():
         if isinstance(new, Tensor):
-            check(f"dtype of patch {head}", new.dtype, "a real dtype", not new.is_complex())
+            name = f"dtype of the patch for {head.kind} layer {head.layer}, head {head.head}"
+            check(name, new.dtype, "a real dtype", not new.is_complex())
     check("mode", mode, "'zero' or 'mean'", mode in ("zero", "mean"))
     open_hooks = [hook for kind in KINDS for core in cores[kind] for hook in find_hooks(core)]
     if any(isinstance(hook, HeadHook) for hook in open_hooks):

@@ -126,7 +126,7 @@ class AttentionRecord:
         if self.next_tokens is not None and len(self.next_tokens) != target:
             raise ValueError(
                 f"number of steps in next_tokens is {len(self.next_tokens)}; "
-                f"expected {target}, one for each of target_tokens"
+                f"expected {target}, one for each target token"
             )
         for number, step in enumerate(self.next_tokens or ()):
             _check_step(f"step {number} of next_tokens", step)
@@ -240,10 +240,11 @@ class AttentionRecord:
         lengths["cross"] = (len(target_tokens), len(source_tokens))
         for kind, layers in found.items():
             if layers and 0 in lengths[kind]:
-                expected = (
-                    "source_tokens and target_tokens" if kind == "cross" else f"the {kind}'s tokens"
+                names = {"encoder": "source_tokens", "decoder": "target_tokens"}
+                name = names.get(kind, "source_tokens or target_tokens")
+                raise ValueError(
+                    f"outputs contain {kind} attention, but {name} is missing or empty"
                 )
-                raise ValueError(f"outputs contain {kind} attention; expected {expected} as well")
         kept = {
             kind: tuple(
                 _cut(f"{kind} layer {number}", layer, sentence, lengths[kind], padding)
@@ -390,8 +391,8 @@ def check_head(head: Head, sizes: dict[Kind, list[int]]) -> None:
 
 CAUSES = (
     ". Usual causes: the model is in training mode, where dropout sets weights to 0 (call "
-    "model.eval()); the batch is padded on the other side (padding='left'); or the model "
-    "reserves part of each row for an attention sink, which is not a token"
+    "model.eval()); the padding is on the other side (see `padding` in from_transformers); or the "
+    "model reserves part of each row for an attention sink, which is not a token"
 )
 """The usual reasons why a row of a model's weights does not sum to 1."""
 
@@ -408,7 +409,7 @@ def check_weights(name: str, weights: np.ndarray, causes: str = "") -> None:
         place = tuple(int(i) for i in wrong[0])
         row = place[0] if len(place) == 1 else place
         raise ValueError(
-            f"{name}: row {row} sums to {sums[place]:.4g}; expected 1, or 0 if no key is visible"
+            f"row {row} of {name} sums to {sums[place]:.4g}; expected 1, or 0 if no key is visible"
             + causes
         )
 

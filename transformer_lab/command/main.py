@@ -178,7 +178,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     lab.add_argument("--device", help=f"{DEVICES}; only with --record")
     lab.add_argument(
-        "--start", default="", help='what the page should show first, such as "head=e2.3&row=10"'
+        "--start", default="", help='the view in which the page opens, such as "head=e2.3&row=10"'
     )
     lab.add_argument("--title", default="", help="a heading for the page")
     lab.add_argument(
@@ -196,13 +196,15 @@ def build_parser() -> argparse.ArgumentParser:
     play = command(
         "playground",
         run_playground,
-        "Write a page in which a small Transformer learns while you watch.",
+        "Write a web page on which a small Transformer learns while you watch.",
     )
     play.add_argument(
-        "--task", default="reverse", help="what the Transformer learns to do (default %(default)s)"
+        "--task",
+        default="reverse",
+        help="the task to learn, such as sort or numbers_en (default %(default)s)",
     )
     play.add_argument(
-        "--start", default="", help='other settings, such as "heads=1&but=mask:false"'
+        "--start", default="", help='settings to start with, such as "heads=1&but=mask:false"'
     )
     add_page_options(play, default="play.html")
 
@@ -226,8 +228,8 @@ def build_parser() -> argparse.ArgumentParser:
         "--clear",
         nargs="*",
         metavar="NAME",
-        help="delete the corpora that have these names or lie in these folders; without a name, "
-        "delete all; a run that needs a deleted corpus prepares it again",
+        help="delete the corpora that have these names or lie in these folders, or "
+        "all corpora if no name is given; a run that needs a deleted corpus prepares it again",
     )
 
     done = command(
@@ -265,9 +267,9 @@ def add_corpus_options(sub: argparse.ArgumentParser, default: str) -> None:
     sub.add_argument(
         "--corpus",
         default=None,
-        help="the corpus: world (built in), debian:LANGUAGE, a file of pairs (TSV or .jsonl, "
-        "optionally compressed as .gz, .zst or .zip), FILE for the two files FILE.en and FILE.fr, "
-        "a folder with such files or a saved dataset, or hf:NAME[/CONFIG] or stream:NAME[/CONFIG] "
+        help="the corpus: world (built in); debian:LANGUAGE; a file of pairs (TSV or .jsonl, "
+        "optionally compressed as .gz, .zst or .zip); FILE, for the two files FILE.en and FILE.fr; "
+        "a folder with such files or a saved dataset; or hf:NAME[/CONFIG] or stream:NAME[/CONFIG], "
         f"for a dataset on the Hugging Face hub (default: {default})",
     )
     sub.add_argument(
@@ -277,7 +279,7 @@ def add_corpus_options(sub: argparse.ArgumentParser, default: str) -> None:
         "source file",
     )
     sub.add_argument(
-        "--target", default=None, help="the target column or extension, given in the same way"
+        "--target", default=None, help="the target's column or extension, given like --source"
     )
     sub.add_argument(
         "--csv",

@@ -188,5 +188,5 @@ def config_from_dict(cls: type, values: dict[str, Any]) -> Any:
         return cls(**values)
     except TypeError as error:
         raise ValueError(
-            f"{cls.__name__} cannot be built from {sorted(values)}: {error}"
+            f"a field of {cls.__name__} is missing or has the wrong type: {error}"
         ) from error

@@ -112,11 +112,11 @@ class TransformerConfig:
             check("source_vocab_size", self.source_vocab_size, expected, same)
         smallest = min(self.source_vocab_size, self.target_vocab_size)
         special = (self.pad_id, self.bos_id, self.eos_id, self.unk_id)
-        inside = all(0 <= i < smallest for i in special)
-        expected = f"ids from 0 to {smallest - 1}, which both vocabularies contain"
-        check("(pad_id, bos_id, eos_id, unk_id)", special, expected, inside)
+        expected = f"0 to {smallest - 1}, because both vocabularies must contain this id"
+        for name in ("pad_id", "bos_id", "eos_id", "unk_id"):
+            check(name, getattr(self, name), expected, 0 <= getattr(self, name) < smallest)
         # Only padding may double as bos, as in Marian's models, because it is never written.
-        expected = "four different ids, though pad_id and bos_id may be equal"
+        expected = "different ids, except that pad_id and bos_id may be equal"
         differ = len(set(special)) == 4 - (self.bos_id == self.pad_id)
         check("(pad_id, bos_id, eos_id, unk_id)", special, expected, differ)
         for name in ("num_encoder_layers", "num_decoder_layers"):
@@ -132,13 +132,12 @@ class TransformerConfig:
             "max_length": self.max_length * (self.positions == "learned"),
         }
         for name, rows in matrices.items():
-            expected = f"at most {MOST_PARAMETERS:,} numbers in one matrix"
-            check(
-                f"d_model × {name}",
-                self.d_model * rows,
-                expected,
-                self.d_model * rows <= MOST_PARAMETERS,
-            )
+            count = self.d_model * rows
+            if count > MOST_PARAMETERS:
+                raise ValueError(
+                    f"d_model × {name} is {count:,}; "
+                    f"expected at most {MOST_PARAMETERS:,}, because no matrix may contain more numbers"
+                )
 
     @property
     def key_size(self) -> int:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from transformer_lab.config import join_with_or
 from transformer_lab.data.pair import Pair
 from transformer_lab.data.text import check_visible_text
 
@@ -125,9 +126,9 @@ def read_lists(folder: Path, language: str, complaints: str) -> tuple[list[str],
     releases = " ".join(text for name, text in texts.items() if name.endswith("Release"))
     offered = set(re.findall(r"i18n/Translation-([A-Za-z][\w@-]*)", releases)) - {"en"}
     if not translated and offered and language not in offered:
-        expected = ", ".join(sorted(offered))
         raise ValueError(
-            f"language is {language!r}; expected one that this machine's mirrors have: {expected}"
+            f"language is {language!r}; expected {join_with_or(map(repr, sorted(offered)))}, "
+            "because this machine's mirrors have no other translations"
         )
     alone = {name.removesuffix(ending) + "_Translation-en" for name in translated} - set(english)
     broken = re.search(rf"Failed to fetch \S*Translation-{re.escape(language)}\b", complaints)
@@ -309,9 +310,9 @@ def as_text(pair: Pair) -> Pair | None:
 
 
 def build_rows(english: Iterable[str], translated: Iterable[str]) -> list[Row]:
-    """Return the sentence pairs from the text of English lists and of their translations.
+    """Return the sentence pairs found in English description lists and their translations.
 
-    A pair that occurs in several families gets one row for each family.
+    A pair that occurs in several families of packages gets one row for each family.
     """
     originals: dict[str, Description] = {}
     families: dict[str, dict[str, None]] = {}

@@ -169,7 +169,8 @@ def write_splits(folder: Path, name: str, read: PairReader, seed: int, held: Hel
                 yield pair
         if number + 1 != len(new):
             raise ValueError(
-                f"corpus {name!r} changed while it was being read; expected {len(new)} pairs"
+                f"corpus {name!r} changed while it was being read; expected {len(new)} pairs, "
+                "as in the first reading"
             )
 
     count = write_pairs(folder, train())

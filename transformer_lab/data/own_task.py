@@ -53,7 +53,7 @@ def write_pairs(path: str | Path, pairs: Sequence[Pair], *, overwrite: bool = Fa
     """
     path = Path(path)
     if path.exists() and not overwrite:
-        raise ValueError(f"{path} exists; expected a new file, or overwrite=True")
+        raise ValueError(f"{path} already exists. Choose another name, or pass overwrite=True")
     for number, pair in enumerate(pairs, start=1):
         for side in ("source", "target"):
             text = getattr(pair, side)

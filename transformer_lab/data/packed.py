@@ -30,14 +30,15 @@ TMX_TO_TSV = (
 )
 OTHER_FORMS = {
     ".tmx": f'is a TMX file. To convert it: {{}} | python -c "{TMX_TO_TSV}" > pairs.tsv',
-    ".po": "is a PO file. To convert it: {} > unpacked.po, then pip install translate-toolkit, "
-    "then po2csv unpacked.po pairs.csv, "
-    "then train --corpus pairs.csv --csv --source source --target target",
-    ".xliff": "is an XLIFF file. To convert it: {} > unpacked.xlf, then pip install translate-toolkit, "
-    "then xliff2po unpacked.xlf pairs.po, "
-    "then po2csv pairs.po pairs.csv",
+    ".po": "is a PO file. To convert it, run `{} > unpacked.po`, `pip install translate-toolkit` "
+    "and `po2csv unpacked.po pairs.csv`. "
+    "Then train with --corpus pairs.csv --csv --source source --target target",
+    ".xliff": "is an XLIFF file. To convert it, run `{} > unpacked.xlf`, "
+    "`pip install translate-toolkit`, `xliff2po unpacked.xlf pairs.po` and "
+    "`po2csv pairs.po pairs.csv`. "
+    "Then train with --corpus pairs.csv --csv --source source --target target",
     ".xlsx": "is a spreadsheet. Save it as CSV, then train with --csv",
-    ".parquet": "is a Parquet file. Put it into a folder, and pass that folder instead",
+    ".parquet": "is a Parquet file. Put the file into a folder, and pass the path of that folder",
 }
 """For each unsupported suffix, a phrase that names the format and says how to convert it."""
 UNKNOWN_XML = (
@@ -120,7 +121,7 @@ def list_zip_members(path: Path) -> list[str]:
         with zipfile.ZipFile(path) as archive:
             names = [info.filename for info in archive.infolist() if not info.is_dir()]
     except zipfile.BadZipFile as error:
-        raise ValueError(f"{path} is not a complete .zip file: {error}") from None
+        raise ValueError(f"{path} cannot be unpacked: {error}") from None
     return [name for name in names if not Path(name).name.startswith((".", "_"))]
 
 
@@ -159,7 +160,7 @@ def open_unpacked(part: TextFile) -> Iterator[IO[bytes]]:
             with part.path.open("rb") as file:
                 yield file
     except damaged as error:
-        raise ValueError(f"{part} is not a complete {packing} file: {error}") from None
+        raise ValueError(f"{part} cannot be unpacked: {error}") from None
 
 
 def import_zstd(path: Path) -> Any:

@@ -63,10 +63,10 @@ def explain_new_split(splits: Splits[Any]) -> str:
 
 
 def most_differ_in_digits(alike: int, different: int) -> bool:
-    """Return whether ignoring the numbers would more than halve the count of distinct sources.
+    """Return whether a corpus has fewer than half as many distinct sources if numbers are ignored.
 
-    `alike` is the number of distinct values of `source_key`, and `different` is the number of
-    distinct values of `number_key`.
+    `alike` is the number of distinct sources without their numbers (values of `source_key`), and
+    `different` is the number of distinct sources with them (values of `number_key`).
     """
     return 2 * alike < different
 
@@ -152,11 +152,11 @@ def split_groups(
         first = next(
             (pair.source for keys in groups.values() for own in keys.values() for pair in own), ""
         )
-        seen = f". Is the first source, {first[:60]!r}, a sentence?" if first else ""
+        seen = f". The first source is {first[:60]!r}; is that a sentence?" if first else ""
         raise ValueError(
             f"number of different source sentences is {len(holders)}, and number of groups is "
-            f"{len(groups)}; expected at least {least} of each, to hold out "
-            f"{wanted['validation']} for validation and {wanted['test']} for testing{seen}"
+            f"{len(groups)}; expected at least {least} of each, and groups small enough to hold "
+            f"out {wanted['validation']} for validation and {wanted['test']} for testing{seen}"
         )
     return Splits(list(train), held["validation"], held["test"])
 

@@ -325,7 +325,7 @@ def describe_non_sentences(table: Sequence[Cells], place: int) -> str:
         if sum(are) >= NUMBER_SHARE * len(cells):
             return f"{kind} on {sum(are)} of {len(cells)} lines"
     few = len(set(cells)) <= LABEL_SHARE * len(cells)
-    return f"one of {len(set(cells))} labels on every line" if few else ""
+    return f"only {len(set(cells))} different labels" if few else ""
 
 
 def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: TextFile) -> None:
@@ -355,9 +355,9 @@ def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: Tex
         return  # a number for each sentence can be learnt
     if len(kinds) == 2 and not counts_upwards(below):
         return  # numbers to write as words, say
-    if len(others) < 2 and kinds[wrong].startswith("one of"):
+    if len(others) < 2 and kinds[wrong].startswith("only"):
         return  # a column with a few words may be the one to translate
-    said = f"column {wrong + 1} is {kinds[wrong]}"
+    said = f"column {wrong + 1} holds {kinds[wrong]}"
     if len(others) < 2:
         rising = (
             ". The numbers always increase, as line numbers do. If they are the text to translate, "
@@ -368,7 +368,7 @@ def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: Tex
     names = [header[p] if len(header) == width else str(p + 1) for p in others]
     numbers = " and ".join(str(place + 1) for place in others)
     raise ValueError(
-        f"{part}: {said}; did you mean columns {numbers}? Then use {name_columns(*names)}"
+        f"{part}: {said}. Did you mean columns {numbers}? If so, use {name_columns(*names)}"
     )
 
 

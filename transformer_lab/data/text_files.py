@@ -85,7 +85,7 @@ def read_pairs(
         else:
             faults.append(pair)
     if not pairs:
-        why = f". The first bad line (of {len(faults):,}): {faults[0]}" if faults else ""
+        why = f". Number of bad lines: {len(faults):,}. The first: {faults[0]}" if faults else ""
         raise ValueError(f"{path} has no readable pairs; expected at least one{why}")
     first = faults[0] if faults else ""
     refuse_mostly_bad(str(path), len(faults), len(pairs) + len(faults), first)
@@ -235,9 +235,12 @@ def find_files(path: Path, columns: tuple[str, str] | None) -> tuple[TextFile, .
         f". Choose two of the suffixes ({', '.join(ends)}) with --source and --target on the "
         "command line, or with columns=(...) in Python"
     )
+    asked = {column.lower() for column in columns or ()}
+    if len(ends) < 2 or (asked and asked <= {end.lower() for end in ends}):
+        choice = ""  # there is nothing to choose, or it has been chosen
     raise ValueError(
         f"{path} contains {', '.join(sorted(names)[:9]) or 'no file'}; expected one table, or two "
-        f"text files whose names differ only in the suffix{choice if len(ends) > 1 else ''}"
+        f"text files whose names differ only in the suffix{choice}"
     )
 
 
@@ -359,9 +362,9 @@ def refuse_one_side(path: Path) -> None:
     ends = [end for end in list_side_suffixes(path.with_name(plain.stem)) if end in LANGUAGES]
     if plain.suffix[1:] in ends and len(ends) > 1:
         raise ValueError(
-            f"{path} has no tabs; expected pairs. If it is one side of a corpus, choose "
-            f"two of its sides ({', '.join(ends)}) with --source and --target on the command line, "
-            "or with columns=(...) in Python"
+            f"{path} has no tabs; expected one pair per line, with a tab between its texts. If the "
+            f"file is one side of a corpus, choose two sides (of {', '.join(ends)}) with --source "
+            "and --target on the command line, or with columns=(...) in Python"
         )
 
 
@@ -432,7 +435,7 @@ def clean_side(text: str, place: str) -> str:
         ValueError: If the side is empty, or has no visible character.
     """
     if not text.strip():
-        raise ValueError(f"{place}: one side is empty; expected a sentence")
+        raise ValueError(f"{place}: one side is empty; expected a sentence on each side")
     text = check_visible_text(f"{place}: one side", text).strip()
     return " ".join(text.split()) if "\t" in text or "\n" in text else text
 
@@ -474,7 +477,8 @@ def pair_from_row(row: Any, columns: tuple[str, str], place: str) -> Pair:
     asked = "text in the fields {!r} and {!r}"
     if not isinstance(given, dict):
         raise ValueError(
-            f"{place}: the value is {describe_type(given)}; expected {asked.format(*columns)}"
+            f"{place}: the value is {describe_type(given)}; expected an object with "
+            f"{asked.format(*columns)}"
         )
     sides = given
     if not set(columns) <= set(given):

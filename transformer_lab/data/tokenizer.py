@@ -280,7 +280,8 @@ def bpe_from_json(text: str) -> tokenizers.Tokenizer:
     found = sorted(find_regular_expressions(state))
     if found:
         expected = (
-            "expected none, because matching one may take very long. BPETokenizer.train uses none"
+            "expected no regular expressions, because matching one may take very long. A tokenizer "
+            "from BPETokenizer.train has none"
         )
         raise ValueError(f"the tokenizer uses the regular expression {found[0]!r}; {expected}")
     try:

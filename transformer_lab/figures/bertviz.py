@@ -65,8 +65,10 @@ def bertviz_arguments(record: AttentionRecord, kind: Kind | None) -> dict[str, A
     shapes = {k: [len(layer) for layer in layers[k]] for k in layers}
     depths = {len(heads) for heads in shapes.values()}
     equal = len(depths) == 1 and len({count for heads in shapes.values() for count in heads}) == 1
-    expected = "the same number in all layers, and the same number of layers for each kind of "
-    expected += "attention, as BertViz requires. Use kind= to draw only one kind"
+    expected = "the same number in all layers, as BertViz requires"
+    if not kind:
+        expected = "the same number in all layers, and the same number of layers for each kind of "
+        expected += "attention, as BertViz requires. Use kind= to draw only one kind"
     check("number of heads in each layer", shapes, expected, equal)
     target = record.written_tokens if kind == "cross" else record.target_tokens
     given: dict[str, Any] = {

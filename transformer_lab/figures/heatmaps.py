@@ -237,11 +237,9 @@ def check_weights_and_tokens(
         checked_labels(names[axis + 1], tokens)
         expected = f"{weights.shape[axis]}, because {names[0]} has shape {weights.shape}"
         check(f"len({names[axis + 1]})", len(tokens), expected, len(tokens) == weights.shape[axis])
-    holds = bool(np.all((weights >= 0) & (weights <= 1 + 1e-3)))  # False for NaN too
-    low, high = float(weights.min()), float(weights.max())
-    if not holds:
-        found = f"{names[0]} contains numbers from {low:.4g} to {high:.4g}"
-        raise ValueError(f"{found}; expected numbers from 0 to 1")
+    wrong = weights[~((weights >= 0) & (weights <= 1 + 1e-3))]  # NaN too
+    if len(wrong):
+        raise ValueError(f"{names[0]} contains {float(wrong[0]):.4g}; expected numbers from 0 to 1")
 
 
 def check_mask(mask: np.ndarray | None, weights: np.ndarray) -> None:

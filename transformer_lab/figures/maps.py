@@ -51,7 +51,7 @@ def signed_map(
         raise ValueError("values contain NaN or infinity; expected finite numbers")
     low, largest = limits or (float(values.min()), float(abs(values).max()) or 1.0)
     inside = limits is None or (low <= values.min() and values.max() <= largest)
-    expected = f"a range that includes {values.min():.3g} and {values.max():.3g}"
+    expected = f"a range that includes all values, from {values.min():.3g} to {values.max():.3g}"
     check("limits", limits, expected, inside)
     colours, low = (SIGNED, -largest) if low <= 0 else (WEIGHTS, low)
     square = values.shape[0] == values.shape[1]

@@ -66,9 +66,10 @@ def curves(
     for name, runs in (each or {}).items():
         points = sorted({len(run) for run in runs})
         if points != [len(x)]:
-            found = f"runs of lengths {points}" if points else "no runs"
+            wrong = [number for number in points if number != len(x)]
+            found = f"a run of length {wrong[0]}" if wrong else "no runs"
             raise ValueError(
-                f"each[{name!r}] has {found}; expected runs of length {len(x)}, as x has"
+                f"each[{name!r}] has {found}; expected runs of length {len(x)}, the length of x"
             )
     with course_style():
         figure = Figure(figsize=(7.2, 3.6), layout="constrained")

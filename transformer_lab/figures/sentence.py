@@ -160,15 +160,16 @@ def check_panel(panel: Panel) -> None:
         check(
             f"number of notes in row {number}",
             len(row.notes),
-            f"0 or {count}",
+            f"{count}, one for each word, or 0",
             len(row.notes) in (0, count),
         )
-        inside = all(0 <= place < count for place in row.covered)
-        check(f"covered in row {number}", row.covered, f"positions from 0 to {count - 1}", inside)
+        for place in row.covered:
+            name = f"position of a covered word in row {number}"
+            check(name, place, f"0 to {count - 1}", 0 <= place < count)
     for arrows in panel.arrows:
         last = len(panel.rows) - 2
-        expected = "the index of a row with another row above it"
-        check("lower", arrows.lower, expected, 0 <= arrows.lower <= last)
+        expected = "the index of a row that has another row above it"
+        check("index of the arrows' lower row", arrows.lower, expected, 0 <= arrows.lower <= last)
         below, above = panel.rows[arrows.lower : arrows.lower + 2]
         weights = np.asarray(arrows.weights, dtype=float)
         shape = len(above.words), len(below.words)
@@ -177,16 +178,15 @@ def check_panel(panel: Panel) -> None:
         check("weights", weights.tolist(), "numbers from 0 to 1", fits)
         check_choice("part of arrows", arrows.part, colours)
         if not isinstance(arrows.labels, bool):
-            sizes = [len(line) for line in arrows.labels]
-            asked = [shape[1]] * shape[0]
-            if sizes != asked:
-                raise ValueError(
-                    f"labels has lists of lengths {sizes}; "
-                    f"expected {asked}, so that each weight has a label"
-                )
+            lists, expected = len(arrows.labels), f"{shape[0]}, one for each row of weights"
+            check("number of lists in labels", lists, expected, lists == shape[0])
+            for number, line in enumerate(arrows.labels):
+                name, expected = f"number of labels in list {number}", f"{shape[1]}, one per weight"
+                check(name, len(line), expected, len(line) == shape[1])
         hidden = [below.words[lower] for _, lower, _, _ in arrows.drawn() if lower in below.covered]
         if hidden:
-            raise ValueError(f"covered words cannot have an arrow, but these do: {hidden}")
+            words = join_with_and(map(repr, dict.fromkeys(hidden)))
+            raise ValueError(f"covered words cannot have arrows, but there are arrows at {words}")
 
 
 def break_into_lines(plans: "Sequence[Plan]") -> "Iterator[list[Plan]]":

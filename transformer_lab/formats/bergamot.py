@@ -122,7 +122,7 @@ def find_one(folder: Path, pattern: str) -> Path:
     if len(found) != 1:
         names = f" ({', '.join(path.name for path in found)})" if found else ""
         raise ValueError(
-            f"{folder} has {len(found)} matches for {pattern}{names}; expected exactly one"
+            f"number of matches for {pattern} in {folder} is {len(found)}{names}; expected 1"
         )
     return found[0]
 
@@ -158,7 +158,7 @@ def from_bergamot(weights: MarianFile, vocabulary: SentencePieceTokenizer) -> Tr
     """
     says = weights.settings()
     for name, value in EXPECTED.items():
-        check(name, says.get(name), repr(value), says.get(name) == value)
+        check(f"model setting {name}", says.get(name), repr(value), says.get(name) == value)
     begin = vocabulary.vocab_size - 1
     config = TransformerConfig(
         source_vocab_size=begin + 1,
@@ -209,7 +209,7 @@ def read_integer(says: dict[str, str], name: str) -> int:
     """
     value = says.get(name)
     is_integer = value is not None and bool(re.fullmatch("[0-9]{1,12}", value))
-    check(name, value, "an integer of at most 12 digits", is_integer)
+    check(f"model setting {name}", value, "an integer of at most 12 digits", is_integer)
     return int(str(value))
 
 

@@ -197,7 +197,7 @@ def load_marian_model(name: str) -> Any:
         raise ValueError(f"weights lack {lacking[0]}; expected all of the model's weights")
     if left := sorted(key for key in loading["unexpected_keys"] if ".layers." in key):
         raise ValueError(
-            f"weights include {left[0]}; expected only layers that config.json describes"
+            f"weights include {left[0]}; expected only weights of layers that config.json describes"
         )
     return theirs
 
@@ -279,13 +279,15 @@ def raise_one_error(what: str, name: str) -> Iterator[None]:
     except Exception as error:  # Transformers and its dependencies have errors of their own
         if isinstance(error, OSError) and not Path(name).is_dir():
             reason = str(error).strip().splitlines()[0]
-            expected = "a folder, or the name of a safetensors model on a hub that you can reach"
+            expected = (
+                "a folder, or the name of a model with safetensors weights on the Hugging Face Hub"
+            )
             raise ValueError(
                 f"name_or_folder is {name!r}; expected {expected}. Transformers says: {reason}"
             ) from error
         if "ignore_mismatched_sizes" in str(error):
-            expected = "the shapes that its config.json describes"
-            text = f"weights of {name!r} have the wrong shapes; expected {expected}"
+            expected = "the shapes that config.json describes"
+            text = f"some weights of {name!r} have the wrong shape; expected {expected}"
             raise ValueError(text) from error
         reason = shorten(" ".join(str(error).split()), 300, placeholder=" …")
         raise ValueError(f"{what} of {name!r} cannot be read: {reason or repr(error)}") from error

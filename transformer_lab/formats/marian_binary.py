@@ -71,7 +71,7 @@ class MarianFile:
         weights = {name for name, item in self.items.items() if item.kind in BYTES}
         if left := sorted(n for n in weights - self.read if not n.endswith(ROUNDING)):
             raise ValueError(
-                f"the model does not use the weight {left[0]}; expected only weights that it uses"
+                f"{self.path} contains the weight {left[0]}, which the model does not use"
             )
 
     def settings(self) -> dict[str, str]:

@@ -32,7 +32,7 @@ class Shortlist:
         file = expand_path(path)
         check("path", str(path), "an existing file", file.is_file())
         data = file.read_bytes()
-        least = f"at least {HEAD.size}, because the header of a shortlist has that many"
+        least = f"at least {HEAD.size}, the size of a shortlist's header"
         check(f"number of bytes in {path}", len(data), least, len(data) >= HEAD.size)
         magic, _, self.frequent, _, offsets, words = HEAD.unpack_from(data)
         check(f"magic number of {path}", hex(magic), hex(MAGIC), magic == MAGIC)

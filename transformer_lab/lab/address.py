@@ -48,7 +48,7 @@ def read_address(
     if missing := sorted(code for code in codes if not has_head(heads, code)):
         last = join_with_and([max(of_kind).code for of_kind in group_by_kind(heads)])
         raise ValueError(
-            f"{name} names {join_with_and(missing)}, but the model has no such head; "
+            f"{name} refers to {join_with_and(missing)}, but the model has no such head; "
             f"its last heads are {last}"
         )
     return read

@@ -31,10 +31,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Changes:
-    """The changes made to a model: the heads that are muted, and the points.
-
-    A point sets the weight in one cell of a head's map.
-    """
+    """The changes made to a model: its muted heads, and the weights set by hand (`points`)."""
 
     mute: tuple[Head, ...] = ()
     points: tuple[Point, ...] = ()
@@ -49,7 +46,7 @@ class Changes:
 
     @classmethod
     def from_address(cls, fields: Mapping[str, str]) -> "Changes":
-        """Return the changes listed in the "mute" and "point" fields of an address."""
+        """Return the changes listed in the "mute" and "point" fields of a page's address."""
         mute = dict.fromkeys(Head.from_code(code) for code in split(fields.get("mute", "")))
         points = [read_address_point(text) for text in split(fields.get("point", ""))]
         return cls(tuple(mute), drop_overridden_points(points))

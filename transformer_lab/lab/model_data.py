@@ -20,8 +20,9 @@ MOST_PARAMETERS = 20_000_000
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
 """The positional encodings that `page/engine/positions.js` and `attention.js` can compute."""
 OTHERWISE = (
-    "For other models, use lab(translator, sentence, kernel=True), which runs the model in Python, "
-    "or lab --record on the command line, which stores only what the heads do with one sentence"
+    "for a model that runs in the page. For other models, use lab(translator, sentence, "
+    "kernel=True), which runs the model in Python, or `lab --record` on the command line, which "
+    "stores only what the heads do with one sentence"
 )
 
 
@@ -69,7 +70,7 @@ def model_data(translator: Runnable) -> dict[str, Any]:
             positions or recurrence.
     """
     count = sum(parameter.numel() for parameter in translator.model.parameters())
-    expected = f"at most {MOST_PARAMETERS:,} for a page. {OTHERWISE}"
+    expected = f"at most {MOST_PARAMETERS:,} {OTHERWISE}"
     check("number of parameters", count, expected, count <= MOST_PARAMETERS)
     with tempfile.TemporaryDirectory() as folder:
         translator.save(folder, dtype=torch.float16)
@@ -84,10 +85,10 @@ def model_data(translator: Runnable) -> dict[str, Any]:
         weights = (Path(folder) / "model.safetensors").read_bytes()
     read["config"].pop("sha256", None)  # of files that the page does not have
     model = read["config"]["model"]
-    expected = f"{join_with_or(map(repr, POSITIONS))} for a page. {OTHERWISE}"
+    expected = f"{join_with_or(map(repr, POSITIONS))} {OTHERWISE}"
     check("positions", model["positions"], expected, model["positions"] in POSITIONS)
     recurrent = model["recurrent_decoder"]
-    expected = f"False (a decoder with self-attention) for a page. {OTHERWISE}"
+    expected = f"False {OTHERWISE}"
     check("recurrent_decoder", recurrent, expected, not recurrent)
     source, target = read.pop("source"), read.pop("target")
     for side, state in (("source", source), ("target", target)):
@@ -112,15 +113,15 @@ def pack_gzip(data: bytes) -> str:
 def check_tokenizer(side: str, state: dict[str, Any]) -> None:
     """Raise a ValueError if the page's script does not support this tokenizer."""
     kind = state.get("kind")
-    name = f"kind of {side} tokenizer"
-    check(name, kind, f"'word' or 'bpe' for a page. {OTHERWISE}", kind in ("word", "bpe"))
+    name = f"kind of the {side} tokenizer"
+    check(name, kind, f"'word' or 'bpe' {OTHERWISE}", kind in ("word", "bpe"))
     if kind == "bpe":
         ours = json.loads(BPETokenizer.train((), 260).to_json())
         known, found = map(tokenizer_settings, (ours["tokenizer"], state["tokenizer"]))
         if other := sorted(differing_fields(known, found)):
             raise ValueError(
                 f"the {side} tokenizer has unsupported settings for {join_with_and(map(repr, other))}; "
-                f"expected those of BPETokenizer.train for a page. {OTHERWISE}"
+                f"expected those of BPETokenizer.train {OTHERWISE}"
             )
 
 

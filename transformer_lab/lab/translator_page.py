@@ -78,7 +78,7 @@ def translator_page(
         start = add_head(start, find_telling_head(record, "cross", names))
     if taken := sorted({"", UNTRAINED} & set(others or ())):
         expected = f"names other than '' and {UNTRAINED!r}, which the page already uses"
-        raise ValueError(f"others contains the names {taken}; expected {expected}")
+        raise ValueError(f"others contains the name {taken[0]!r}; expected {expected}")
     data |= {
         "sentences": asked,
         "start": start,

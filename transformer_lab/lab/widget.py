@@ -268,7 +268,7 @@ class LabWidget(anywidget.AnyWidget):
     def still(self) -> dict[str, str]:
         """Return the picture of the current view, as HTML and as alt text, by MIME type.
 
-        The HTML has a name, so that the live widget can hide the picture.
+        The HTML carries an id (`data-still`), by which the live widget finds and hides the picture.
         """
         data = self.page().picture()
         name = hashlib.sha256(data["text/html"].encode()).hexdigest()[:12]
@@ -284,8 +284,8 @@ def check_pinned(pinned: Sequence[int | None], shape: tuple[int, ...]) -> None:
     """Raise a ValueError unless `pinned` is empty or lies inside a map of this shape."""
     rows, columns = shape
     expected = (
-        f"[] or [query, key], where query is 0 to {rows - 1}, and key is 0 to {columns - 1} for "
-        "one cell or None for the whole row"
+        f"[] or [query, key], where query is from 0 to {rows - 1}, and key is either None, for the "
+        f"whole row, or from 0 to {columns - 1}"
     )
     check("pinned", pinned, expected, len(pinned) in (0, 2))
     query, key = pinned or (0, None)

@@ -79,7 +79,7 @@ def check_source_mask(mask: Tensor | None, source: Int[Tensor, "batch source"]) 
         return
     check_boolean(mask)
     shape, fits = tuple(mask.shape), (len(source), 1, 1, source.size(1))
-    expected = f"{fits}, which is (batch, 1, 1, source), as padding_mask returns it"
+    expected = f"{fits}, the shape (batch, 1, 1, source) that padding_mask returns"
     check("source_mask.shape", shape, expected, shape in (fits, (1, *fits[1:])))
 
 

@@ -62,6 +62,11 @@ def num_parameters(kind: Callable[[TransformerConfig], Any], config: Transformer
     return total
 
 
+def _check_limit(what: str, number: int, most: int | float, because: str = "") -> None:
+    if number > most:
+        raise ValueError(f"number of {what} is {number:,}; expected at most {most:,.0f}{because}")
+
+
 def check_memory(
     kind: Callable[[TransformerConfig], Any],
     config: TransformerConfig,
@@ -81,18 +86,15 @@ def check_memory(
         ValueError: If the model is too large; the message gives the number of parameters or bytes
             and the limit.
     """
-    count, memory, name = num_parameters(kind, config), total_memory(), "number of parameters"
-    check(name, count, f"at most {MOST_PARAMETERS:,}", count <= MOST_PARAMETERS)
+    count, memory = num_parameters(kind, config), total_memory()
+    _check_limit("parameters", count, MOST_PARAMETERS)
     if most_parameters:  # if the file is empty, its reader says so
-        expected = f"at most {most_parameters:,}, because the saved file is too small for more"
-        check(name, count, expected, count <= most_parameters)
-    expected = f"at most {memory // 4:,.0f}, which is all that fits into memory"
-    check(name, count, expected, 4 * count <= memory)
+        because = ", because the saved file is too small for more"
+        _check_limit("parameters", count, most_parameters, because)
+    _check_limit("parameters", count, memory // 4, ", because no more fit into memory")
     needed = 4 * count + bytes_of_tables(config)
-    name = "number of bytes in the weights and position tables"
-    check(
-        name, needed, f"at most {memory:,.0f}, which is all the memory there is", needed <= memory
-    )
+    because = ", because this machine has no more memory"
+    _check_limit("bytes in the weights and position tables", needed, memory, because)
 
 
 def bytes_of_tables(config: TransformerConfig) -> int:

@@ -160,8 +160,8 @@ def check_right_padded(target: Int[Tensor, "batch target"], pad_id: int) -> None
     if wrong.any():
         row = int(wrong.nonzero()[0])
         raise ValueError(
-            f"target {row} begins with padding (id {pad_id}); expected padding only after the "
-            "words. Did the tokenizer pad it on the left?"
+            f"target[{row}] begins with padding (id {pad_id}); expected padding only after the "
+            "words. Did the tokenizer pad on the left?"
         )
 
 

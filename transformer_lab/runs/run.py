@@ -228,8 +228,8 @@ def begin_run(
     if vocab_size is not None:
         if not known.has_pieces:
             raise ValueError(
-                f"vocab_size is {vocab_size}, but it cannot be set for {known.name}, whose "
-                "vocabulary is all of its words"
+                f"vocab_size is {vocab_size}, but it cannot be set for the corpus {known.name!r}, "
+                "whose vocabulary is all of its words"
             )
         size = replace(size, vocab_size=vocab_size)
     # A short run validates, too, so that you can see the loss fall.

@@ -37,7 +37,9 @@ def expand_path(name: str | Path) -> Path:
     try:
         return Path(name).expanduser()
     except RuntimeError as error:  # the user does not exist
-        raise ValueError(f"path is {str(name)!r}, which cannot be resolved: {error}") from error
+        raise ValueError(
+            f"path is {str(name)!r}, which cannot be resolved, because its home folder is unknown"
+        ) from error
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -86,8 +86,8 @@ def holds_translator(folder: Path) -> bool:
                 read_description(folder)
             except CheckpointError as error:
                 raise ValueError(
-                    f"{folder} contains {name}, but no translator that can be loaded; expected a "
-                    "valid translator, or no file of that name"
+                    f"{folder} contains {name}, but no translator that can be loaded. "
+                    "Choose another folder, or remove the file"
                 ) from error
             return True
     return False

@@ -43,7 +43,7 @@ class FolderLock:
         handle = open_and_lock(self.path)
         if handle is None:
             expected = (
-                "a folder that no other process is using. Choose another one (--out), or wait"
+                "a folder that no other process is using. Wait, or choose another folder with --out"
             )
             raise ValueError(f"{self.folder} is in use; expected {expected}")
         self.finalizer = weakref.finalize(self, unlock, handle, self.path)

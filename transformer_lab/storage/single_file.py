@@ -43,11 +43,11 @@ def check_replaceable(path: Path, overwrite: bool) -> None:
     if not path.exists():
         return
     if not overwrite:
-        raise ValueError(f"{path} already exists; expected another name, or overwrite=True")
+        raise ValueError(f"{path} already exists. Choose another name, or pass overwrite=True")
     try:
         read_single_file(path)
     except CheckpointError as error:
-        expected = "another name, or the file of a translator"
         raise ValueError(
-            f"{path} holds no translator that can be loaded; expected {expected}"
+            f"{path} exists and holds no translator that can be loaded, so it is not replaced. "
+            "Choose another name, or remove the file"
         ) from error

@@ -68,7 +68,7 @@ def load_tensors(path: Path, sha256: str | None = None) -> tuple[dict[str, Tenso
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (safetensors.SafetensorError, ValueError, OSError, RecursionError) as error:
         raise CheckpointError(
-            f"{path} is damaged, or not a checkpoint of this course: {error}"
+            f"{path} is damaged, or is not a checkpoint from this course: {error}"
         ) from error
     own = meta.pop("sha256", None)
     if sha256 is None and own is not None and own != compute_checksum(tensors, meta):
@@ -139,7 +139,7 @@ def check_tensors(
             if have is None:
                 fault = f"{name} is missing; expected a tensor of shape {want}"
             elif want is None:
-                fault = f"it contains {name}; expected no tensor of that name"
+                fault = f"it contains {name!r}; expected no tensor of that name"
             else:
                 fault = f"the shape of {name} is {have}; expected {want}"
             raise CheckpointError(f"{path} was made for a different configuration: {fault}")

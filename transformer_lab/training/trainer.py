@@ -308,7 +308,8 @@ class Trainer:
             first = self.progress.step - len(losses) + 1 + int((~finite).int().argmax())
             raise LossIsNaNError(
                 f"the loss became {losses[~finite][0].item()} at step {first}. Usual causes: too "
-                "high a peak rate, too short a warm-up, a row of logits that is all -inf, damaged input"
+                "high a peak rate, too short a warm-up, a row of logits that is all -inf, or "
+                "damaged input"
             )
         return losses.mean().item()
 

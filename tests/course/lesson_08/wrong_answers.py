@@ -244,7 +244,7 @@ TABLE = [
     ("smoothed_target", right_word_overwritten, "sums to less than 1"),
     ("smoothed_target", added, "sums to more than 1"),
     ("smoothed_target", one_hot, "nothing is smoothed"),
-    ("smoothed_target", not_divided, "you give every word all of"),
+    ("smoothed_target", not_divided, "you give every wrong word all of"),
     ("smoothed_target", exchanged, "are swapped"),
     ("paper_rate", larger_of_the_two, "you use max, so the rate"),
     ("paper_rate", no_width, "d_model^−0.5 is missing"),

@@ -283,7 +283,7 @@ TABLE = [
         norm_of_what_was_emptied,
         "a .grad is None if `backward` has not been called yet",
     ),
-    ("training_step", lists_in_a_list, "join them first, with +"),
+    ("training_step", lists_in_a_list, "join those first, with +"),
     ("training_step", groups_for_weights, "Look things up in it with square brackets"),
     ("training_step", zeroes_too_late, "the weights do not change"),
     ("training_step", steps_first, "the weights do not change"),

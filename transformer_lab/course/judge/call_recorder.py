@@ -190,8 +190,8 @@ def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | No
             return start_sentence(said)
         if how is None:
             return start_sentence(
-                f"{start}`{call.name}` gets the right arguments but returns a wrong result. Look "
-                "inside it, and at how it is built"
+                f"{start}`{call.name}` gets the right arguments but returns a wrong result. Check "
+                "how you build it and what it computes"
             )
         needless = find_needless_calls(got, want)
         if needless:
@@ -199,9 +199,9 @@ def find_first_wrong_call(got: Sequence[Call], want: Sequence[Call]) -> str | No
         said = start_sentence(f"{start}{how}")
         if not right:
             return said
-        return (
-            f"{said}. The earlier calls are right ({', '.join(f'`{name}`' for name in right[-4:])})"
-        )
+        calls = join_with_and([f"`{name}`" for name in right[-4:]])
+        them, are = ("call", "is") if len(right) == 1 else ("calls", "are")
+        return f"{said}. The earlier {them} to {calls} {are} right"
     if any(sum(o.name == c.name for o in got) > sum(o.name == c.name for o in want) for c in got):
         return None
     each = join_with_and([f"`{name}`" for name in right])

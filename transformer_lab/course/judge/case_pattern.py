@@ -80,21 +80,27 @@ def find_dividing_value(
     if len(set(good)) == 1:
         return f", and only when {describe_feature(name, good[0])}", good[0], True
     if len(set(bad)) == 1:
-        return f", and wrong whenever {describe_feature(name, bad[0])}", bad[0], False
+        return f", but wrong whenever {describe_feature(name, bad[0])}", bad[0], False
     return None
 
 
+NUMBER_OF_AXES = "the number of axes of "
+"""The beginning of a feature's name; the name of an array follows."""
 NEGATIONS = {
     " is empty": " is not empty",
     " contains infinite numbers": " contains no infinite numbers",
     " has length 1": " does not have length 1",
-    " has entries": " has no entries",
 }
 """Phrases from `case_kinds`, each with its negation."""
 
 
 def describe_feature(name: str, value: Any) -> str:
     """Describe a feature and its value in words."""
+    if name.startswith(NUMBER_OF_AXES):
+        many = "1 axis" if value == 1 else f"{value or 'no'} axes"
+        return f"{name.removeprefix(NUMBER_OF_AXES)} has {many}"
+    if name.startswith("len("):
+        return f"{name[4:-1]} has length {value}"
     if not isinstance(value, bool):
         return f"{name} is {format_number(value)}"
     if not value:
@@ -109,14 +115,14 @@ def case_kinds(attempt: Attempt) -> Iterator[tuple[str, list[Any]]]:
     for name, column in zip(attempt.names, columns, strict=False):
         if all(isinstance(x, np.ndarray | Tensor) for x in column):
             arrays = [np.asarray(x.detach() if isinstance(x, Tensor) else x) for x in column]
-            yield f"the number of axes of {name}", [a.ndim for a in arrays]
+            yield f"{NUMBER_OF_AXES}{name}", [a.ndim for a in arrays]
             yield f"{name} is empty", [a.size == 0 for a in arrays]
             if all(is_numeric(a) and a.dtype != bool for a in arrays):
                 yield f"{name} contains infinite numbers", [bool(np.isinf(a).any()) for a in arrays]
             if all(a.ndim for a in arrays):
                 yield f"the first axis of {name} has length 1", [a.shape[0] == 1 for a in arrays]
         if all(isinstance(x, list | tuple | set | dict) for x in column):
-            yield f"{name} has entries", [bool(len(x)) for x in column]
+            yield f"{name} is empty", [not len(x) for x in column]
 
 
 def case_sizes(attempt: Attempt) -> Iterator[tuple[str, list[Any]]]:

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from transformer_lab.config import TransformerConfig
+from transformer_lab.config import TransformerConfig, join_with_and, join_with_or
 from transformer_lab.course.judge.errors import UnusableError
 from transformer_lab.course.judge.formatting import describe_kind
 from transformer_lab.course.judge.random_values import RandomValues
@@ -83,8 +83,8 @@ def build_module(
         raise UnusableError(f"your class builds {kind}, but should build an nn.Module")
     found, wanted = (dict(m.named_parameters()) for m in (module, reference(*sizes)))
     if found.keys() != wanted.keys():
-        lacks = ", ".join(sorted(wanted.keys() - found.keys()))
-        more = ", ".join(sorted(found.keys() - wanted.keys()))
+        lacks = join_with_and(sorted(wanted.keys() - found.keys()))
+        more = join_with_or(sorted(found.keys() - wanted.keys()))
         said = [f"it lacks {lacks}"] * bool(lacks) + [f"it should not have {more}"] * bool(more)
         said += [
             f"PyTorch does not find the modules in self.{name} (use nn.ModuleList or nn.ModuleDict)"

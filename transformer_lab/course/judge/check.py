@@ -164,7 +164,7 @@ class Check:
         """
         hints = self.guide.hints if self.guide else ()
         numbers = range(1, len(hints) + 1)
-        check_choice("number of the hint", number, numbers)
+        check_choice("hint number", number, numbers)
         print(f"Hint {number}: {hints[number - 1]}")
 
     def verdict(self, answer: Callable[..., Any]) -> Verdict:
@@ -343,7 +343,8 @@ class Check:
             )
         name = self.find_package_call(answer)
         return name and (
-            f"your answer calls the package's own {name}. Write your own, and then compare the two"
+            f"your answer calls the package's own `{name}`. Write your own, and then compare "
+            "the two"
         )
 
     def find_package_call(self, answer: Callable[..., Any]) -> str | None:

@@ -75,13 +75,13 @@ def describe_first_wrong_case(attempt: Attempt, misread: str | None) -> str:
     if len(got.results) != len(want.results):
         is_one = len(want.results) == 1
         asked = f"only {names[0]}" if is_one else f"{len(want.results)}: {join_with_and(names)}"
-        note = " (the items of a list count as separate values)" if is_one else ""
+        note = ". Each item of a list counts as one value" if is_one else ""
         many = "1 value" if len(got.results) == 1 else f"{len(got.results)} values"
         return f"your answer returns {many}, but should return {asked}{note}."
     if got.is_wrapped(want):
         return (
-            f"your answer returns {names[0]} inside a tuple or list of 1 item, but should return "
-            "that item alone (a comma after a value makes a tuple)."
+            f"your answer returns {names[0]} inside a tuple or a list, but should return the item "
+            "itself. A comma after a value makes a tuple."
         )
     order = find_order_in_all_cases(attempt)
     if order:
@@ -90,7 +90,7 @@ def describe_first_wrong_case(attempt: Attempt, misread: str | None) -> str:
     if place is not None:
         return describe_wrong_result(attempt, at, place, misread)
     if got.lacks_tensors(want):
-        return "your answer returns an array or a list, but the next cells need a PyTorch tensor."
+        return "your answer returns an array or a list where the next cells need a PyTorch tensor."
     missing = [name for name in want.changed if name not in got.changed]
     if missing:
         return f"your answer should change {' and '.join(missing)} in place, but does not."
@@ -206,7 +206,8 @@ def describe_wrong_result(attempt: Attempt, at: int, place: int, misread: str | 
     if want.dtype.kind in "iu" and got.dtype.kind == "f" and not is_same_kind(got, want):
         if not want.ndim:
             return f"{name} should be an integer, but {verb} {got:.9g}{rest}."
-        means = "not all of yours are integers" if (got % 1).any() else "yours are stored as floats"
+        some = "not all of your numbers are integers"
+        means = some if (got % 1).any() else "your numbers are stored as floats"
         return f"{name} should consist of integers, but {means}{rest}."
     if not is_same_kind(got, want):
         has = "have" if is_plural(name) else "has"
@@ -255,15 +256,15 @@ def describe_gradient_fault(got: Outcome, want: Outcome) -> str:
     """Describe which gradient is missing or wrong although all results are right."""
     cut = "Is there a detach, no_grad, .data, .item(), torch.tensor(…) or NumPy call along the way?"
     if not got.gradients:
-        return f"the results are right, but no gradient flows through your answer. {cut}"
+        return f"no gradient flows through your answer, although the values are right. {cut}"
     theirs = dict(got.gradients)
     none = np.zeros(1)
     size = max(float(np.abs(g).max(initial=0)) for _, g in want.gradients)
     some = [n for n, g in want.gradients if np.abs(g).max(initial=0) > 1e-7 * size]
     lost = [n for n in some if not theirs.get(n, none).any()]
     if lost:
-        few = ", ".join(lost[:3]) + (", …" if len(lost) > 3 else "")
-        return f"the results are right, but no gradient reaches {few}. {cut}"
+        few = join_with_and([*lost[:3], "others"] if len(lost) > 3 else lost)
+        return f"no gradient reaches {few}, although the values are right. {cut}"
     off = [n for n, g in want.gradients if n not in theirs or not is_close(theirs[n], g, 1e-6)]
     which = f"the gradient of {off[0]}" if off else "a gradient"
-    return f"the results are right, but {which} is wrong. {cut}"
+    return f"{which} is wrong, although the values are right. {cut}"

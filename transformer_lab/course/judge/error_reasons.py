@@ -42,14 +42,15 @@ NONES: Sequence[tuple[str, str]] = [
 def explain_matrix_product(left: str, right: str) -> str:
     """Explain why two matrices cannot be multiplied, given the two lengths that differ."""
     return (
-        f"in a matrix product the rows of the left side ({left} long) and the columns of the right "
-        f"side ({right} long) must have the same length"
+        "in a matrix product, the rows of the left side and the columns of the right side must "
+        f"have the same length, but here they are {left} and {right} long"
     )
 
 
 def explain_unequal_axes(axis: str, a: str, b: str) -> str:
     """Explain why two arrays cannot be combined elementwise, given the axis and its two lengths."""
-    return f"{axis} has length {a} on one side and {b} on the other, but only length 1 broadcasts"
+    lengths = f"length {a} on one side and {b} on the other"
+    return f"{axis} has {lengths}, but only an axis of length 1 can be broadcast"
 
 
 def explain_linear_shapes(found: re.Match[str]) -> str:
@@ -233,8 +234,8 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"'list' object has no attribute 'grad'",
         lambda _: (
-            "a list has no .grad, but each parameter in it has one. If there are lists in the list, join "
-            "them first, with +"
+            "a list has no .grad, but each parameter in the list has one. If the list contains "
+            "lists, join those first, with +"
         ),
     ),
     (
@@ -411,7 +412,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
     (
         r"expected sequence of length \d+ at dim",
         lambda _: (
-            "torch.tensor needs rows of the same length, but these rows differ. Are all padded?"
+            "torch.tensor needs rows of the same length, but these differ. Are all rows padded?"
         ),
     ),
     (
@@ -533,7 +534,7 @@ REASONS: Sequence[tuple[str, Reason]] = [
         r"Expected input batch_size \((\d+)\) to match target batch_size \((\d+)\)",
         lambda m: (
             f"each row of logits needs an id, but the first axis is {m[1]} long for the logits and "
-            f"{m[2]} for the ids. Are batch and steps joined in both?"
+            f"{m[2]} for the ids. Did you flatten batch and steps in both?"
         ),
     ),
     (
@@ -576,7 +577,7 @@ def find_reason(text: str, line: str = "") -> str | None:
     if text.startswith("KeyError: ") and not reads_key(line):
         return None
     if "tuple index out of range" in text and re.search(r"\bshape\b|\bsize\(", line):
-        return "the shape has no entry at that index: there is one for each axis, counted from 0"
+        return "the shape has one entry for each axis, counted from 0, so none at that index"
     turned = find_turned_matrix(text, line)
     if turned:
         return turned

@@ -132,8 +132,8 @@ def find_numbers_of_the_page(answer: Callable[..., Any]) -> str | None:
     verb = "was" if len(arrays) == 1 else "were"
     return (
         f"your answer reads {quoted[0]}, which {verb} made elsewhere in the notebook, but not its "
-        f"{'argument' if len(idle) == 1 else 'arguments'} {quoted[1]}. The check calls it "
-        "with other numbers, so use the arguments."
+        f"{'argument' if len(idle) == 1 else 'arguments'} {quoted[1]}. The check calls "
+        "your answer with other numbers, so use the arguments."
     )
 
 
@@ -163,8 +163,8 @@ def _single_changes(value: Any) -> Iterator[tuple[str, Callable[[Any], Any]]]:
             words = f"the result would be right if `{{}}` were {number}, so `{{}}` may be unused"
             yield words, partial(_constant, number)
         yield "the result would be right if `{}` were squared", lambda x: x * x
-        yield "the result would be right for the square root of `{}`", lambda x: x**0.5
-        yield "the result would be right for −`{}`", lambda x: -x
+        yield "the result would be right if `{}` were replaced by its square root", lambda x: x**0.5
+        yield "the result would be right if `{}` had the opposite sign", lambda x: -x
         return
     if _is_float(value):
         yield (
@@ -175,9 +175,9 @@ def _single_changes(value: Any) -> Iterator[tuple[str, Callable[[Any], Any]]]:
             "the result would be right if `{}` contained only ones, so `{}` may be unused",
             lambda x: x * 0 + 1,
         )
-        yield "the result would be right for −`{}`, so a sign is wrong", lambda x: -x
+        yield "the result would be right if `{}` had the opposite sign", lambda x: -x
         yield (
-            "the result would be right for the square of `{}`, so `{}` may be squared by mistake",
+            "the result would be right if `{}` were squared, so you may have squared it by mistake",
             lambda x: x * x,
         )
         yield "the absolute value of `{}` is used instead of `{}` itself", lambda x: abs(x)

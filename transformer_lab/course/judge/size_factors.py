@@ -90,7 +90,7 @@ def find_size_factor(rows: Rows) -> str | None:
 
 
 def compute_ratio(got: np.ndarray, want: np.ndarray) -> float | None:
-    """Return the factor that turns all expected numbers into the given ones, if there is one."""
+    """Return the constant factor `got` / `want`, or None if there is no constant factor."""
     if want.size == 1 and is_numeric(got) and is_numeric(want):
         return float(got.item()) / float(want.item()) if want.item() else None
     return compute_constant_ratio(got, want)

@@ -68,9 +68,9 @@ def read_cards(text: str, file: str) -> dict[str, list[Card]]:
         decks[name] = []
         for question, rest in split_at(deck, "### "):
             parts = [part.strip() for part in rest.split("\n\n") if part.strip()]
-            expected = "two paragraphs: the answer, and links to the sections that explain it"
+            expected = "two paragraphs, the answer and then links to the sections that explain it"
             fits = len(parts) == 2 and not LINK.sub("", parts[-1]).strip("· ")
-            check(f"{file}: text below {question!r}", parts, expected, fits)
+            check(f"text below {question!r} in {file}", parts, expected, fits)
             decks[name].append(Card(question, *parts))
     return decks
 

@@ -121,7 +121,7 @@ class Quiz:
         return ipywidgets.VBox([keys, *boxes, self.standing])
 
     def page(self) -> str:
-        """Return the quiz as HTML that shows the replies without a kernel."""
+        """Return the quiz as HTML that works without Python: a click on a choice shows its reply."""
         data = [asdict(asked) for asked in self.questions]
         return fragment("quiz", static_html(data), saved.dump_json(data))
 

@@ -50,7 +50,7 @@ def three_architectures(
         "decoder only: GPT": [mask_data("self-attention", source, source, causal)],
     }
     inputs = {
-        "encoder-decoder": {"encoder": "source words", "decoder": "target words, one place behind"},
+        "encoder-decoder": {"encoder": "source words", "decoder": "target words, shifted right"},
         "encoder only: BERT": {"encoder": "words, some of them hidden"},
         "decoder only: GPT": {"decoder": "the words so far"},
     }

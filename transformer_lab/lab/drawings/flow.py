@@ -57,12 +57,12 @@ def forward_flow(translator: Watched, source: str) -> Drawing:
             lacks encoder or decoder layers; or if the source or translation is too long to draw.
     """
     config: Any = translator.model.config
-    check("norm", config.norm, "'post', as in Figure 1", config.norm == "post")
+    check("norm", config.norm, "'post', as in the paper's Figure 1", config.norm == "post")
     recurrent = config.recurrent_decoder
-    check("recurrent_decoder", recurrent, "False, as in Figure 1", not recurrent)
+    check("recurrent_decoder", recurrent, "False, as in the paper's Figure 1", not recurrent)
     layers = config.num_encoder_layers, config.num_decoder_layers
-    name = "(num_encoder_layers, num_decoder_layers)"
-    check(name, layers, "at least 1 of each", min(layers) > 0)
+    for name in ("num_encoder_layers", "num_decoder_layers"):
+        check(name, getattr(config, name), "at least 1", getattr(config, name) > 0)
     seen, record = capture_modules(translator, source)
     for name, tokens in (("source", record.source_tokens), ("translation", record.target_tokens)):
         check(

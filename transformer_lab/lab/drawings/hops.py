@@ -58,12 +58,14 @@ def two_hops(
     """
     kinds = {head.kind for head in heads}
     if kinds != {"encoder", "cross"}:
+        found = f"heads are of kind {join_with_and(sorted(map(repr, kinds)))}"
         raise ValueError(
-            f"heads contains heads of kind {join_with_and(sorted(map(repr, kinds))) or 'none'}; "
-            "expected at least one of kind 'encoder', at least one of kind 'cross', and no others"
+            f"{found if kinds else 'heads is empty'}; expected at least one head of kind 'encoder' "
+            "and one of kind 'cross', and no other kinds"
         )
     check("len(heads)", len(heads), f"2 to {MOST_HEADS}", len(heads) <= MOST_HEADS)
-    check("len(called)", len(called), f"0 or {len(heads)}", len(called) in (0, len(heads)))
+    expected = f"{len(heads)}, one name for each head, or 0"
+    check("len(called)", len(called), expected, len(called) in (0, len(heads)))
     check("len(pairs)", len(pairs), "2, because the drawing compares two pairs", len(pairs) == 2)
     facts = [pair.coreference for pair in pairs]
     who = [fact for fact in facts if fact is not None]

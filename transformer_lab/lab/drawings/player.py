@@ -49,9 +49,12 @@ def attention_player(
             check(
                 f"number of rows in {name}", len(given), f"{n}, one for each word", len(given) == n
             )
-    for name, names, rows in (("features", features, query), ("gives", gives, value)):
+    for name, names, rows, of in (
+        ("features", features, query, "query"),
+        ("gives", gives, value, "value"),
+    ):
         width = rows.shape[1]
-        expected = f"{width} names, one for each feature, or ()"
+        expected = f"{width} names, one for each column of {of}, or ()"
         check(name, tuple(names), expected, len(names) in (0, width))
     check("row", row, f"0 to {n - 1}", 0 <= row < n)
     _, weights = scaled_dot_product_attention(query, key, value)

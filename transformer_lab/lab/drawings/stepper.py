@@ -40,7 +40,7 @@ def decoder_stepper(
     ahead = float(abs(np.triu(own, 1)).max(initial=0))
     check(
         "largest weight on a later word",
-        ahead,
+        float(f"{ahead:.3g}"),
         "0, because a causal decoder cannot see later words",
         ahead == 0,
     )

@@ -75,13 +75,13 @@ def zoom_to_weight(
             hides `key` from `query`.
     """
     config = translator.model.config
-    check("norm", config.norm, "'post', as in Figure 1", config.norm == "post")
+    check("norm", config.norm, "'post', as in the paper's Figure 1", config.norm == "post")
     recurrent = config.recurrent_decoder
-    check("recurrent_decoder", recurrent, "False, as in Figure 1", not recurrent)
+    check("recurrent_decoder", recurrent, "False, as in the paper's Figure 1", not recurrent)
     depths = {"encoder": config.num_encoder_layers, "decoder": config.num_decoder_layers}
     layers = tuple(depths.values())
-    name = "(num_encoder_layers, num_decoder_layers)"
-    check(name, layers, "at least 1 of each", min(layers) > 0)
+    for side, depth in depths.items():
+        check(f"num_{side}_layers", depth, "at least 1", depth > 0)
     seen, record = capture_vectors(translator, source, depths)
     for name, tokens in (("source", record.source_tokens), ("translation", record.target_tokens)):
         check(

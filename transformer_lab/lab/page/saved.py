@@ -73,7 +73,7 @@ def write_page(
     """
     path = Path(path)
     if path.exists() and not overwrite:
-        raise ValueError(f"{path} exists; expected a new file, or overwrite=True")
+        raise ValueError(f"{path} already exists. Choose another name, or pass overwrite=True")
     # Part of a character, as found in byte-level tokens, becomes a question mark.
     whole = body.encode(errors="replace").decode()
     rest = {"title": html.escape(title).encode(errors="replace").decode(), "body": whole}

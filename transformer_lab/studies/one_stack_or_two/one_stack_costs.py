@@ -48,7 +48,7 @@ def measure_costs(setting: Setting) -> dict[str, Any]:
 def measure_training_costs(corpus: str) -> dict[str, Any]:
     """Measure the arithmetic and the time of `COSTED` training steps for each kind of model.
 
-    The kinds take turns in each round.
+    The measurement is repeated in rounds, and each round times every kind once.
 
     Returns:
         For each kind:

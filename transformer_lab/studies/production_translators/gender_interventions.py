@@ -185,9 +185,10 @@ def encoder_weights(batch: GenderBatch) -> list[Float[np.ndarray, "sentences hea
 
 
 def weights_on_nouns(batch: GenderBatch) -> Float[np.ndarray, "layer head 2"]:
-    """Return the mean weights of each head's row for "it" on the right noun and on the wrong one.
+    """Return how much weight each head's row for "it" puts on the right and on the wrong noun.
 
-    The weights on a noun's subwords are summed; "it" is a single token.
+    This is the mean over the batch. The weights on a noun's subwords are summed; "it" is a single
+    token.
     """
     it = batch.at("it").numpy()
     nouns = [batch.at(word).numpy() for word in ("noun", "other noun")]

@@ -7,7 +7,7 @@ the function that measured it.
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from transformer_lab.config import check, check_choice
+from transformer_lab.config import check_choice, join_with_and
 from transformer_lab.studies.common import store
 from transformer_lab.studies.production_translators.gender import NAME, PARTS
 from transformer_lab.studies.production_translators.models import MODELS
@@ -44,9 +44,12 @@ def load_part(name: str, model: str, folder: Path | None = None) -> dict[str, An
     check_choice("model", model, MODELS)
     runs = store.load(NAME, folder)["runs"]
     found = {(r["setting"]["part"], r["setting"]["model"]): r["result"] for r in runs}
-    check(
-        "pair of part and model", (name, model), f"one of {sorted(found)}", (name, model) in found
-    )
+    if (name, model) not in found:
+        stored = join_with_and(sorted(repr(part) for part, other in found if other == model))
+        raise ValueError(
+            f"part {name!r} is not stored for the model {model!r}; its stored parts are "
+            f"{stored or 'none'}"
+        )
     result: dict[str, Any] = found[name, model]
     return result
 

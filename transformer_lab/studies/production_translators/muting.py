@@ -110,12 +110,12 @@ def run(setting: Setting) -> dict[str, Any]:
 def translate_with_replaced(
     name: str, heads: Collection[Head], instead: Instead = None, every: slice = ALL
 ) -> list[str]:
-    """Translate greedily with these heads' outputs replaced by zeros, their mean or a direction.
+    """Translate greedily with these heads' outputs replaced by a constant vector.
 
     Args:
         name: One of `MODELS`.
         heads: The heads to replace.
-        instead: What replaces the heads' outputs.
+        instead: The vector: zeros, the mean output, or a random direction (see `Instead`).
         every: The slice of the sentences to translate.
     """
     asked = load_translator(name)

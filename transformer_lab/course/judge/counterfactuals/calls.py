@@ -130,7 +130,7 @@ def _list_choice_variants(node: ast.Call, name: str) -> Iterator[Variant]:
         yield f"two numbers are added, but {asked} one is needed", ast.BinOp(a, ast.Add(), b)
         yield f"two numbers are multiplied, but {asked} one is needed", ast.BinOp(a, ast.Mult(), b)
         for one in (a, b):
-            yield f"the same one of two numbers is always used, but {asked} one is needed", one
+            yield f"one of two numbers is always used, even when it is not {asked} one", one
         return
     number, rest = (read_number(a), b) if isinstance(a, ast.Constant) else (read_number(b), a)
     limit = "smallest" if name == "max" else "largest"
@@ -174,7 +174,9 @@ def _list_spread_variants(node: ast.Call, name: str) -> Iterator[Variant]:
 
 def _list_quantile_variants(node: ast.Call, name: str) -> Iterator[Variant]:
     many = 1 if name == "quantile" else 100
-    said = "the level has the wrong scale: np.quantile takes 0 to 1, np.percentile 0 to 100"
+    said = (
+        "the level has the wrong scale: np.quantile takes 0 to 1, and np.percentile takes 0 to 100"
+    )
     yield said, _copy_call(node, "percentile" if many == 1 else "quantile")
     for method in ("nearest", "lower", "higher", "weibull", "hazen", "inverted_cdf"):
         keywords = [*node.keywords, ast.keyword("method", ast.Constant(method))]

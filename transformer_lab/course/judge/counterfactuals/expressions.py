@@ -33,7 +33,7 @@ def list_operator_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[V
         for term, rest in ((right, left), (left, right)):
             is_first = isinstance(op, ast.Sub) and term is left
             kept = ast.UnaryOp(ast.USub(), rest) if is_first else rest
-            yield f"a term is missing{_name_term(term, known)}", kept
+            yield f"{_name_term(term, known)} is missing", kept
     else:
         name = describe(right, known)
         what = f"by {name}" if name else "by one factor"
@@ -77,12 +77,12 @@ def list_operator_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[V
 
 
 def _name_term(node: ast.AST, known: dict[str, str]) -> str:
-    """Return a phrase such as " (the one with `a` and `b`)", or "" for a term without arguments."""
+    """Return a phrase such as "the term with `a` and `b`", or "a term" if it has no arguments."""
     names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in known]
     if not names:
-        return ""
+        return "a term"
     which = " and ".join(f"`{known[name]}`" for name in dict.fromkeys(names))
-    return f" (the one with {which})"
+    return f"the term with {which}"
 
 
 def list_power_variants(node: ast.BinOp, known: dict[str, str]) -> Iterator[Variant]:

@@ -33,9 +33,10 @@ def find_wrong_sums(got: np.ndarray, want: np.ndarray) -> str | None:
         return describe_sharpness(got, want, axis)
     for other in range(want.ndim):
         if other != axis and _all_one(got.sum(other)):
-            return f"{sums} should be 1, but those along {format_axis(other, want.ndim)} are"
+            place = format_axis(other, want.ndim)
+            return f"{sums} should be 1, but instead, those along {place} are 1"
     if want.ndim > 1 and _all_one(got.sum()) and (got.sum(axis) > TOLERANCE).all():
-        return f"{sums} should be 1, but only the sum of all numbers is"
+        return f"{sums} should be 1, but only the sum of all numbers is 1"
     with np.errstate(all="ignore"):
         if is_same(got / got.sum(axis, keepdims=True), want):
             divisor = "them" if want.ndim > 1 else "it"
@@ -75,9 +76,11 @@ def describe_sharpness(got: np.ndarray, want: np.ndarray, axis: int) -> str | No
     if (got.argmax(axis) != want.argmax(axis)).any():
         return start
     if (apart > 0).all():
-        return f"{start}. The weights are too sharp: large ones are too large, small ones too small"
+        how = "too sharp: large ones are too large, and small ones are too small"
+        return f"{start}. The weights are {how}"
     if (apart < 0).all():
-        return f"{start}. The weights are too flat: large ones are too small, small ones too large"
+        how = "too flat: large ones are too small, and small ones are too large"
+        return f"{start}. The weights are {how}"
     return start
 
 

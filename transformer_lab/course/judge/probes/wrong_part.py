@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from transformer_lab.config import join_with_and, join_with_or
 from transformer_lab.course.judge.closeness import close_elements, is_numeric
 from transformer_lab.course.judge.formatting import format_number
 from transformer_lab.course.judge.probes.equality import TOLERANCE, is_comparable
@@ -85,7 +86,7 @@ def find_one_sided_errors(got: np.ndarray, want: np.ndarray) -> str | None:
             apart = np.abs(got[wrong].astype(float) - want[wrong].astype(float))
             if close_elements(apart, np.full_like(apart, apart.mean()), TOLERANCE).all():
                 return f"{many} are too {word}, each by {format_number(apart.mean())}"
-            return f"{many} are too {word}, but by different factors and amounts"
+            return f"{many} are too {word}, but not all by the same factor or amount"
     return f"{many} {'are' if wrong.sum() > 1 else 'is'} wrong" if want.size > 1 else None
 
 
@@ -95,12 +96,12 @@ def find_word_differences(got: np.ndarray, want: np.ndarray) -> str | None:
         return None
     missing = sorted(set(want.tolist()) - set(got.tolist()))
     extra = sorted(set(got.tolist()) - set(want.tolist()))
-    lacks = f"lacks {_list_words(missing)}" if missing else ""
-    holds = f"should not contain {_list_words(extra)}" if extra else ""
-    found = " and ".join(part for part in (lacks, holds) if part)
+    lacks = f"lacks {join_with_and(_quote_words(missing))}" if missing else ""
+    holds = f"should not contain {join_with_or(_quote_words(extra))}" if extra else ""
+    found = ", and ".join(part for part in (lacks, holds) if part)
     return f"The list {found}" if found else None
 
 
-def _list_words(words: list[str]) -> str:
-    """Return up to three words in quotes, followed by "…" if there are more."""
-    return ", ".join(map(repr, words[:3])) + (", …" if len(words) > 3 else "")
+def _quote_words(words: list[str]) -> list[str]:
+    """Return up to three words in quotes, followed by "others" if there are more."""
+    return [*map(repr, words[:3]), *["others"] * (len(words) > 3)]

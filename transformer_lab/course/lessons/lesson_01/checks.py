@@ -79,8 +79,8 @@ softmax = Check(
         ),
         Mistake(
             _edit_softmax(("axis=-1, keepdims=True", "")),
-            "your weights sum to 1 over all rows together, but each row should sum to 1. Sum over "
-            "only one axis.",
+            "your weights sum to 1 over all rows together, but each row should sum to 1. Sum along "
+            "the last axis, with keepdims=True.",
         ),
         Mistake(
             _edit_softmax(
@@ -97,12 +97,12 @@ softmax = Check(
         ),
         Mistake(
             _edit_softmax(("scores.max", "scores.min")),
-            "you subtract the smallest score of the row, which may be -inf and leaves large scores "
-            "large. Subtract the largest score instead.",
+            "you subtract the smallest score of the row, but exponentials can still overflow, and "
+            "the smallest score may be -inf. Subtract the largest score instead.",
         ),
         Mistake(
             _edit_softmax(("scores.max", "scores.mean")),
-            "you subtract the mean of the row, but a single hidden score makes that mean -inf. "
+            "you subtract the mean of the row, but a single score of -inf makes that mean -inf. "
             "Subtract the largest score, which always works.",
         ),
         Mistake(
@@ -117,8 +117,8 @@ softmax = Check(
         ),
         Mistake(
             _edit_softmax((" - scores.max(axis=-1, keepdims=True)", "")),
-            "this works for small scores, but large ones give NaN, because exp(800) overflows. "
-            "Subtract the largest score of the row first.",
+            "this works for small scores, but large ones give NaN, because exp overflows. Subtract "
+            "the largest score of the row first.",
         ),
         Mistake(
             _edit_softmax(("scores.max(axis=-1, keepdims=True)", "scores.max()")),
@@ -237,8 +237,8 @@ attention = Check(
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "query.shape[0]")),
-            "you divided by √query.shape[0], but shape[0] counts queries or sentences. Use d_k, "
-            "the last dimension, which is shape[-1].",
+            "you divided by √query.shape[0], but shape[0] is the number of queries, or of "
+            "sentences if there is a batch. Use d_k, the last dimension, which is shape[-1].",
         ),
         Mistake(
             _edit_attention(("key.swapaxes(-2, -1)", "key.T")),
@@ -247,8 +247,9 @@ attention = Check(
         ),
         Mistake(
             _edit_attention(("key.swapaxes(-2, -1)", "key.T"), ("np.sqrt(query.shape[-1])", "2.0")),
-            "this is right only for the numbers on this page, where d_k is 4 (so √d_k is 2) and "
-            "there is no batch. With a batch, .T would move the batch axis, too.",
+            "this is right only for the numbers on this page, where √d_k is 2 and there is no "
+            "batch. Divide by the square root of query.shape[-1], and swap only the last two axes, "
+            "because .T would also move a batch axis.",
         ),
         Mistake(
             _edit_attention(("query.shape[-1]", "query.shape[1]")),

@@ -62,8 +62,8 @@ softmax_backward = Check(
     mistakes=[
         Mistake(
             lambda g, w: g * w * (1 - w),
-            "you use only the diagonal of the Jacobian. Its other entries are −w_j w_k, because a "
-            "score also changes the other weights in its row.",
+            "you use only the diagonal of the Jacobian, but the other entries (−w_j w_k) count as "
+            "well, because each score changes every weight in its row.",
         ),
         Mistake(
             lambda g, w: w * (g - g.mean(axis=-1, keepdims=True)),
@@ -73,8 +73,8 @@ softmax_backward = Check(
         Mistake(lambda g, w: g * w, "the term −w_k Σ_j dw_j w_j is missing."),
         Mistake(
             lambda g, w: w * (g - _sum_rows(g)),
-            "you subtract the plain sum of dw, but the sum should weight each dw_j by w_j: Σ_j "
-            "dw_j w_j.",
+            "you subtract the plain sum of dw, but you should weight each dw_j by w_j first, and "
+            "subtract Σ_j dw_j w_j.",
         ),
         Mistake(
             lambda g, w: w * (g - (g * w).sum(axis=0, keepdims=True)),
@@ -87,8 +87,8 @@ softmax_backward = Check(
         ),
         Mistake(
             lambda g, w: w * g - _sum_rows(g * w),
-            "you multiply only the first term by w_k, but the factor belongs to both terms. Add "
-            "brackets.",
+            "you multiply only dw_k by w_k, but you should multiply the whole difference, dw_k − "
+            "Σ_j dw_j w_j, by w_k. Add brackets.",
         ),
         Mistake(
             lambda g, w: w * (g + _sum_rows(g * w)),
@@ -105,7 +105,7 @@ softmax_backward = Check(
         Mistake(
             _use_one_jacobian,
             "this is right only for a single row, because each row has its own Jacobian. Use the "
-            "last form of the formula, which needs no Jacobian.",
+            "short form, w_k (dw_k − Σ_j dw_j w_j), which needs no Jacobian.",
         ),
         Mistake(
             lambda g, w: w * (g - g @ w),

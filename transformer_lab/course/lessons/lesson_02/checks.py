@@ -47,8 +47,8 @@ score_variance = Check(
     mistakes=[
         Mistake(
             lambda d, q, k: d,
-            "this is right only for numbers with variance 1. The result should depend on both "
-            "standard deviations, too.",
+            "this is right only for numbers with variance 1. The result should depend not only on "
+            "d_k, but also on both standard deviations.",
         ),
         Mistake(
             lambda d, q, k: np.sqrt(d) * q * k,
@@ -57,8 +57,8 @@ score_variance = Check(
         ),
         Mistake(
             lambda d, q, k: d * q * k,
-            "you do not square the standard deviations. Square both: one product has a variance of "
-            "query_std² · key_std².",
+            "you do not square the standard deviations. Square both, because the variance of one "
+            "product is query_std² · key_std².",
         ),
         Mistake(
             lambda d, q, k: d * (q**2 + k**2),
@@ -138,8 +138,9 @@ softmax_jacobian = Check(
         ),
         Mistake(
             _compute_for_one_row,
-            "this is right for a single row, but with several, np.outer and np.diag mix the rows. "
-            "Use w[..., :, None] * w[..., None, :].",
+            "this is right for a single row, but np.outer and np.diag mix several rows. Replace "
+            "np.outer with w[..., :, None] * w[..., None, :], and np.diag with w[..., None] * "
+            "np.eye(n), where n is the length of a row.",
         ),
         Mistake(
             lambda w: (w * (1 - w))[..., None] * np.eye(w.shape[-1]),

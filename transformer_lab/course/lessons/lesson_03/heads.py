@@ -58,7 +58,8 @@ split_heads = Check(
         Mistake(
             lambda x, h: x.reshape(len(x), h, x.shape[1], -1),
             "the shape is right, but the numbers are not, because reshaping straight to (batch, "
-            "heads, length, d) mixes positions. Split the last axis first, then swap.",
+            "heads, length, d) mixes positions. Split the last axis into (heads, d) first, then "
+            "swap the two middle axes.",
         ),
         Mistake(
             _cut_columns,
@@ -67,7 +68,7 @@ split_heads = Check(
         ),
         Mistake(
             lambda x, h: x.reshape(*x.shape[:2], -1, h).transpose(0, 3, 1, 2),
-            "your heads get every h-th column, but each head should get a block of neighbouring "
+            "each of your heads gets every h-th column, but it should get a block of neighbouring "
             "columns. Split the last axis into (heads, d), not (d, heads).",
         ),
         Mistake(
@@ -225,13 +226,13 @@ multi_head = Check(
         Mistake(_edit_multi_head((" @ w_o", "")), "the final projection W_O is missing."),
         Mistake(
             _edit_multi_head(("x @ w, num_heads", "x @ w, 1")),
-            "you use one wide head, but there should be num_heads heads, each with its own "
+            "you use one wide head, but there should be `num_heads` heads, each with its own "
             "softmax.",
         ),
         Mistake(
             _edit_multi_head(("(q, k, v)", "(q / np.sqrt(num_heads), k, v)")),
-            "you divide the scores by √d_model, but you should divide by √d_k, because a head is "
-            "only d_k = d_model / h wide.",
+            "you divide the scores by √d_model, but you should divide them by √d_k, because a head "
+            "has only d_k = d_model / h columns.",
         ),
         Mistake(
             _edit_multi_head(("(q, k, v)", "(q * np.sqrt(q.shape[-1]), k, v)")),
@@ -244,13 +245,13 @@ multi_head = Check(
         ),
         Mistake(
             _edit_multi_head(SPLIT_BY_VIEW, MERGE_BY_RESHAPE),
-            "you split and merge without a swap, which mixes positions. Swap the middle axes after "
-            "splitting and before merging.",
+            "you split and merge without a swap, which mixes positions. Swap the middle axes once "
+            "after you split the last axis, and again before you merge.",
         ),
         Mistake(
             _edit_multi_head(SPLIT_BY_VIEW),
-            "you only reshape, which mixes words. Split the last axis into heads first, then swap "
-            "the middle axes.",
+            "when you split the heads, you only reshape, which mixes words. Split the last axis "
+            "into heads first, then swap the middle axes.",
         ),
         Mistake(
             _edit_multi_head(
@@ -260,8 +261,8 @@ multi_head = Check(
                 ),
                 MERGE_BY_RESHAPE,
             ),
-            "the heads of each word attend to one another, but the words should. Swap heads and "
-            "positions before you compute the scores.",
+            "the heads of each word attend to one another, but in each head, the words should "
+            "attend to one another. Swap heads and positions before you compute the scores.",
         ),
         Mistake(
             _edit_multi_head(
@@ -270,7 +271,7 @@ multi_head = Check(
                     "(x @ w).reshape(*x.shape[:2], -1, num_heads).transpose(0, 3, 1, 2)",
                 )
             ),
-            "your heads get every h-th column, but each head should get a block of neighbouring "
+            "each of your heads gets every h-th column, but it should get a block of neighbouring "
             "columns.",
         ),
         Mistake(

@@ -104,7 +104,8 @@ multi_head_class = Check(
                     "self.merge(self.core(q, k, v))[:, : query.size(1)]",
                 ),
             ),
-            "you compute queries from `key`, and keys from `query`. Swap the two.",
+            "you compute queries from `key`, and keys and values from `query`. Compute queries "
+            "from `query`, keys from `key` and values from `value`.",
         ),
         Mistake(
             _edit_class(("(key, value)", "(key, key)")),
@@ -124,8 +125,8 @@ multi_head_class = Check(
         ),
         Mistake(
             _SplitsByView,
-            "you only change the shape, which mixes words. Split the last axis into heads first, "
-            "then swap the middle axes.",
+            "when you split the heads, you only change the shape, which mixes words. Split the "
+            "last axis into heads first, then swap the middle axes.",
         ),
         Mistake(
             _edit_class(("core(q,", "core(q * q.size(-1) ** 0.5,")),
@@ -180,7 +181,7 @@ multiplications = Check(
         ),
         Mistake(
             lambda n, d, h: 3 * n * d**2 + 2 * n**2 * d,
-            "one projection is missing: there are W_Q, W_K, W_V and W_O.",
+            "one projection is missing. There should be four (W_Q, W_K, W_V and W_O).",
         ),
         Mistake(
             lambda n, d, h: 4 * n * d**2 + n**2 * d,
@@ -189,8 +190,8 @@ multiplications = Check(
         ),
         Mistake(
             lambda n, d, h: 4 * n * d**2 + 2 * h * n**2 * d,
-            "the projections are right, but the two products inside attention are h times too "
-            "large. For all heads together, each costs n² · h · d_k = n² d_model.",
+            "the projections are right, but you count h times too much for the two products inside "
+            "attention. For all heads together, each product costs n² · h · d_k = n² d_model.",
         ),
         Mistake(
             lambda n, d, h: 4 * d**2 + 2 * n**2 * d,

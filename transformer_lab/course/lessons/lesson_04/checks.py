@@ -79,8 +79,8 @@ sinusoids = Check(
         ),
         Mistake(
             _edit_table(("-np.arange", "-2 * np.arange")),
-            "you multiply by 2 twice. If your i takes the values 0, 2, 4, …, it is already the 2i "
-            "of the formula.",
+            "your exponent is twice as large as it should be. If your i takes the values 0, 2, 4, "
+            "…, it is already the 2i of the formula.",
         ),
         Mistake(
             _edit_table(("np.arange(length)", "np.arange(1, length + 1)")),
@@ -95,7 +95,7 @@ sinusoids = Check(
         Mistake(
             _edit_table(("* frequencies", "/ frequencies")),
             "you multiply by 10000^(2i/d_model), but you should divide by it, so that the first "
-            "pair is the fastest.",
+            "pair is the fastest to turn.",
         ),
         Mistake(
             _edit_table(("* frequencies", "* np.deg2rad(frequencies)")),
@@ -176,8 +176,8 @@ rotation = Check(
         ),
         Mistake(
             _edit_rotation(("-column", "-2 * column")),
-            "you multiply by 2 twice. If your i takes the values 0, 2, 4, …, it is already the 2i "
-            "of the formula.",
+            "your exponent is twice as large as it should be. If your i takes the values 0, 2, 4, "
+            "…, it is already the 2i of the formula.",
         ),
         Mistake(
             _edit_rotation(("np.sin(angle)", "0")),
@@ -186,8 +186,8 @@ rotation = Check(
         ),
         Mistake(
             _edit_rotation(("return matrix", "return abs(matrix)")),
-            "none of your numbers is negative, but each block should have a sine with a minus "
-            "sign, and a cosine can be negative, too.",
+            "none of your numbers is negative, but one sine in each block should have a minus "
+            "sign, and the sines and cosines themselves can be negative.",
         ),
     ],
 )
@@ -252,8 +252,8 @@ rotate = Check(
         ),
         Mistake(
             _edit_rotary(("np.sin(angle)", "-np.sin(angle)")),
-            "this rotates the vectors by −angle. The scores would still depend only on distances, "
-            "but you should rotate by +angle, as Su et al. and the package do.",
+            "this rotates the vectors by −angle, which is the wrong direction. Rotate them by "
+            "+angle, as the package does.",
         ),
         Mistake(
             _edit_rotary(("* frequencies", "* np.ones(d_k // 2)")),
@@ -266,8 +266,8 @@ rotate = Check(
         ),
         Mistake(
             _edit_rotary(("first", "even")),
-            "your second line uses the even columns after your first line has changed them. Use "
-            "the old values in both lines.",
+            "you compute the odd columns from even columns that you have already changed. Use the "
+            "old values for both.",
         ),
         Mistake(
             _edit_rotary(
@@ -327,7 +327,8 @@ alibi = Check(
             _edit_bias(
                 ("2.0 ** (-8 * np.arange(1, num_heads + 1) / num_heads)", "np.ones(num_heads)")
             ),
-            "you give every head the same slope, but head n of h should have 2^(−8n/h).",
+            "you give every head the same slope, but with h heads, the slope of head n should be "
+            "2^(−8n/h).",
         ),
         Mistake(
             _edit_bias(("np.arange(1, num_heads + 1)", "np.arange(num_heads)")),
@@ -350,7 +351,8 @@ alibi = Check(
                 ("2.0 ** (-8 * np.arange(1, num_heads + 1) / num_heads)", "np.ones(num_heads)"),
                 ("-slopes[:, None, None] * distance", "2.0 ** (-slopes[:, None, None] * distance)"),
             ),
-            "this adds 2^(−distance), but the penalty should be linear: −slope · distance.",
+            "your bias is 2^(−distance), but it should be linear in the distance, −slope · "
+            "distance.",
         ),
     ],
 )

@@ -178,8 +178,8 @@ layer_norm = Check(
         ),
         Mistake(
             _edit_norm(("x.var(", "x.var(ddof=1, ")),
-            "you use the unbiased variance, which divides by d − 1, but the paper on "
-            "LayerNorm and PyTorch divide by d.",
+            "you use the unbiased variance, which divides by d − 1, but PyTorch and the LayerNorm "
+            "paper divide by d.",
         ),
         Mistake(
             _edit_norm(("np.sqrt(variance + 1e-5)", "(variance + 1e-5)")),
@@ -192,14 +192,14 @@ layer_norm = Check(
         ),
         Mistake(
             _edit_norm((" + 1e-5", "")),
-            "ε is missing, so a position whose features are all equal would be divided by 0.",
+            "ε is missing, so you divide by 0 at any position whose features are all equal.",
         ),
         Mistake(
             _edit_norm(("1e-5", "1e-6")), "ε is 1e-6, but this exercise asks for PyTorch's 1e-5."
         ),
         Mistake(
             _edit_norm(("x - x.mean(axis=-1, keepdims=True)", "x"), ("x.var", "(x**2).mean")),
-            "the mean is not subtracted, so this only divides by the root mean square.",
+            "the mean is not subtracted, so you only divide by the root mean square.",
         ),
         Mistake(
             _edit_norm(("x.var", "(x**2).mean")),

@@ -66,16 +66,17 @@ padding_mask = Check(
         ),
         Mistake(
             lambda ids, pad: (ids != 0)[:, None, None, :],
-            "0 is hard-coded, but the id of padding is `pad_id`, which is not 0 in every model.",
+            "0 is hard-coded, but some models pad with another id. Use `pad_id`.",
         ),
         Mistake(
             lambda ids, pad: (ids > pad)[:, None, None, :],
-            "you hide all ids smaller than pad_id, but they are words, too. Compare with !=.",
+            "you hide all ids smaller than `pad_id`, but these ids stand for words. Compare with "
+            "`!=`.",
         ),
         Mistake(
             lambda ids, pad: (ids != pad)[:, None, None, :] & (ids != pad)[:, None, :, None],
-            "you hide queries as well, but the output of a padding query is never read, so only "
-            "keys need hiding. The shape should be (batch, 1, 1, key).",
+            "you hide queries as well as keys. Hide only the keys, because the output at a "
+            "padding position is never read. The shape should be (batch, 1, 1, key).",
         ),
     ],
 )
@@ -154,8 +155,8 @@ masked_weights = Check(
         ),
         Mistake(
             lambda scores, mask: scores.masked_fill(mask, -math.inf).softmax(dim=-1),
-            'you read the mask the wrong way round. True means "may attend". (Also, a row becomes '
-            "NaN if all its keys are hidden. Set it to 0.)",
+            'you read the mask the wrong way round. True means "may attend". Also, a row becomes '
+            "NaN if all its keys are hidden, but its weights should be 0.",
         ),
         Mistake(
             lambda scores, mask: _mask_and_normalise(scores.mT, mask.expand(scores.shape).mT).mT,
@@ -226,8 +227,8 @@ causal_mask = Check(
         ),
         Mistake(
             lambda n: torch.ones(n, n, dtype=torch.bool).triu(1),
-            'your mask is inverted. You use True for what must be hidden, but here it means "may '
-            'be attended to".',
+            "your mask is inverted. You use True for what must be hidden, but here True means "
+            '"may be attended to".',
         ),
         Mistake(
             lambda n: torch.ones(n, n, dtype=torch.bool).tril(1),
@@ -368,8 +369,8 @@ sees = Check(
         ),
         Mistake(
             lambda function, x: _find_leaks(function, x).any(dim=1),
-            "you return one answer for each output, but the map should show which inputs move it, "
-            "so its shape should be (length, length).",
+            "you return one answer for each output, but the map should show which inputs move "
+            "that output, so the shape of the map should be (length, length).",
         ),
     ],
 )

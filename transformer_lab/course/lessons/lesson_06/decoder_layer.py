@@ -72,8 +72,8 @@ class _AddNorm(AddNorm):
     def forward(self, x: Tensor, sublayer: Any) -> Tensor:
         if not callable(sublayer):
             raise UnusableError(
-                "add_norm got the result of a sub-layer, but it needs the sub-layer itself, a "
-                "function of x such as `lambda x: …`, which it calls"
+                "add_norm calls the sub-layer itself, but got the result of one. Pass a function "
+                "of x, such as `lambda x: …`"
             )
 
         def keep_shape(x: Tensor) -> Any:
@@ -200,8 +200,8 @@ decoder_layer = Check(
         ),
         Mistake(
             _edit((SELF, ""), (CROSS, CROSS + SELF)),
-            "you apply cross-attention first, but self-attention should come before it, and each "
-            "should have its own Add & Norm.",
+            "your two kinds of attention are in the wrong order. Self-attention (in add_norm_1) "
+            "should come before cross-attention (in add_norm_2).",
         ),
         Mistake(
             _edit(("x, memory, memory, memory_mask))", "x, x, x, mask))")),
@@ -227,8 +227,8 @@ decoder_layer = Check(
         ),
         Mistake(
             _edit(("cross_attention", "self_attention")),
-            "you use self_attention for the memory, too, but that is the job of cross_attention, "
-            "which has its own weights.",
+            "you use self_attention twice, but cross_attention, which has its own weights, should "
+            "read the memory.",
         ),
         Mistake(
             _edit(
@@ -312,8 +312,8 @@ decoder_layer = Check(
         ),
         Mistake(
             _edit(("add_norm_2", "add_norm_1"), ("add_norm_3", "add_norm_2")),
-            "you use add_norm_1 twice and add_norm_3 never, but each sub-layer should have its own "
-            "Add & Norm.",
+            "you use add_norm_1 twice and leave out add_norm_3, but each sub-layer should have "
+            "its own Add & Norm.",
         ),
         Mistake(
             _edit((LAST, LAST.replace("return", "x =") + LAST)),
@@ -321,8 +321,9 @@ decoder_layer = Check(
         ),
         Mistake(
             _edit((SELF, f"    keys = x\n{SELF.replace('x, x, x,', 'x, keys, keys,')}")),
-            "your self-attention takes keys and values from the outer x, but they should come from "
-            "the x that add_norm_1 passes to it, like the queries. With pre-norm, the two differ.",
+            "your self-attention takes its keys and values from the outer x. Take them, like the "
+            "queries, from the x that add_norm_1 passes to the sub-layer. With pre-norm, this x "
+            "differs from the outer one.",
         ),
     ],
 )

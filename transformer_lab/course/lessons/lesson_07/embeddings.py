@@ -83,13 +83,13 @@ encoder_input = Check(
             lambda ids, table, positions: (
                 (table[ids] + positions[: ids.size(1)]) * math.sqrt(table.size(1))
             ),
-            "you multiply the positions by √d_model, too, but only the embeddings should be "
-            "multiplied.",
+            "you multiply the positions by √d_model as well, but you should multiply only the "
+            "embeddings.",
         ),
         Mistake(
             _edit_input(("* math", "/ math")),
             "you divide the embeddings by √d_model, but you should multiply them by it, as in "
-            "§3.4.",
+            "§3.4 of the paper.",
         ),
         Mistake(
             _edit_input(("math.sqrt(table.size(1))", "table.size(1)")),
@@ -102,7 +102,7 @@ encoder_input = Check(
         ),
         Mistake(
             _edit_input(("positions[: ids.size(1)]", "positions[ids]")),
-            "you look up the positions by word id, but they should be 0, 1, 2, …, whatever the "
+            "you look up the positions by word id. Look up rows 0, 1, 2, … instead, whatever the "
             "words are.",
         ),
         Mistake(
@@ -188,8 +188,8 @@ tie = Check(
         ),
         Mistake(
             _edit_tying((".weight", ".weight.data")),
-            "the two matrices share their numbers, but they are two parameters, so they are "
-            "counted twice, and an optimiser updates them twice. Assign the nn.Parameter itself.",
+            "the two matrices share their numbers, but they are two parameters, so each number is "
+            "counted twice and updated twice. Assign the nn.Parameter itself.",
         ),
         Mistake(
             _edit_tying(("output.weight = embedding.weight", "embedding.weight = output.weight")),
@@ -203,7 +203,8 @@ tie = Check(
                     "= nn.Parameter(embedding.weight.detach().clone(), requires_grad=False)",
                 )
             ),
-            "the output's matrix is a frozen copy, so it does not learn.",
+            "the output's matrix is a frozen copy, so it does not learn. Use the embedding's "
+            "nn.Parameter itself.",
         ),
         Mistake(
             lambda embedding, output: None,

@@ -39,8 +39,8 @@ forward = Check(
         ),
         Mistake(
             edit_forward_pass(DECODER_SEES_PADDING),
-            "your cross-attention sees padding. Pass the source's padding mask to the decoder, "
-            "too, as its last argument.",
+            "your cross-attention sees padding. The decoder also needs the source's padding mask, "
+            "as its last argument.",
         ),
         Mistake(
             edit_forward_pass(ENCODER_SEES_PADDING, DECODER_SEES_PADDING),

@@ -140,8 +140,8 @@ smoothed_target = Check(
         ),
         Mistake(
             lambda w, v, e: _spread_probability(w, v, 1.0, e / v),
-            "the target sums to more than 1. The right word should give up ε before it gets its "
-            "share.",
+            "the target sums to more than 1, because the right word keeps its full weight of 1. "
+            "It should get 1 − ε plus its share of ε.",
         ),
         Mistake(
             lambda w, v, e: _spread_probability(w, v, 1.0, 0.0),
@@ -149,7 +149,8 @@ smoothed_target = Check(
         ),
         Mistake(
             lambda w, v, e: _spread_probability(w, v, 1 - e, e),
-            "you give every word all of ε, so the sum is far above 1. Divide ε among the words.",
+            "you give every wrong word all of ε. Divide ε evenly among all words, so that the "
+            "target sums to 1.",
         ),
         Mistake(
             lambda w, v, e: _spread_probability(w, v, e + (1 - e) / v, (1 - e) / v),

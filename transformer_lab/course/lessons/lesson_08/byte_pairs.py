@@ -99,7 +99,7 @@ count_pairs = Check(
         Mistake(
             _edit_counting(("itertools.pairwise(pieces)", "set(itertools.pairwise(pieces))")),
             "you count each pair only once per word, but a pair that occurs twice in a word "
-            "should be counted twice, each time the word occurs.",
+            "should be counted twice for each occurrence of the word.",
         ),
         Mistake(
             _edit_counting(("counts[pair]", "counts[min(pair), max(pair)]")),
@@ -117,7 +117,7 @@ count_pairs = Check(
         ),
         Mistake(
             _edit_counting(("+= times", "= times")),
-            "each word overwrites the pair's earlier count. Add to it instead.",
+            "you overwrite a pair's count when the pair occurs again. Add to the count instead.",
         ),
         Mistake(
             _edit_counting(
@@ -228,8 +228,8 @@ merge = Check(
     mistakes=[
         Mistake(
             _edit_merging(("tuple(pieces[i : i + 2])", "pieces[i : i + 2]")),
-            "this works for a tuple, but nothing in a list is merged, because a list never equals "
-            "a tuple.",
+            "this works if `pieces` is a tuple, but nothing in a list is merged, because a list "
+            "never equals a tuple such as `pair`.",
         ),
         Mistake(
             _edit_merging(("i += 2", "return [*merged, *pieces[i + 2 :]]")),
@@ -237,8 +237,8 @@ merge = Check(
         ),
         Mistake(
             _merge_overlapping,
-            "you merge the same piece twice. With (a, a), a a a should become aa a, because a "
-            "piece that has just been merged should not be merged again.",
+            "you merge the same piece twice, but each piece should be merged only once. For "
+            "example, merging (a, a) should turn `a a a` into `aa a`.",
         ),
         Mistake(
             _merge_letters,
@@ -247,7 +247,8 @@ merge = Check(
         ),
         Mistake(
             _merge_from_right,
-            "you merge from right to left. Go from left to right: a a a should give aa a, not a aa.",
+            "you merge from right to left. Go from left to right, so that `a a a` becomes `aa a`, "
+            "not `a aa`.",
         ),
         Mistake(
             _edit_merging(

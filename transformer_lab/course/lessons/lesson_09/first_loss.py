@@ -76,7 +76,8 @@ unigram_loss = Check(
         ),
         Mistake(
             lambda counts: _compute_entropy(counts) / counts.count_nonzero().double().log(),
-            "you divide the entropy by its largest possible value, but it should stay in nats.",
+            "you divide the entropy by its largest possible value. Return the entropy itself, "
+            "which is in nats.",
         ),
         Mistake(
             lambda counts: _compute_mean_log(counts.softmax(dim=0)),

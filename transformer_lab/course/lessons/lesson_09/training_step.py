@@ -142,9 +142,9 @@ training_step = Check(
                 ("    optimizer.zero_grad()\n", ""),
                 ("    loss.backward()\n", "    loss.backward()\n    optimizer.zero_grad()\n"),
             ),
-            "no gradient is left to clip. If you call `zero_grad` after `backward`, it throws "
-            "away the gradients that `backward` has just computed. Call `zero_grad` first. (Or "
-            "did you forget to call `backward`?)",
+            "no gradient is left to clip. Either you do not call `backward`, or you call "
+            "`zero_grad` after `backward`, which throws the new gradients away. Call `zero_grad` "
+            "first, and then `backward`.",
         ),
         Mistake(
             _edit_step(("    optimizer.step()\n", "")),
@@ -174,8 +174,8 @@ training_step = Check(
                     "    for p in weights:\n        p.grad /= norm\n    optimizer.step",
                 ),
             ),
-            "you scale every gradient to length 1, even short ones. Scale down only those longer "
-            "than 1.",
+            "you scale every gradient to norm 1, even if its norm is below 1. Scale down only "
+            "gradients whose norm is above 1.",
         ),
         Mistake(
             _edit_step(("1.0", "torch.inf")),
@@ -201,8 +201,8 @@ training_step = Check(
                     "    optimizer.step",
                 )
             ),
-            "you return the norm of the clipped gradient. It is never above 1, so it cannot warn "
-            "you of anything. Return the norm from before clipping.",
+            "you return the norm of the clipped gradient, which is never above 1 and so cannot "
+            "warn you of anything. Return the norm that the gradient had before you clipped it.",
         ),
         Mistake(
             _edit_step((_EVERY_RATE, '    optimizer.param_groups[0]["lr"] = rate\n')),
@@ -243,13 +243,13 @@ training_step = Check(
                 ),
                 ("    norm = nn.utils.clip_grad_norm_(weights, 1.0)\n", ""),
             ),
-            "you return the norm over all weights, but you clip each group by its own norm. Scale "
-            "all groups by the same factor.",
+            "you return the right norm, but you clip each group by its own norm. Scale all groups "
+            "by the same factor.",
         ),
         Mistake(
             _edit_step(("loss.detach()", "loss_of(batch).detach()")),
-            "you compute the loss again after the step. Return the loss from before the step, "
-            "which you already have.",
+            "you compute the loss again after the step. Return the loss that you computed before "
+            "the step.",
         ),
     ],
 )

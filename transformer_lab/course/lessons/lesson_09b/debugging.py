@@ -177,8 +177,8 @@ mend_forward = Check(
         ),
         Mistake(
             edit_forward_pass(("source_embedding, source)", "source_embedding, source).detach()")),
-            "the encoder learns again, but its embedding does not. The path is also cut below the "
-            "encoder.",
+            "the encoder learns again, but its embedding does not, because the path is now cut "
+            "between the two.",
         ),
         Mistake(
             edit_forward_pass(("output(features)", "output(features.detach())")),
@@ -195,11 +195,12 @@ mend_forward = Check(
         ),
         Mistake(
             edit_forward_pass(DECODER_SEES_PADDING),
-            "cross-attention sees padding. Pass it the mask, too.",
+            "cross-attention sees padding. Pass the mask to the decoder as well.",
         ),
         Mistake(
             edit_forward_pass(ENCODER_SEES_PADDING, DECODER_SEES_PADDING),
-            "you do not hide the padding anywhere. Pass the mask to both calls.",
+            "you do not hide the padding anywhere. Pass the mask to both the encoder and the "
+            "decoder.",
         ),
     ],
 )
@@ -250,13 +251,13 @@ mend_shift = Check(
         ),
         Mistake(
             lambda target: (target[:, 1:], target[:, :-1]),
-            "this is the wrong way round: the target is the word before the one that is read, but "
-            "it should be the word after it.",
+            "this is the wrong way round. The target should be the word after the one that is "
+            "read, not the word before it.",
         ),
         Mistake(
             lambda target: (target, target[:, 1:]),
-            "the decoder reads one more position than there are targets, but there is nothing to "
-            "predict after eos.",
+            "the decoder reads one more position than there are targets. Leave out the last "
+            "position, because it has no target.",
         ),
         Mistake(
             lambda target: (target[:, :-2], target[:, 2:]),

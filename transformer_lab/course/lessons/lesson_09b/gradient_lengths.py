@@ -120,8 +120,8 @@ gradient_norms = Check(
     mistakes=[
         Mistake(
             lambda model: _measure_parts(model, lambda gs: sum(float(g.norm()) for g in gs)),
-            "you add up the norms of a part's gradients. Take the square root of the sum of all "
-            "their squares instead.",
+            "you add up the norms of a part's gradients. Add up the squares of these norms "
+            "instead, and take the square root of the sum.",
         ),
         Mistake(
             lambda model: _measure_parts(model, lambda gs: compute_norm(gs) ** 2),
@@ -132,7 +132,7 @@ gradient_norms = Check(
                 name: compute_norm([p.detach() for p in child.parameters()])
                 for name, child in model.named_children()
             },
-            "this is the norm of the weights. Use `p.grad` instead.",
+            "this is the norm of the weights. Use each weight's gradient, `p.grad`, instead.",
         ),
         Mistake(
             lambda model: _measure_parts(
@@ -145,8 +145,8 @@ gradient_norms = Check(
             lambda model: {
                 name: norm for name, norm in _measure_parts(model, compute_norm).items() if norm
             },
-            "you leave out parts without a gradient, but a norm of 0 is exactly what you want to "
-            "see.",
+            "you leave out parts without a gradient. Include them with a norm of 0, which shows "
+            "that they do not learn.",
         ),
         Mistake(
             lambda model: {

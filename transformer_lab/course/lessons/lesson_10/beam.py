@@ -136,7 +136,8 @@ beam_step = Check(
         ),
         Mistake(
             _edit_step(("value + log_p", "log_p")),
-            "you use only the last word's log-probability. Add it to the beginning's.",
+            "you use only the last word's log-probability. Add it to the log-probability of the "
+            "beginning.",
         ),
         Mistake(
             _edit_step(
@@ -267,7 +268,7 @@ beam_score = Check(
         ),
         Mistake(
             lambda v, n, a: v / ((5 + n) ** a / 6),
-            "you apply the power to only part of the penalty. It should apply to the whole "
+            "you raise only 5 + length to the power α, but the power should apply to the whole "
             "fraction: ((5 + length)/6)^α.",
         ),
         Mistake(
@@ -301,8 +302,8 @@ beam_score = Check(
         ),
         Mistake(
             lambda v, n, a: v / (5 + n) / 6**a,
-            "you write two divisions in a row, so you divide by both numbers. Put brackets around "
-            "the whole penalty.",
+            "you write two divisions in a row, by 5 + length and by 6^α. Divide once, by the "
+            "whole penalty, ((5 + length)/6)^α.",
         ),
         Mistake(
             lambda v, n, a: math.exp(v) / beam.length_penalty(n, a),

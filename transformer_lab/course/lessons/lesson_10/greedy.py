@@ -127,8 +127,7 @@ greedy_words = Check(
         ),
         Mistake(
             _edit_writing(("return words", "return [word for word in words if word != eos]")),
-            "you leave out eos. It is part of what was written, because its probability counts "
-            "too.",
+            "you leave out eos. It is part of what the model writes, and its probability counts.",
         ),
         Mistake(
             _edit_writing(("[bos, *words]", "[bos, *words][-1:]")),

@@ -35,7 +35,8 @@ def _work_out_step(
         return
     yield "its query, x times W_Q", query
     scores = keys[own] @ query / keys.size(-1) ** 0.5
-    yield f"the query's product with each key (the new key last), over √{keys.size(-1)}", scores
+    said = "the query's product with each key (the new key last), divided by"
+    yield f"{said} √{keys.size(-1)}", scores
     yield "the softmax of these", scores.softmax(dim=-1)
     yield "the output, the sum of all values, each times its weight", output[own]
 
@@ -181,9 +182,9 @@ cached_step = Check(
         ),
         Mistake(
             _edit_step(("(x @ w_q)[:, None]", "(x @ w_q)"), ("[:, 0]", "")),
-            "you compare all of the batch's queries with each sentence's keys, because (batch, "
-            "d_k) @ (batch, d_k, words) is (batch, batch, words). Add a dimension for the new "
-            "word: query[:, None].",
+            "you compare all of the batch's queries with each sentence's keys, because the shapes "
+            "(batch, d_k) and (batch, d_k, words) multiply to (batch, batch, words). Add a "
+            "dimension for the new word: query[:, None].",
         ),
         Mistake(
             _edit_step(("(x @ w_q)[:, None]", "(x @ w_q)")),
@@ -207,7 +208,7 @@ cached_step = Check(
                 ("(x @ w_q)[:, None]", "torch.cat([keys[:, :-1], (x @ w_q)[:, None]], dim=1)"),
                 ("[:, 0]", ""),
             ),
-            "you return an output for each past word, too, but only the new word needs one. Use "
+            "you also return an output for each past word, but only the new word needs one. Use "
             "only the new word's query, and do not use the cached keys as queries.",
         ),
     ],

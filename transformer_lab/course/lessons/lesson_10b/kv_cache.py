@@ -73,8 +73,8 @@ def _stack_layers(answer: Callable[..., Any], cache: Cache, parents: Tensor) -> 
         for part, one in zip(parts, pair, strict=True):
             if not isinstance(one, Tensor):
                 raise UnusableError(
-                    f"a pair contains {describe_kind(one)}, but keys and values should be tensors, "
-                    "because the next step needs tensors"
+                    f"a pair contains {describe_kind(one)}, but the next step needs keys and "
+                    "values that are tensors"
                 )
             if part and one.shape != part[0].shape:
                 shapes = f"{tuple(part[0].shape)} and {tuple(one.shape)}"
@@ -160,7 +160,7 @@ reordered = Check(
         ),
         Mistake(
             _edit_reordering((".flatten()", ".flatten().argsort(stable=True)")),
-            "you used the order that sorts the parents (argsort), but `parents` already says which "
+            "you used the order that sorts the parents, but `parents` itself already says which "
             "old beam each new beam continues.",
         ),
         Mistake(
@@ -252,7 +252,8 @@ cache_numbers = Check(
     mistakes=[
         Mistake(
             _edit_count(("* num_key_value_heads", "* num_heads")),
-            "you count all heads, but only num_key_value_heads of them have keys and values.",
+            "you count `num_heads` heads, but there are only `num_key_value_heads` heads of keys "
+            "and values.",
         ),
         Mistake(
             _edit_count((" * 2", "")),
@@ -264,7 +265,7 @@ cache_numbers = Check(
         ),
         Mistake(
             _edit_count(("2 * num_key_value_heads", "(2 * num_key_value_heads + num_heads)")),
-            "you count queries, too, but a past word's query is never used again.",
+            "you also count queries, but a past word's query is never used again.",
         ),
         Mistake(
             _edit_count(("(source + written)", "written")),
@@ -295,27 +296,28 @@ cache_numbers = Check(
         ),
         Mistake(
             _edit_count((" * num_key_value_heads", "")),
-            "you count only one head, but num_key_value_heads of them have keys and values.",
+            "you count only one head, but there are `num_key_value_heads` heads of keys and "
+            "values.",
         ),
         Mistake(
             _edit_count(
                 ("num_key_value_heads * width", "width"),
                 ("(source + written)", "(num_heads * source + num_key_value_heads * written)"),
             ),
-            "you count all heads for the memory, but cross-attention, too, has only "
-            "num_key_value_heads heads of keys and values.",
+            "you count `num_heads` heads for the memory, but cross-attention, like self-attention, "
+            "has only `num_key_value_heads` heads of keys and values.",
         ),
         Mistake(
             _edit_count(
                 ("num_key_value_heads * width", "width"),
                 ("(source + written)", "(num_key_value_heads * source + num_heads * written)"),
             ),
-            "you count all heads for the written words, but self-attention, too, has only "
-            "num_key_value_heads heads of keys and values.",
+            "you count `num_heads` heads for the written words, but self-attention, like "
+            "cross-attention, has only `num_key_value_heads` heads of keys and values.",
         ),
         Mistake(
             _edit_count(("(source + written)", "source * written")),
-            "you multiply source by written, which is the size of a matrix of scores, but the "
+            "you multiply `source` by `written`, which is the size of a matrix of scores, but the "
             "cache does not store scores. Add the two numbers instead.",
         ),
         Mistake(

@@ -22,7 +22,7 @@ def _work_out_places(ids: Tensor, pad_id: int, at: tuple) -> Iterator[Step]:
     row = ids[at[0]]
     positions, mask = _find_next_positions(ids, pad_id)
     yield f"row {at[0]} of ids", row
-    yield f"is it a word (True) or {pad_id}, which is padding (False)?", row != pad_id
+    yield f"whether each is a word (True) or {pad_id}, which is padding (False)", row != pad_id
     yield "how many are words, which is the position of the next one", positions[at[0]]
     yield "the row of the mask, with True for the new word at the end", mask[at[0], 0, 0]
 
@@ -70,8 +70,8 @@ next_places = Check(
         ),
         Mistake(
             _edit_positions(("torch.cat([seen, own], dim=1)", "seen")),
-            "the mask has no column for the new word, but the new word should see itself. Make "
-            "the mask past + 1 wide.",
+            "the mask has no column for the new word, but the new word should see itself. Add a "
+            "column of True on the right.",
         ),
         Mistake(
             _edit_positions(("ones_like", "zeros_like")),
@@ -84,11 +84,12 @@ next_places = Check(
         ),
         Mistake(
             _edit_positions(("[seen, own]", "[~seen, own]")),
-            'you mark the padding True, but True means "may be seen".',
+            'the mask is True for the padding, but True means "may be seen". It should be True for '
+            "the words.",
         ),
         Mistake(
             _edit_positions(("torch.cat", "~torch.cat")),
-            'the mask is inverted: True means "may be seen", so it should be True for words.',
+            'the mask is inverted. True means "may be seen", so the mask should be True for words.',
         ),
         Mistake(
             _edit_positions(("[seen, own]", "[torch.ones_like(seen), own]")),
@@ -104,8 +105,8 @@ next_places = Check(
         ),
         Mistake(
             _edit_positions(("[seen, own]", "[seen.flip(1), ~own]")),
-            "this mask hides the last keys, as you would for padding after the words, and it hides "
-            "the new word, too.",
+            "this mask hides the new word and the keys just before it, as if the padding came "
+            "after the words. Here the padding comes before the words.",
         ),
         Mistake(
             _edit_positions(("!= pad_id", "!= 0")),
@@ -113,7 +114,8 @@ next_places = Check(
         ),
         Mistake(
             _edit_positions(("!=", ">")),
-            "you hide ids smaller than pad_id, but they are words, too. Compare with !=.",
+            "you also hide ids smaller than `pad_id`, but those are words. Compare each id and "
+            "`pad_id` with `!=`.",
         ),
         Mistake(
             _edit_positions(("[:, None, None, :]", "")),

@@ -31,7 +31,7 @@ def _make_reader(seed: int, vocabulary: int) -> Read:
             isinstance(ids, Tensor) and ids.ndim == 1
         ):
             raise UnusableError(
-                f"read should get a list of words, but got {describe_kind(ids)}; for one word, "
+                f"`read` needs a list of words, but got {describe_kind(ids)}. For a single word, "
                 "pass [word]"
             )
         seen: tuple[int, ...] = () if cache is None else cache
@@ -163,19 +163,19 @@ continued = Check(
         ),
         Mistake(
             _edit_writing(("logits[-1]", "logits[max(-2, -len(logits))]")),
-            "you use the second-to-last row of logits, which predicts the prompt's last word, but "
-            "you already know that word.",
+            "you use the second-to-last row of logits, which predicts the prompt's last word. You "
+            "already know that word, so use the last row.",
         ),
         Mistake(
             _edit_writing(KEEP_PROMPT_CACHE),
-            "the cache still holds only the prompt, so the words written since then are "
+            "the cache still holds only the prompt, so all written words except the newest are "
             "forgotten. Keep the longer cache that `read` returns.",
         ),
         Mistake(
             _edit_writing(KEEP_PROMPT_CACHE, READ_LAST_WORD),
-            "the cache still holds only the prompt, so the words written since then are "
-            "forgotten. Keep the longer cache that `read` returns. Also, you do not need to read "
-            "the last word.",
+            "the cache still holds only the prompt, so all written words except the newest are "
+            "forgotten. Keep the longer cache that `read` returns. Also, do not read the last word "
+            "that you write.",
         ),
         Mistake(
             _edit_writing(("prompt, None", "prompt[-1:], read(prompt[:-1], None)[1]")),
@@ -193,7 +193,7 @@ continued = Check(
         ),
         Mistake(
             _edit_writing(("return words", "return [*prompt, *words]")),
-            "you return the prompt too, but you should return only what comes after it.",
+            "you also return the prompt, but you should return only the words that come after it.",
         ),
         Mistake(
             _edit_writing(("return words", "return [*prompt, *words][-count - 1 : -1]")),
@@ -212,15 +212,14 @@ continued = Check(
         ),
         Mistake(
             lambda read, prompt, count: read(prompt, None)[0].argmax(-1).tolist()[-count:],
-            "you take several words from one pass. Each row predicts the word after one word of "
-            "the prompt, but only the last row tells you something new. Use one pass for each "
-            "word.",
+            "you take several words from one pass, but all rows except the last predict words of "
+            "the prompt, which you already know. Use one pass for each new word.",
         ),
         Mistake(
             lambda read, prompt, count: read(prompt, None)[0].argmax(-1).tolist()[:count],
-            "you write several words in one pass. Row n predicts the word after word n of the "
-            "prompt, but the prompt already contains that word. Only the last row tells you "
-            "something new, and for the words after that, you need a loop.",
+            "you write several words in one pass, but all rows except the last predict words of "
+            "the prompt, which you already know. Take the first word from the last row, and use a "
+            "loop for the others.",
         ),
     ],
 )

@@ -122,7 +122,8 @@ keep_top_p = Check(
         ),
         Mistake(
             _edit_top_p(("-math.inf", "0.0")),
-            "you give the dropped words a logit of 0, but e⁰ = 1. Set their logits to −∞.",
+            "you give the dropped words a logit of 0, but then they can still be drawn, because e⁰ "
+            "= 1. Set their logits to −∞.",
         ),
         Mistake(_edit_top_p(("before < p", "before >= p")), "kept and dropped words are swapped."),
         Mistake(
@@ -149,8 +150,8 @@ keep_top_p = Check(
         ),
         Mistake(
             _edit_top_p(("before < p", "(with_it <= p) | (before == 0)")),
-            "you always keep the first word, but you drop the word that takes the sum past p. It "
-            "should be kept, too.",
+            "you always keep the most probable word, but otherwise you drop the word that takes "
+            "the sum past p. Keep that word as well.",
         ),
         Mistake(
             _edit_top_p(("-math.inf", "-1e9")),

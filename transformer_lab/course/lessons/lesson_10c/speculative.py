@@ -21,7 +21,7 @@ def _count_agreeing(proposed: list[int], best: list[int]) -> int:
 
 def _work_out_accepted(proposed: list[int], best: list[int], at: tuple) -> Iterator[Step]:
     agreed = _count_agreeing(proposed, best)
-    yield "do proposed and best agree (True), position by position?", np.equal(proposed, best[:-1])
+    yield "whether proposed and best agree at each position", np.equal(proposed, best[:-1])
     yield "how many agree before the first difference", agreed
     yield "these words of the draft", proposed[:agreed]
     yield "the large model's own word at the next position", best[agreed]
@@ -79,8 +79,8 @@ accept = Check(
         ),
         Mistake(
             _accept_all_or_nothing,
-            "you throw everything away because of one difference, but the words before it are "
-            "right.",
+            "you write only the first word if any word differs, but all of the draft's words "
+            "before the first difference are right.",
         ),
         Mistake(
             lambda proposed, best: [
@@ -96,7 +96,7 @@ accept = Check(
                 + (_count_agreeing(proposed, best) < len(proposed))
             ],
             "when the whole draft is right, you leave out the large model's next word. It has "
-            "already been computed, so write it, too.",
+            "already been computed, so write it as well.",
         ),
         Mistake(
             lambda proposed, best: [*(w for w in proposed if w in best), best[-1]],
@@ -112,7 +112,7 @@ accept = Check(
                 *proposed[: _count_agreeing(proposed, best) + 1],
                 best[_count_agreeing(proposed, best)],
             ],
-            "you write the draft's wrong word too, but the large model's word should replace it.",
+            "you also write the draft's wrong word, but the large model's word should replace it.",
         ),
         Mistake(
             lambda proposed, best: [

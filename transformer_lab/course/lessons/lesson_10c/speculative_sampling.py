@@ -90,8 +90,8 @@ keep_or_redraw = Check(
         ),
         Mistake(
             _edit_chances(("p / q", "q / p")),
-            "the ratio is upside down. A word is suspect where the draft gives it a higher "
-            "probability than the large model does.",
+            "the ratio is upside down. It should be below 1 for a word that the draft finds more "
+            "probable than the large model does.",
         ),
         Mistake(
             _edit_chances(("(p / q).clamp(max=1)", "torch.minimum(p, q)")),
@@ -120,14 +120,13 @@ keep_or_redraw = Check(
         ),
         Mistake(
             _edit_chances(("(p / q).clamp(max=1)", "torch.minimum(p, q).sum(-1)")),
-            "this is the probability that any word is kept, one number per row. Return a "
-            "probability for each word instead.",
+            "this is only one number per row, the total probability that the drawn word is kept. "
+            "Return a separate probability for each word.",
         ),
         Mistake(
             _edit_chances(("missing / total.where(total > 0, 1.0)", "p.clone()")),
-            "you draw the replacement from p. Then a word that the draft proposes comes up too "
-            "often, because it may be kept and may also be redrawn. Draw from p − q where that is "
-            "positive.",
+            "you draw the replacement from p, but the words that are kept already account for part "
+            "of p. Draw only from what is missing, which is p − q where that is positive.",
         ),
         Mistake(
             _edit_chances(("missing / total.where(total > 0, 1.0)", "missing")),
@@ -143,8 +142,8 @@ keep_or_redraw = Check(
                 ("(p - q).clamp(min=0)", "1 - kept"),
                 ("total.where(total > 0, 1.0)", "total.clamp(min=1e-12)"),
             ),
-            "you draw from 1 − kept, which is the probability that a word is rejected once it is "
-            "drawn. Draw from p − q, where that is positive.",
+            "you draw each word in proportion to the probability that it is rejected after it is "
+            "drawn. Draw from p − q where that is positive.",
         ),
         Mistake(
             _edit_chances(("p - q", "q - p")),
@@ -172,8 +171,8 @@ keep_or_redraw = Check(
         ),
         Mistake(
             _edit_chances((".clamp(min=0)", "")),
-            "some probabilities are negative. Set them to 0 for the words that the draft proposes "
-            "too often.",
+            "some of these probabilities are negative. Set p − q to 0 for the words that the draft "
+            "proposes too often, and then divide by the sum.",
         ),
         Mistake(
             lambda p, q: _keep_or_redraw(q, p),

@@ -87,8 +87,8 @@ looks_at = Check(
             _edit_reading(
                 ("written.index(word)", "min(written.index(word) + 1, len(weights) - 1)")
             ),
-            "you used the next row, in which the model reads the word. `written` names each row "
-            "after the word that it writes.",
+            "you used the next row, in which the model reads the word. The model writes the word "
+            "one row earlier, at the word's position in `written`.",
         ),
         Mistake(
             _edit_reading(("source[int(row.argmax())]", "int(row.argmax())")),
@@ -139,13 +139,13 @@ previous_token = Check(
         ),
         Mistake(
             lambda weights: np.diagonal(weights).mean(),
-            "this is the weight on the token itself, because you took the diagonal. The previous "
-            "key is one place to the left of it.",
+            "you took the diagonal, which holds the weight on the token itself. The previous key "
+            "is one place to the left of the diagonal.",
         ),
         Mistake(
             lambda weights: np.diagonal(weights, offset=-1).sum() / len(weights),
-            "you divided by the number of rows, but the first row has no previous token, so it "
-            "should not count.",
+            "you divided by the number of all rows, but the first row has no previous token. "
+            "Divide by the number of the other rows.",
         ),
         Mistake(
             lambda weights: np.diagonal(weights, offset=-1).sum(),
@@ -153,8 +153,8 @@ previous_token = Check(
         ),
         Mistake(
             lambda weights: (weights[1:].argmax(axis=1) == np.arange(len(weights) - 1)).mean(),
-            "this counts the rows in which the previous token has the largest weight. Measure how "
-            "much weight it gets instead.",
+            "this is the share of rows in which the previous token has the largest weight. Return "
+            "that token's mean weight instead.",
         ),
         Mistake(
             lambda weights: weights[1:, 0].mean(),
@@ -173,8 +173,8 @@ previous_token = Check(
         ),
         Mistake(
             lambda weights: weights[1:, :-1].mean(),
-            "this is the mean over a whole block of keys. In each row, use only the key just "
-            "before the query.",
+            "this is the mean weight on all keys except the last. In each row, use only the weight "
+            "on the key just before the query.",
         ),
         Mistake(
             lambda weights: weights[1:, :-1].max(axis=1).mean(),
@@ -196,8 +196,8 @@ previous_token = Check(
         ),
         Mistake(
             lambda weights: weights[np.arange(len(weights)), np.arange(len(weights)) - 1].mean(),
-            "you included the first row, which has no previous token: index −1 gave you its last "
-            "key. Leave that row out.",
+            "you included the first row, which has no previous token. There, index −1 gave you the "
+            "weight on the last key. Leave that row out.",
         ),
         Mistake(
             lambda weights: np.median(np.diagonal(weights, offset=-1)),

@@ -115,14 +115,15 @@ error_rate = Check(
         ),
         Mistake(
             _edit_error_rate(("2 * ", ""), ("(len(found) + len(gold))", "len(gold)")),
-            "this divides only by the number of gold links. But you find just one link for each "
-            "step, even if it has two gold links. So count the common links twice, and divide by "
-            "the sum of both counts.",
+            "this divides only by the number of gold links, but the found links should count as "
+            "well. Count the common links twice, and divide by the number of found links plus that "
+            "of gold links.",
         ),
         Mistake(
             _edit_error_rate(("2 * ", ""), ("(len(found) + len(gold))", "len(found)")),
             "this divides only by the number of found links, so a missed gold link costs nothing. "
-            "The gold links should count as well.",
+            "Count the common links twice, and divide by the number of found links plus that of "
+            "gold links.",
         ),
         Mistake(
             lambda weights, gold: (
@@ -133,7 +134,7 @@ error_rate = Check(
         ),
         Mistake(
             _edit_error_rate(("2 * ", "")),
-            "a factor of 2 is missing, so even if all links are right this gives 0.5.",
+            "a factor of 2 is missing, so this gives 0.5 even if exactly the gold links are found.",
         ),
     ],
 )
@@ -193,7 +194,8 @@ read_words = Check(
     mistakes=[
         Mistake(
             lambda states, weight, bias: (states @ weight.T).argmax(dim=-1),
-            "the bias is missing. The output layer adds it, and frequent words depend on it.",
+            "the bias is missing. The output layer adds it to the logits, so it can change which "
+            "word is the best.",
         ),
         Mistake(
             lambda states, weight, bias: (states @ weight.T + bias).argmax(dim=1),
@@ -262,16 +264,16 @@ mean_distance = Check(
         ),
         Mistake(
             lambda weights: (weights * abs(_compute_offsets(weights))).sum(),
-            "this is the sum over the rows, but you should return their mean.",
+            "this is the sum over the rows, but you should return the mean over them.",
         ),
         Mistake(
             lambda weights: (weights * abs(_compute_offsets(weights))).mean(),
-            "this divides by the number of all cells. The weights in a row already sum to 1, so "
-            "sum along each row, and then take the mean over the rows.",
+            "this divides by the number of cells. The weights in a row already sum to 1, so take "
+            "the sum along each row, and then the mean over the rows.",
         ),
         Mistake(
             lambda weights: abs(weights.argmax(axis=1) - np.arange(len(weights))).mean(),
-            "this is the distance to the strongest key only. Every key should count, in "
+            "this uses only the distance to the strongest key. Every key should count, in "
             "proportion to its weight.",
         ),
         Mistake(
@@ -280,7 +282,7 @@ mean_distance = Check(
         ),
         Mistake(
             lambda weights: (weights * _compute_offsets(weights) ** 2).sum(axis=1).mean(),
-            "you squared the distances, but they should be used unsquared.",
+            "you squared the distances, but you should use the distances themselves.",
         ),
     ],
 )

@@ -154,12 +154,12 @@ largest_by_chance = Check(
         ),
         Mistake(
             _edit_chance(("means.max(axis=1)", "means")),
-            "this pools all heads. You will look at the head with the largest mean, so compare it "
-            "with the largest mean in each round.",
+            "this pools all heads, so the percentile runs over all means of all rounds. Keep only "
+            "the largest mean of each round, and then take the percentile.",
         ),
         Mistake(
             _edit_chance((" / len(differences)", "")),
-            "these are sums over the sentences, but they should be means.",
+            "you took sums over the sentences, but you should take means.",
         ),
         Mistake(
             _edit_chance(("np.quantile(means.max(axis=1), 0.95)", "means.max()")),
@@ -254,8 +254,8 @@ rollout = Check(
     mistakes=[
         Mistake(
             _edit_rollout(("in layers", "in layers[::-1]")),
-            "you multiplied the layers in the wrong order. The last layer reads what the earlier "
-            "layers made, so the last layer's matrix should be on the left.",
+            "you multiplied the matrices in the wrong order. The last layer reads the output of "
+            "the layers before it, so the last layer's matrix should be on the left.",
         ),
         Mistake(
             _edit_rollout(
@@ -266,7 +266,8 @@ rollout = Check(
         ),
         Mistake(
             _edit_rollout(("0.5 * ", "")),
-            "your rows sum to 2, because you added the identity to the mean map. Use half of each.",
+            "the rows of each layer's matrix sum to 2, because you added the identity to the mean "
+            "of the heads. Use half of each.",
         ),
         Mistake(
             _edit_rollout(("mean", "sum")),
@@ -288,7 +289,8 @@ rollout = Check(
         ),
         Mistake(
             _edit_rollout((" @ rolled", "")),
-            "this is only the last layer's matrix. Multiply it by what the earlier layers made.",
+            "this is only the last layer's matrix. Multiply it by the product of the earlier "
+            "layers' matrices.",
         ),
     ],
 )

@@ -96,7 +96,8 @@ def _work_out_failure(got: Sequence[int], want: Sequence[int], at: tuple) -> Ite
     yield "the right ids", want
     if kind != "exact":
         yield "the first position where they differ, counted from 0", same
-        yield "what is there", f"{name(got)} is written; {name(want)} is right"
+        yield "what is written there", name(got)
+        yield "what should be written there", name(want)
     reason = _REASONS["cut off" if kind == "went on" and same == len(got) else kind]
     yield f"{reason}, which is called", kind
 
@@ -129,14 +130,15 @@ failure = Check(
     mistakes=[
         Mistake(
             _compare_lengths,
-            "this compares the lengths, but the first wrong word decides. An answer that goes "
-            "wrong early and also ends early has failed with a wrong word.",
+            "this compares the lengths, but the first wrong word decides. If an answer has a "
+            "wrong word and then ends too early, its failure is “word”.",
         ),
         Mistake(
             _edit_classification(
                 ('"stopped"', '"other"'), ('"went on"', '"stopped"'), ('"other"', '"went on"')
             ),
-            "“stopped” and “went on” are swapped: an eos where a word is due is “stopped”.",
+            "“stopped” and “went on” are swapped. If eos is written where a word is due, the "
+            "failure is “stopped”.",
         ),
         Mistake(
             _edit_classification(
@@ -145,8 +147,8 @@ failure = Check(
                     '    if same == min(len(got), len(want)):\n        return "exact"\n    if same <',
                 )
             ),
-            "an answer is not exact if it only begins like the right answer, or the right answer "
-            "only begins like it.",
+            "an answer is not exact if it is only the beginning of the right answer. It was cut "
+            "off, so it “went on”.",
         ),
         Mistake(
             _edit_classification(('"word"', '"went on"')),
@@ -164,8 +166,8 @@ failure = Check(
         ),
         Mistake(
             _excuse_last_word,
-            "you ignored the last word of an answer that was cut off. If that word is wrong, it "
-            "decides: the answer “went on” only if all its words are right.",
+            "you ignored the last word of an answer that was cut off. If that word is wrong and "
+            "stands in place of another word, the failure is “word”.",
         ),
         Mistake(
             _edit_classification(("same == len(got) or ", "")),
@@ -205,7 +207,8 @@ def _work_out_reach(lengths: Sequence[int], exact: Sequence[float], at: tuple) -
     yield "the share of right answers at each length", exact
     yield "whether that share is half or more", good
     yield "the first length with a share below half", "none" if all(good) else lengths[first]
-    yield "the last length before that one (0 if there is none)", _find_reach(lengths, exact)
+    before = "the last length before that one (0 if there is none)"
+    yield "the last of all lengths" if all(good) else before, _find_reach(lengths, exact)
 
 
 reach = Check(
@@ -228,8 +231,8 @@ reach = Check(
             lambda lengths, exact: max(
                 (n for n, share in zip(lengths, exact, strict=True) if share >= 0.5), default=0
             ),
-            "this is the longest length with at least half of the answers right, even if a shorter "
-            "length has fewer. Stop at the first length with a share below 0.5.",
+            "this is the longest of all lengths with at least half of the answers right. Stop at "
+            "the first length with a share below 0.5, even if a longer one does better.",
         ),
         Mistake(
             _edit_reach(("< 0.5", "<= 0.5")),
@@ -295,7 +298,7 @@ smallest_difference = Check(
     mistakes=[
         Mistake(
             lambda a, b: 2 * np.sqrt((np.var(a) + np.var(b)) / 2) * np.sqrt(2 / len(a)),
-            "you divided the variances by n. With so few seeds, you should divide by n − 1 "
+            "your variances divide by n. With so few numbers, they should divide by n − 1 "
             "(ddof=1).",
         ),
         Mistake(
@@ -304,8 +307,8 @@ smallest_difference = Check(
         ),
         Mistake(
             lambda a, b: _compute_smallest_difference(a, b) / np.sqrt(2),
-            "this is the uncertainty of one mean, but a difference should include the uncertainty "
-            "of both: √(2/n).",
+            "this is the uncertainty of one mean. A difference includes the uncertainty of two "
+            "means, so the factor should be √(2/n).",
         ),
         Mistake(
             lambda a, b: 2 * np.std(np.concatenate([a, b]), ddof=1) * np.sqrt(2 / len(a)),
@@ -329,13 +332,13 @@ smallest_difference = Check(
         ),
         Mistake(
             lambda a, b: abs(np.mean(a) - np.mean(b)),
-            "this is the difference that was found. Return how large a difference must be to be "
-            "detected.",
+            "this is the difference that was found between the two means. Return the smallest "
+            "difference that could have been detected.",
         ),
         Mistake(
             lambda a, b: (np.var(a, ddof=1) + np.var(b, ddof=1)) * np.sqrt(2 / len(a)),
-            "this uses variances, but it should use a standard deviation, the square root of a "
-            "variance.",
+            "this uses variances, but it should use the standard deviation, the square root of "
+            "their mean.",
         ),
         Mistake(
             lambda a, b: 2 * np.sqrt((np.var(a, ddof=1) + np.var(b, ddof=1)) / 2),

@@ -55,7 +55,8 @@ full_turns = Check(
         ),
         Mistake(
             lambda last, d: last * 10_000.0 ** (-np.arange(d // 2) / d) >= 2 * np.pi,
-            "you used i/d_model, but the exponent is 2i/d_model, with 2i = 0, 2, 4, …",
+            "you used i/d_model in the exponent instead of 2i/d_model, where 2i is 0, 2, 4 and so "
+            "on.",
         ),
         Mistake(
             lambda last, d: _find_full_turns(last, d).repeat(2),
@@ -182,8 +183,8 @@ reached_rows = Check(
         ),
         Mistake(
             lambda before, after: np.flatnonzero((before != after).any(axis=0)),
-            "you swapped rows and columns. Each position in the sentence is a row, and axis 1 "
-            "runs along that row.",
+            "you swapped rows and columns. Each row should give one answer, so combine its "
+            "numbers along axis 1.",
         ),
         Mistake(
             lambda before, after: (before != after).any(axis=1).sum(),

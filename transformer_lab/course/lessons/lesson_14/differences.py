@@ -61,13 +61,13 @@ paired_difference = Check(
         ),
         Mistake(
             _edit_difference(("ddof=1", "")),
-            "you divided by n to get the spread. But the spread is measured from the mean of the "
-            "same few numbers, so divide by n − 1 (ddof=1).",
+            "your standard deviation divides by n. But the mean that it uses comes from the same "
+            "few numbers, so divide by n − 1 (ddof=1).",
         ),
         Mistake(
             _edit_difference((" / math.sqrt(len(d))", "")),
-            "this is the spread of one difference. The mean of n differences is more certain, so "
-            "divide by √n.",
+            "this is the standard deviation of the single differences. The mean of n differences "
+            "is more certain, so divide by √n.",
         ),
         Mistake(
             _edit_difference(("math.sqrt(len(d))", "len(d)")),

@@ -82,13 +82,13 @@ perplexity_and_accuracy = Check(
         ),
         Mistake(
             _edit_scores(("(log_p.argmax(axis=-1) == target).mean()", "np.exp(right).mean()")),
-            "your accuracy is the mean probability of the right word. Instead, count how often "
-            "it is the most probable word, even if only just.",
+            "your accuracy is the mean probability of the right word. Instead, return the share "
+            "of rows in which the right word is the most probable one.",
         ),
         Mistake(
             _edit_scores(("-right.mean()", "-0.9 * right.mean() - 0.1 * log_p.mean()")),
-            "this uses the smoothed loss. A perplexity should count only the right word; "
-            "otherwise, models with different ε could not be compared.",
+            "this uses the smoothed loss. A perplexity should use only log p of the right word, "
+            "or models trained with different label smoothing could not be compared.",
         ),
         Mistake(
             _edit_scores(("-right.mean()", "-(np.exp(log_p) * log_p).sum(axis=-1).mean()")),
@@ -145,8 +145,8 @@ power_law = Check(
     mistakes=[
         Mistake(
             _edit_fit(("-slope", "slope")),
-            "this is the slope itself. A falling line has a negative slope, but then α should be "
-            "positive, so change the sign.",
+            "your α has the wrong sign, because this is the slope itself. A falling line has a "
+            "negative slope but a positive α, so change the sign.",
         ),
         Mistake(
             _edit_fit(("math.exp(intercept)", "float(intercept)")),

@@ -187,8 +187,8 @@ first_sublayer = Check(
             _edit_sublayer(
                 ("layer_norm(x + dropout(sublayer(x)))", "layer_norm(dropout(x + sublayer(x)))")
             ),
-            "you applied dropout after adding x, so it sets parts of the residual stream to 0, "
-            "too. Apply it only to what the sub-layer adds.",
+            "you applied dropout after adding x, so it also sets parts of x to 0. Apply it only "
+            "to the sub-layer's output.",
         ),
         Mistake(
             _edit_sublayer(
@@ -209,8 +209,8 @@ first_sublayer = Check(
                     "layer_norm(embedded + positions + dropout(sublayer(x)))",
                 )
             ),
-            "your residual connection carries x as it was before the first dropout. It should "
-            "carry what that dropout returned.",
+            "your residual connection adds the sum as it was before the first dropout. It should "
+            "add the sum after that dropout.",
         ),
         Mistake(
             _edit_sublayer(("sublayer(x)", "sublayer(dropout(embedded + positions))")),

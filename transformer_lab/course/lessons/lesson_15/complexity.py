@@ -61,8 +61,8 @@ products = Check(
         ),
         Mistake(
             lambda n, d: (4 * n * d * d, 2 * n * n),
-            "you counted only the n² pairs of query and key. In each product, every pair takes d "
-            "multiplications over all heads.",
+            "you counted only the n² pairs of query and key. Each pair takes d multiplications in "
+            "each of the two products.",
         ),
         Mistake(
             lambda n, d: (4 * n * n * d, 2 * n * n * d),

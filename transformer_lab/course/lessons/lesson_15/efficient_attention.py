@@ -104,8 +104,8 @@ merge = Check(
                 ("np.exp(largest_a - new)", "np.ones_like(new)"),
                 ("np.exp(largest_b - new)", "np.ones_like(new)"),
             ),
-            "you did not scale the parts, but each of them subtracted a different score before "
-            "its exponentials were computed.",
+            "you did not scale the parts. In its exponentials, each part has subtracted its own "
+            "largest score, so scale both parts to the larger of the two.",
         ),
         Mistake(
             _edit_merge(("np.maximum(largest_a, largest_b)", "largest_b")),
@@ -135,8 +135,8 @@ merge = Check(
                 ),
             ),
             "you scaled the second part to the first part's largest score, and then scaled both "
-            "again. If the second part's largest score is far larger, the first of these factors "
-            "is infinite. Scale each part once, to the new largest score.",
+            "parts. The first factor overflows if the second part's largest score is far larger. "
+            "Scale each part once, to the new largest score.",
         ),
         Mistake(
             _edit_merge(("a[:, None] * mixed_a + b[:, None] * mixed_b", "mixed_a + mixed_b")),
@@ -235,7 +235,7 @@ linear_mix = Check(
         Mistake(
             lambda q, k, value: q @ (k.T @ value / k.sum(axis=0)[:, None]),
             "you divided each feature by its own sum over the keys. Divide each row by a single "
-            "number instead: its q @ k.sum(axis=0).",
+            "number instead, its entry in `q @ k.sum(axis=0)`.",
         ),
         Mistake(
             lambda q, k, value: (q @ k.T / (q @ k.T).sum(axis=0)) @ value,
@@ -289,8 +289,8 @@ cache_bytes = Check(
         ),
         Mistake(
             _edit_count((" * each", "")),
-            "this counts numbers, but the answer should be in bytes. Each number takes `each` "
-            "bytes.",
+            "this counts numbers, but the answer should be in bytes. Multiply your result by "
+            "`each`, the size of one number in bytes.",
         ),
         Mistake(
             _edit_count(("(d_k + d_v)", "words")),

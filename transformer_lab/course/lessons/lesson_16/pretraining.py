@@ -76,8 +76,8 @@ windows = Check(
         ),
         Mistake(
             _edit_windows(("places + 1", "places + length")),
-            "your targets are the next window, but each target should be the *next token*, one "
-            "step on.",
+            "your targets are the tokens of the next window, but each target should be the *next "
+            "token*, one position further on.",
         ),
         Mistake(
             _edit_windows(("ids[places + 1]", "ids[starts + length]")),
@@ -86,7 +86,8 @@ windows = Check(
         ),
         Mistake(
             _edit_windows(("starts[:, None]", "np.arange(len(starts))[:, None] * length")),
-            "your windows follow one another, but they should begin at `starts`.",
+            "your windows follow one another without a gap, but window i should begin at "
+            "`starts[i]`.",
         ),
         Mistake(
             lambda ids, starts, length: _cut_windows(
@@ -156,8 +157,8 @@ hide = Check(
     mistakes=[
         Mistake(
             _edit_hiding(("np.where(chosen, ids, 0)", "ids")),
-            "every word is a target, even those that are not hidden, so most of the loss would "
-            "only teach copying.",
+            "every word is a target, even where nothing is hidden, so most of the loss would "
+            "teach the model only to copy.",
         ),
         Mistake(
             _edit_hiding(("chosen, mask_id, ids", "chosen, ids, mask_id")),
@@ -169,8 +170,8 @@ hide = Check(
         ),
         Mistake(
             _edit_hiding(("chosen, mask_id, ids", "chosen, 0, ids")),
-            "you replaced the words with padding, which the padding mask hides. But the model "
-            "should see that *something* is there.",
+            "you replaced the words with padding, which the padding mask hides. Use "
+            "`mask_id`, so that the model sees that *something* is there.",
         ),
         Mistake(
             _edit_hiding(("np.where(chosen, mask_id, ids)", "ids")),

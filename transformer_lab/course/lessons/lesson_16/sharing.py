@@ -66,7 +66,8 @@ shared_keys = Check(
             lambda key, num_heads: np.concatenate(
                 [key, np.zeros((num_heads - len(key), *key.shape[1:]))]
             ),
-            "the last heads get zeros, so their queries would find nothing to compare with.",
+            "the last query heads get zeros instead of keys. Repeat each key head for every query "
+            "head in its group.",
         ),
         Mistake(
             lambda key, num_heads: (
@@ -76,8 +77,8 @@ shared_keys = Check(
         ),
         Mistake(
             lambda key, num_heads: np.repeat(key, num_heads, axis=0),
-            "you repeated each key head `num_heads` times, but it should be repeated num_heads // "
-            "len(key) times, once for each head in its group.",
+            "you repeated each key head `num_heads` times, but it should occur `num_heads // "
+            "len(key)` times, once for each query head in its group.",
         ),
     ],
 )

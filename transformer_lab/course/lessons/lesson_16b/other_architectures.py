@@ -75,12 +75,12 @@ scan = Check(
         ),
         Mistake(
             _edit_scan(("a * state + b", "a * (state + b)")),
-            "the new input fades, too, but only the old state should.",
+            "the new input fades as well, but the decay should multiply only the old state.",
         ),
         Mistake(
             lambda decay, inputs: decay * np.concatenate([inputs[:1], inputs[:-1]]) + inputs,
-            "you kept only the previous input. Carry the *state* along, which holds all earlier "
-            "inputs.",
+            "you carried only the previous input along. Carry the *state* along instead, which "
+            "holds all earlier inputs.",
         ),
         Mistake(
             _edit_scan(("np.array(states)", "state")),
@@ -192,8 +192,8 @@ messages = Check(
                 (", initial=-np.inf, where=there", ""),
                 ("/ total", "/ np.exp(scores - largest).sum(axis=1, keepdims=True)"),
             ),
-            "your softmax runs over all nodes, but for each node it should run only over the nodes "
-            "with an edge to it.",
+            "your softmax runs over all nodes, but each node's softmax should run only over its "
+            "senders.",
         ),
         Mistake(
             _edit_messages(
@@ -214,9 +214,9 @@ messages = Check(
         ),
         Mistake(
             _edit_messages((", initial=-np.inf, where=there", "")),
-            "this subtracts the largest score over all nodes. If a node's senders have far smaller "
-            "scores, all their weights become 0. Subtract the largest score of the node's "
-            "*senders*.",
+            "this subtracts the largest score over all nodes. If it is far above the scores "
+            "of a node's senders, all their weights become 0. Subtract the largest score of the "
+            "node's *senders*.",
         ),
         Mistake(
             lambda query, key, value, edges: _send_messages(key, query, value, edges),

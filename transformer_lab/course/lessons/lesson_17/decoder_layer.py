@@ -89,9 +89,9 @@ def _work_out_layer(
     one = layer.norm_1(added)
     more = one + layer.cross_attention(one, memory, memory, memory_mask)
     two = layer.norm_2(more)
-    yield f"x plus self-attention under mask, at row {row[-1]} of sentence {row[0]}", added[row]
+    yield f"x plus self-attention with mask, at row {row[-1]} of sentence {row[0]}", added[row]
     yield "that row after norm_1", one[row]
-    yield "that plus cross-attention to the memory under memory_mask", more[row]
+    yield "that plus cross-attention to the memory with memory_mask", more[row]
     yield "that row after norm_2", two[row]
     yield "that plus what feed_forward returns for it", (two + layer.feed_forward(two))[row]
     yield "that row after norm_3", layer.norm_3(two + layer.feed_forward(two))[row]

@@ -81,13 +81,13 @@ shapes = Check(
         ),
         Mistake(
             _edit_shapes(("batch, target, words", "batch, target, d_model")),
-            "these are the decoder's vectors, but the logits should have a number for each word "
-            "of the vocabulary.",
+            "your last shape is that of the decoder's vectors, but the logits should have a number "
+            "for each word of the vocabulary.",
         ),
         Mistake(
             _edit_shapes(("batch, target, words", "batch, words")),
-            "these are the logits of one position, but there should be logits at every target "
-            "position.",
+            "your last shape is that of the logits of one position, but there should be logits at "
+            "every target position.",
         ),
         Mistake(
             _edit_shapes(("heads, target, target", "heads, target, source")),
@@ -110,13 +110,23 @@ shapes = Check(
 # ---------------------------------------------------------------- find the five mistakes
 
 SYMPTOMS = {
-    "by_view": "each head gets all numbers of a few words instead of a few numbers of every word",
-    "root_of_d_model": "with equal weights, the scores are smaller than PyTorch's",
-    "over_queries": "the weights on each key sum to 1, but the weights of each query do not",
-    "mask_late": "hidden keys get a share of the weights before the mask is applied",
-    "no_output": "the heads are joined side by side but never mixed",
+    "by_view": "Each head gets all the numbers of a few words instead of a few numbers of every "
+    "word.",
+    "root_of_d_model": "With the same matrices, the scores are smaller than PyTorch's.",
+    "over_queries": "Each key splits a weight of 1 among the queries. Instead, each query should "
+    "split a weight of 1 among the keys.",
+    "mask_late": "Hidden keys get a share of the weights before the mask is applied.",
+    "no_output": "The heads are joined side by side but never mixed.",
 }
 """The names of the planted mistakes, each mapped to its visible symptom."""
+
+STILL_THERE = (
+    "one of the five mistakes is",
+    "two of the five mistakes are",
+    "three of the five mistakes are",
+    "four of the five mistakes are",
+    "all five mistakes are",
+)
 
 
 def attend_with_mistakes(
@@ -221,10 +231,9 @@ mended = Check(
     mistakes=[
         Mistake(
             _keep_mistakes(*left),
-            f"{count} of the five mistakes {'is' if count == 1 else 'are'} still there: "
-            f"{'; '.join(SYMPTOMS[name] for name in left)}.",
+            f"{found} still there. {' '.join(SYMPTOMS[name] for name in left)}",
         )
-        for count in range(1, 6)
+        for count, found in enumerate(STILL_THERE, start=1)
         for left in itertools.combinations(SYMPTOMS, count)
     ],
 )

@@ -63,7 +63,8 @@ parameters = Check(
         ),
         Mistake(
             _edit_count(("return", "return words * d_model +")),
-            "you counted the embedding twice, but the output uses the same matrix again.",
+            "you counted the embedding twice, but it is also the output's matrix and should be "
+            "counted once.",
         ),
         Mistake(
             _edit_count(("2 * attention + network + 3 * 2 * d_model", "encoder_layer")),
@@ -92,7 +93,7 @@ parameters = Check(
         ),
         Mistake(
             _edit_count(("layers * ", "")),
-            "you counted only one layer on each side, but there are `layers` of them.",
+            "you counted only one layer on each side, but each side has `layers` layers.",
         ),
     ],
 )
@@ -143,13 +144,13 @@ words_that_fit = Check(
     mistakes=[
         Mistake(
             _edit_fit(("layers * word * source", "0")),
-            "you forgot the memory, but cross-attention keeps keys and values for each source "
-            "word, in every layer.",
+            "you left out the source words, but in every layer cross-attention keeps keys and "
+            "values for each of them.",
         ),
         Mistake(
             _edit_fit(("layers * word * source", "word * source")),
-            "you counted the memory's keys and values once, but they should be counted in every "
-            "layer, because each layer has its own.",
+            "you counted the source words' keys and values once, but every layer keeps its own, so "
+            "count them in every layer.",
         ),
         Mistake(
             _edit_fit((" * 2", "")),
@@ -174,8 +175,8 @@ words_that_fit = Check(
             _edit_fit(
                 ("max(0, (room - memory) // (layers * word))", "(room - memory) // (layers * word)")
             ),
-            "this is right if the memory fits. If it does not, no word fits, so the answer "
-            "should be 0, not a negative number.",
+            "this is right if the source fits. If it does not, no target word fits either, so the "
+            "answer should be 0, not a negative number.",
         ),
         Mistake(
             _edit_fit(

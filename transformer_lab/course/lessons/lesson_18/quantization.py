@@ -96,7 +96,7 @@ eight_bits = Check(
         ),
         Mistake(
             lambda w: (np.round(w).astype(np.int8), 1.0),
-            "you did not scale the weights, so each weight below a half becomes 0.",
+            "you did not scale the weights, so each weight between −0.5 and 0.5 becomes 0.",
         ),
         Mistake(
             _scale_rows,
@@ -104,7 +104,8 @@ eight_bits = Check(
         ),
         Mistake(
             _shift_to_zero,
-            "your numbers run from 0 to 255, so a weight of 0 would no longer be stored as 0.",
+            "your whole numbers run from 0 to 255, so a weight of 0 would not be stored as 0. "
+            "Multiply the weights by the scale without shifting them.",
         ),
         Mistake(
             lambda w: (np.round(w * 127).astype(np.int8), 127.0),

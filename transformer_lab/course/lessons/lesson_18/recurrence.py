@@ -52,7 +52,7 @@ def _work_out_step(
     yield f"entry {i} of w_f @ x + b_f", before
     yield "the sigmoid of that, which is the gate", f
     yield f"entry {i} of w @ x, the new part", new
-    yield f"the gate times entry {i} of state, and 1 minus the gate times the new part", parts
+    yield f"the gate times entry {i} of state, and (1 − gate) times the new part", parts
     yield "their sum, which is the new state", sum(parts)
     yield "what is written, which is the new state, or 0 if it is negative", max(0.0, sum(parts))
 
@@ -67,8 +67,8 @@ ssru_step = Check(
     mistakes=[
         Mistake(
             _edit_step(("f * state + (1 - f)", "(1 - f) * state + f")),
-            "the gate works the wrong way round: f should be the share of the old state that "
-            "*stays*.",
+            "you have the gate the wrong way round. The share of the old state that *stays* should "
+            "be f, not 1 − f.",
         ),
         Mistake(
             _edit_step(("(1 - f) * (w @ x)", "w @ x")),

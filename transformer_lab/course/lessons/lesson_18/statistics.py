@@ -99,8 +99,8 @@ best_offset = Check(
         ),
         Mistake(
             lambda links: _find_most_frequent(links[:, 1]),
-            "this is the most frequent *position* of a governor, but you should return the step to "
-            "it.",
+            "this is the most frequent *position* of a governor, but you should return the most "
+            "frequent step from a dependent to its governor.",
         ),
         Mistake(
             lambda links: _compute_share(links, int(_compute_steps(links)[0])),
@@ -116,8 +116,8 @@ best_offset = Check(
                 _find_most_frequent(_compute_steps(links))[0],
                 1 / len(set(_compute_steps(links).tolist())),
             ),
-            "your share is 1 over the number of different steps. Count the links with the best "
-            "step instead.",
+            "your share is 1 divided by the number of different steps. Divide the number of links "
+            "with the most frequent step by the number of all links.",
         ),
     ],
 )
@@ -198,8 +198,7 @@ interval = Check(
         ),
         Mistake(
             lambda values, draws: _find_interval(values[draws].mean(axis=1), 0.025, 0.975),
-            "you used 0.025 and 0.975, which are quantiles between 0 and 1, but percentiles go up "
-            "to 100.",
+            "you used 0.025 and 0.975, but percentiles go from 0 to 100. Use 2.5 and 97.5 instead.",
         ),
         Mistake(
             lambda values, draws: _find_interval(values[draws].mean(axis=0)),
@@ -208,8 +207,8 @@ interval = Check(
         ),
         Mistake(
             lambda values, draws: _surround(values.mean(), values.std()),
-            "this is the mean ± 1.96 standard deviations of the values, which does not shrink with "
-            "more values.",
+            "this is the mean ± 1.96 standard deviations of the values, an interval that does not "
+            "shrink with more values. Use the percentiles of the drawn means.",
         ),
         Mistake(
             lambda values, draws: _surround(values.mean(), values.std() / np.sqrt(len(values))),

@@ -78,16 +78,18 @@ join = Check(
         ),
         Mistake(
             _edit_joining(("mean(axis=0)", "sum(axis=0)")),
-            "your rows sum to the number of pieces. Average over the pieces that *ask*.",
+            "each row sums to the number of pieces in its word. Average a word's rows instead of "
+            "adding them.",
         ),
         Mistake(
             _edit_joining(("mean(axis=0)", "sum(axis=0)"), ("sum(axis=1)", "mean(axis=1)")),
-            "you swapped the two steps: columns (keys) should be added up, and rows (queries) "
-            "averaged.",
+            "you swapped the two steps. Add a word's columns, which are keys, and average its "
+            "rows, which are queries.",
         ),
         Mistake(
             _edit_joining(("narrow[g].mean(axis=0)", "narrow[g[0]]")),
-            "you used only the row of a word's first piece, but the other pieces ask too.",
+            "you used only the row of a word's first piece, but you should average the "
+            "rows of all its pieces.",
         ),
         Mistake(
             _edit_joining(("maps[:, g].sum(axis=1)", "maps[:, g[0]]")),
