@@ -620,12 +620,12 @@ def blank(**changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"written_tokens": ("y",)}, "number of tokens in written_tokens is 1; expected 2"),
+        ({"written_tokens": ("y",)}, "written_tokens has 1 token; expected 2"),
         ({"cross": (np.full((2, 3, 3), 1 / 3),)}, r"cross layer 0 has shape \(2, 3, 3\)"),
         ({"encoder": (np.full((2, 3, 3), 0.5),)}, "row .* of encoder layer 0 sums to 1.5"),
         ({"decoder": (np.full((2, 2, 2), np.nan),)}, "contains a negative or NaN weight"),
         ({"cross": (np.ones((2, 2, 3), dtype=np.int64),)}, "cross layer 0 has dtype int64; exp"),
-        ({"next_tokens": ()}, "number of steps in next_tokens is 0; expected 2"),
+        ({"next_tokens": ()}, "next_tokens has 0 steps; expected 2"),
         (
             {"alignment": ((0, 2),)},
             r"alignment contains \(0, 2\); expected a source position from 0 to 2 "

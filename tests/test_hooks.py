@@ -183,12 +183,12 @@ def test_attend_calls_the_hooks_for_each_word_and_then_for_the_whole_translation
         (
             ("encoder", None),
             Hook(scores=print),
-            r"has functions for scores; expected functions only for residual",
+            r"has functions for 'scores', but this place has only 'residual'",
         ),
         (
             ("cross", 1),
             Hook(residual=print),
-            "expected functions only for query, key, value, scores, weights and output",
+            "has only 'query', 'key', 'value', 'scores', 'weights' and 'output'",
         ),
     ],
 )

@@ -304,7 +304,9 @@ def test_a_lock_that_is_never_free_gets_one_line(folder, monkeypatch):
     monkeypatch.setattr(progress_file, "PATIENCE", 0.0)
     with lock.lock_folder(folder):
         said = record_exercise(Place("03", "split", 5))
-    assert said.startswith(f"(Your progress was not saved: {folder} is in use; expected ")
+    assert said.startswith(
+        f"(Your progress was not saved: another process is using {folder}. Wait "
+    )
     assert "\n" not in said
     record_exercise(Place("03", "split", 5))
     assert progress_file.read_record(folder / FILE)

@@ -191,7 +191,7 @@ def test_outputs_that_lead_to_a_gradient():
                 "target_tokens": tuple("uvw"),
                 "written_tokens": tuple("x"),
             },
-            "number of tokens in written_tokens is 1; expected 3, as in target_tokens",
+            "written_tokens has 1 token; expected 3, as in target_tokens",
         ),
     ],
 )

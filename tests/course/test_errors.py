@@ -208,7 +208,7 @@ PROVOKED = [
         lambda: torch.einsum("ij,jk->ik", A[0], A[0]),
         "the letter j stands for two different lengths, 5 and 3",
     ),
-    (lambda: torch.ones(3, 5) @ torch.ones(7, 5), "are 5 long, so the right side", "with .T"),
+    (lambda: torch.ones(3, 5) @ torch.ones(7, 5), "have length 5, so the right side", "with .T"),
     (lambda: PAIR < HALF, "a list cannot be compared with a number"),
     (lambda: A.narrow(1, 1, 3), "narrow takes a start and a length"),
     (lambda: HALF.sum(), "a single number, which has no .sum"),

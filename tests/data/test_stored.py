@@ -121,7 +121,7 @@ def test_what_a_corpus_holds_out_itself_is_not_trained_on(tmp_path):
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_too_few_pairs_are_an_error_and_leave_nothing_that_counts(tmp_path, count):
     with pytest.raises(
-        ValueError, match=f"number of different sources in corpus 'these' is {count}; expected"
+        ValueError, match=f"corpus 'these' has {count} different sources?; expected"
     ):
         kept(tmp_path / "a", numbered(50)[:count])
     assert not is_whole(tmp_path / "a")

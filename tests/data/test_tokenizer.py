@@ -120,7 +120,7 @@ def test_json_brings_back_the_same_tokenizer(kind, tmp_path):
     ("text", "message"),
     [
         ("{", "description is not valid JSON"),
-        ("[]", "description has the wrong type"),
+        ("[]", "description is missing or has the wrong type"),
         ('{"kind": "word"}', "description has no field 'words'"),
         ('{"kind": "word", "words": [], "joined": [null, false]}', "expected a string"),
         ('{"kind": "word", "words": ["a", 7], "joined": []}', "word is 7; expected a string"),

@@ -43,8 +43,8 @@ def test_a_logarithmic_scale_has_plain_numbers():
 @pytest.mark.parametrize(
     ("runs", "base", "name"),
     [
-        ({"a": []}, "", "number of finite runs in 'a' is 0; expected at least 1"),
-        ({"a": [1.0, np.nan]}, "", "number of finite runs in 'a' is 1; expected 2"),
+        ({"a": []}, "", "'a' has 0 finite runs; expected at least 1"),
+        ({"a": [1.0, np.nan]}, "", "'a' has 1 finite run; expected 2"),
         ({"a": [1.0]}, "b", "base is 'b'"),
     ],
 )

@@ -213,8 +213,8 @@ def test_each_run_is_a_thin_line_in_the_colour_of_its_mean():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"lines": {"whole": X, "short": X[1:]}}, "number of points in 'short' is 10; expected 11"),
-        ({"lines": {"whole": X, "gone": X * np.nan}}, "number of finite points in 'gone' is 0"),
+        ({"lines": {"whole": X, "short": X[1:]}}, "'short' has 10 points; expected 11"),
+        ({"lines": {"whole": X, "gone": X * np.nan}}, "'gone' has 0 finite points"),
         ({"spread": {"whole": np.ones((2, 7))}}, r"spread of 'whole' is \(2, 7\); .* \(2, 11\)"),
         ({"spread": {"whole": np.ones((3, POINTS))}}, r"spread of 'whole' is \(3, 11\)"),
         (
@@ -423,10 +423,10 @@ def test_rows_and_columns_are_named_where_names_are_given(random):
         ({"grids": {"deep": np.ones((2, 3, 5))}}, r"shape of 'deep' is \(2, 3, 5\)"),
         ({"signs": "×="}, "signs is '×='; expected '', because"),
         ({"marked": {"fits": 3}}, "row marked in 'fits' is 3; expected 0 to 2"),
-        ({"rows": {"fits": ["one"]}}, "number of labels for the rows of 'fits' is 1; expected 3"),
+        ({"rows": {"fits": ["one"]}}, "'fits' has 1 row label; expected 3"),
         (
             {"columns": {"fits": list("abcd")}},
-            "number of labels for the columns of 'fits' is 4; expected 3",
+            "'fits' has 4 column labels; expected 3",
         ),
     ],
 )

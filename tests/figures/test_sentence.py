@@ -140,20 +140,20 @@ ROWS = [Words(CAT, "key"), Words(["sat"], "query")]
 @pytest.mark.parametrize(
     ("panel", "message"),
     [
-        (Panel([]), "number of rows in a panel is 0; expected at least 1"),
-        (Panel([Words([])]), "number of words in row 0 is 0; expected at least 1"),
+        (Panel([]), "a panel has 0 rows; expected at least 1"),
+        (Panel([Words([])]), "row 0 has 0 words; expected at least 1"),
         (Panel([Words(CAT, start=-1)]), "start of row 0 is -1; expected a finite number of at"),
         (Panel([Words(CAT, start=float("nan"))]), "start of row 0 is nan; expected a finite"),
         (Panel([Words(CAT, "keys")]), "part of row 0 is 'keys'; expected '', 'query'"),
-        (Panel([Words(CAT, ["key"])]), "number of parts in row 0 is 1; expected 3"),
-        (Panel([Words(CAT, notes=["1"])]), "number of notes in row 0 is 1; expected 3, .* or 0"),
-        (Panel([Words(CAT, covered=[3])]), "position of a covered word in row 0 is 3; expected 0 to 2"),
+        (Panel([Words(CAT, ["key"])]), "row 0 has 1 part; expected 3"),
+        (Panel([Words(CAT, notes=["1"])]), "row 0 has 1 note; expected 3, .* or none"),
+        (Panel([Words(CAT, covered=[3])]), "covered words of row 0 include position 3; expected 0 to 2"),
         (Panel(ROWS, [Arrows([[1.0, 0.0, 0.0]], lower=1)]), "lower row is 1; expected the index of a"),
         (Panel(ROWS, [Arrows(np.ones((3, 1)))]), r"shape of weights is \(3, 1\); expected \(1, 3\)"),
         (Panel(ROWS, [Arrows([[1.5, 0.0, 0.0]])]), "weights is .* expected numbers from 0 to 1"),
         (
             Panel(ROWS, [Arrows([[1.0, 0.0, 0.0]], labels=[["a"]])]),
-            "number of labels in list 0 is 1; expected 3, one per weight",
+            "list 0 of labels has 1 label; expected 3, one for each weight",
         ),
         (
             Panel([Words(CAT, covered=[0]), ROWS[1]], [Arrows([[1.0, 0.0, 0.0]])]),

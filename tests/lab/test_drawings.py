@@ -50,8 +50,8 @@ def test_it_is_saved_as_one_page_and_never_over_another(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"query": QUERY[:2]}, "number of rows in query is 2; expected 3, one for each word"),
-        ({"inputs": KEY[:2]}, "number of rows in inputs is 2; expected 3"),
+        ({"query": QUERY[:2]}, "query has 2 rows; expected 3, one for each word"),
+        ({"inputs": KEY[:2]}, "inputs has 2 rows; expected 3"),
         ({"features": ["x"]}, r"features is \('x',\); expected 5 names, one for each"),
         ({"gives": "xyz"}, "gives is .* expected 2 names, one for each"),
         ({"row": 3}, "row is 3; expected 0 to 2"),

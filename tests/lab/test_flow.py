@@ -128,7 +128,7 @@ def test_the_shapes_are_told(drawn):
         (
             {"max_length": 30},
             " ".join(["cat"] * 9),
-            r"number of tokens in the source is 10; expected at most 8",
+            r"the source has 10 tokens; expected at most 8",
         ),
     ],
 )

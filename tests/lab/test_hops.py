@@ -94,7 +94,7 @@ def test_heads_may_be_called_by_what_they_do():
     assert [head["called"] for head in named.data["heads"]] == called
     assert " in the noun-finder (e2.3), 0." in named.alt
     assert " without the first reader (c1.2) and the second reader (c2.3)" in named.alt
-    with pytest.raises(ValueError, match=r"len\(called\) is 1; expected 3, .* or 0"):
+    with pytest.raises(ValueError, match=r"called has 1 name; expected 3, .* or none"):
         two_hops(Answers(), FAMOUS, HEADS, called[:1])
 
 

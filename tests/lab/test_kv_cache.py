@@ -25,9 +25,9 @@ def test_the_data_are_what_was_given_and_the_rows_are_counted():
         ((WORDS[:1], QUERY[:1], KEY[:1], VALUE[:1]), r"len\(words\).*1; expected 2 or more"),
         (
             (WORDS[:4], QUERY, KEY, VALUE),
-            r"number of rows in query.*5; expected 4, one for each word",
+            r"query has 5 rows; expected 4, one for each word",
         ),
-        ((WORDS, QUERY, KEY[:4], VALUE[:4]), r"number of rows in key.*4; expected 5"),
+        ((WORDS, QUERY, KEY[:4], VALUE[:4]), r"key has 4 rows; expected 5"),
         ((WORDS, QUERY[:, :2], KEY, VALUE), "key"),
     ],
 )

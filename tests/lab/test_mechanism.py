@@ -39,7 +39,7 @@ def test_slabs_say_whose_numbers_a_reshape_alone_gives_head_0():
         (1, lambda a: a[:, :-1], r"shape of query is \(3, 6, 2\); expected \(3, 7, 2\)"),
         (2, lambda a: a[:2], r"shape of key is \(2, 7, 2\)"),
         (3, lambda a: a[..., :1], r"shape of value is \(3, 7, 1\)"),
-        (4, lambda a: a[:5], "number of rows in output is 5; expected 6"),
+        (4, lambda a: a[:5], "output has 5 rows; expected 6"),
     ],
 )
 def test_slabs_refuse_what_does_not_fit(place, change, message, as_users_run_it):
@@ -57,7 +57,7 @@ def test_slabs_refuse_other_words_rows_and_more_heads_than_colours():
         heads_as_slabs(*arguments, row=5)
     x, query, key, value, output = arguments
     many = [a.repeat(2, axis=0) for a in (query, key, value)]
-    with pytest.raises(ValueError, match="number of heads in query is 6; expected 1 to 4"):
+    with pytest.raises(ValueError, match="query has 6 heads; expected 1 to 4"):
         heads_as_slabs(x, *many, output.repeat(2, axis=0))
 
 
@@ -136,7 +136,7 @@ def test_the_masks_of_the_families_hide_padding_and_what_comes_later():
 
 
 def test_the_families_refuse_no_words_and_a_row_that_is_not_there():
-    with pytest.raises(ValueError, match="number of words in target is 0; expected 1 to 8"):
+    with pytest.raises(ValueError, match="target has 0 words; expected 1 to 8"):
         three_architectures(["a"], [])
     with pytest.raises(ValueError, match="row is 1; expected 0 to 0"):
         three_architectures(["a"], ["b"])

@@ -147,9 +147,7 @@ def test_one_stack_alone_is_enough():
 
 def test_a_record_without_a_map_is_refused():
     nothing = make_record(target=(), written=(), encoder=(), decoder=(), cross=())
-    with pytest.raises(
-        ValueError, match="number of layers in the record is 0; expected at least one"
-    ):
+    with pytest.raises(ValueError, match="the record has 0 layers; expected at least one"):
         lab(nothing)
     empty = make_record(target=(), written=())
     with pytest.raises(ValueError, match=r"the record's decoder and cross maps are empty"):

@@ -80,7 +80,7 @@ def test_cross_attention_stands_behind_the_decoders_own(translator):
         (
             {"max_length": 30},
             {"source": " ".join(["cat"] * 17)},
-            "number of tokens in the source is 18; expected at most 16",
+            "the source has 18 tokens; expected at most 16",
         ),
         ({}, {"query": "dog"}, "query is 'dog'; expected 'a', 'cat', 'runs'"),
         ({}, {"key": "dog"}, "key is 'dog'; expected 'a', 'cat', 'runs'"),

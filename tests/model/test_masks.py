@@ -325,7 +325,7 @@ def test_an_id_that_the_targets_vocabulary_lacks_is_named_in_one_pass_and_in_ste
 @pytest.mark.parametrize(("sources", "targets"), [(3, 4), (4, 3), (4, 2), (0, 2)])
 def test_batches_of_source_and_target_that_do_not_fit_are_named(sources, targets):
     multiple = f"a multiple of {sources}" if sources else "0"
-    said = f"number of query sentences is {targets}; expected {multiple}, because"
+    said = f"query has {targets} sentences; expected {multiple}, because"
     with pytest.raises(ValueError, match=said):
         make_model()(SOURCE[:sources], TARGET[:targets])
 

@@ -402,21 +402,21 @@ def test_sizes_that_no_machine_has_are_refused_before_memory_is_asked_for(change
     [
         (
             {"d_model": 2 * 10**9, "d_ff": 10},
-            "number of parameters is .*, because no more fit into memory",
+            "the model has .* parameters.*, because no more fit into memory",
         ),
-        ({"d_ff": 10**9}, "number of parameters is .*, because no more fit into memory"),
+        ({"d_ff": 10**9}, "the model has .* parameters.*, because no more fit into memory"),
         (
             {"source_vocab_size": 10**10},
-            "number of parameters is .*, because no more fit into memory",
+            "the model has .* parameters.*, because no more fit into memory",
         ),
-        ({"positions": "learned", "max_length": 10**10}, "number of parameters is"),
+        ({"positions": "learned", "max_length": 10**10}, "the model has .* parameters"),
         (
             {"d_model": 10**7, "d_ff": 2, "max_length": 10**9, "num_encoder_layers": 0},
-            "number of bytes in the weights and position tables is .*; expected at most",
+            "the model with its position tables has .* bytes; expected at most",
         ),
         (
             {"d_k": 10**7, "d_model": 2, "d_ff": 2, "max_length": 10**9, "positions": "rotary"},
-            "number of bytes in the weights and position tables is .*; expected at most",
+            "the model with its position tables has .* bytes; expected at most",
         ),
     ],
 )
@@ -467,7 +467,7 @@ def test_the_tables_of_positions_are_what_is_counted(changes):
     ],
 )
 def test_a_configuration_that_is_larger_than_the_memory_is_refused(changes, message):
-    with pytest.raises(ValueError, match=f"number of parameters is .*{message}"):
+    with pytest.raises(ValueError, match=f"the model has .* parameters.*{message}"):
         check_memory(Transformer, small_config(num_heads=1, **changes))
 
 

@@ -347,8 +347,8 @@ def hooked_modules(model: Transformer, hooks: Mapping[Place, Hook]) -> dict[nn.M
         points = [point for point in get_args(Point) if getattr(hook, point) is not None]
         if not set(points) <= set(known):
             raise ValueError(
-                f"hook at {place} has functions for {join_with_and(points)}; "
-                f"expected functions only for {join_with_and(known)}"
+                f"hook at {place} has functions for {join_with_and(map(repr, points))}, but this "
+                f"place has only {join_with_and(map(repr, known))}"
             )
         found.update(dict.fromkeys(modules[place], hook))
     return found

@@ -11,6 +11,7 @@ import numpy as np
 from transformer_lab.config import (
     check,
     check_choice,
+    check_count,
     describe_type,
     is_integer,
     is_number,
@@ -118,16 +119,12 @@ class AttentionRecord:
         if self.label is not None and not isinstance(self.label, str):
             raise ValueError(f"label is {short(self.label)}; expected a string or None")
         source, target = len(self.source_tokens), len(self.target_tokens)
-        if len(self.written_tokens) != target:
-            raise ValueError(
-                f"number of tokens in written_tokens is {len(self.written_tokens)}; "
-                f"expected {target}, as in target_tokens"
-            )
-        if self.next_tokens is not None and len(self.next_tokens) != target:
-            raise ValueError(
-                f"number of steps in next_tokens is {len(self.next_tokens)}; "
-                f"expected {target}, one for each target token"
-            )
+        written = len(self.written_tokens)
+        expected = f"{target}, as in target_tokens"
+        check_count("written_tokens", written, "token", expected, written == target)
+        if self.next_tokens is not None:
+            steps, expected = len(self.next_tokens), f"{target}, one for each target token"
+            check_count("next_tokens", steps, "step", expected, steps == target)
         for number, step in enumerate(self.next_tokens or ()):
             _check_step(f"step {number} of next_tokens", step)
         _check_layers("encoder", self.encoder, (source, source))

@@ -56,6 +56,17 @@ def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
     check(name, value, join_with_or(map(repr, choices)), value in choices)
 
 
+def check_count(owner: str, number: int, noun: str, expected: str, holds: bool) -> None:
+    """Raise a ValueError such as "x has 2 rows; expected 3" unless `holds` is true."""
+    if not holds:
+        raise ValueError(f"{owner} has {describe_count(number, noun)}; expected {expected}")
+
+
+def describe_count(number: int, noun: str) -> str:
+    """Return a number and its noun in singular or plural, such as "1 row" or "2,000 rows"."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 def check_dict(name: str, value: object) -> None:
     """Raise a ValueError unless the value is a dict."""
     if not isinstance(value, dict):

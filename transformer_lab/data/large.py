@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from transformer_lab.config import describe_count
 from transformer_lab.data.filtering import format_filter_counts, rejection_reason
 from transformer_lab.data.pair import Pair, Splits
 from transformer_lab.data.splits import (
@@ -194,7 +195,7 @@ def find_held_out_bounds(name: str, places: np.ndarray, parts: list[str]) -> dic
     count = max(1, min(1000, len(places) // 20))
     if parts and len(places) <= len(parts) * count:
         raise ValueError(
-            f"number of different sources in corpus {name!r} is {len(places)}; expected more than "
+            f"corpus {name!r} has {describe_count(len(places), 'different source')}; expected more than "
             f"{len(parts) * count}, because {len(parts) * count} are held out for "
             f"{' and '.join(parts)}"
         )

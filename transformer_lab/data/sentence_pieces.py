@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from transformer_lab.config import check, describe_type, is_integer, join_with_and
+from transformer_lab.config import check, check_count, describe_type, is_integer, join_with_and
 
 SPACE = "▁"
 """SentencePiece's character for the space before a word."""
@@ -138,7 +138,7 @@ def load_processor(model: bytes, extra: str = "marian") -> Any:
         pieces = processor.get_piece_size()
     except RuntimeError as error:  # what the library raises for bytes that are not a model
         raise ValueError(f"the data is not a SentencePiece model: {error}") from error
-    check("number of pieces in the model", pieces, "at least 1", pieces > 0)
+    check_count("the model", pieces, "piece", "at least 1", pieces > 0)
     return processor
 
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from transformer_lab.config import join_with_and
+from transformer_lab.config import describe_count, join_with_and
 from transformer_lab.data.pair import Pair, SentencePair, Splits
 from transformer_lab.data.text import remove_invisible, to_nfc
 
@@ -152,11 +152,12 @@ def split_groups(
         first = next(
             (pair.source for keys in groups.values() for own in keys.values() for pair in own), ""
         )
-        seen = f". The first source is {first[:60]!r}; is that a sentence?" if first else ""
+        seen = f". The first source is {first[:60]!r}" if first else ""
         raise ValueError(
-            f"number of different source sentences is {len(holders)}, and number of groups is "
-            f"{len(groups)}; expected at least {least} of each, and groups small enough to hold "
-            f"out {wanted['validation']} for validation and {wanted['test']} for testing{seen}"
+            f"the corpus has {describe_count(len(holders), 'different source')} in "
+            f"{describe_count(len(groups), 'group')}, and a group is never divided; expected at "
+            f"least {least} sources in as many small groups, to hold out "
+            f"{wanted['validation']} for validation and {wanted['test']} for testing{seen}"
         )
     return Splits(list(train), held["validation"], held["test"])
 

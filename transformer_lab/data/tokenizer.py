@@ -254,7 +254,7 @@ def tokenizer_from_json(text: str) -> Tokenizer:
         raise ValueError(f"the tokenizer's description has no field {error}") from error
     except (TypeError, AttributeError) as error:
         raise ValueError(
-            f"a field of the tokenizer's description has the wrong type: {error}"
+            "a field of the tokenizer's description is missing or has the wrong type"
         ) from error
     raise ValueError(f"kind is {state['kind']!r}; expected 'word', 'bpe' or 'sentencepiece'")
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from transformer_lab.config import check, check_choice
+from transformer_lab.config import check_choice, check_count
 from transformer_lab.figures import alt_text as words
 from transformer_lab.figures.heatmaps import label_axis
 from transformer_lab.figures.plots import write_plainly
@@ -40,7 +40,7 @@ def run_dots(
         expected = (
             f"{len(values)}, because every run must be finite" if len(values) else "at least 1"
         )
-        check(f"number of finite runs in {name!r}", finite, expected, finite == len(values) > 0)
+        check_count(repr(name), finite, "finite run", expected, finite == len(values) > 0)
     check_choice("base", base, ["", *runs])
     with course_style():
         figure = Figure(figsize=(7.2, LINE * len(runs) + 1.2), layout="constrained")

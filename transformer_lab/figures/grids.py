@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure, FigureBase
 
-from transformer_lab.config import check
+from transformer_lab.config import check, check_count
 from transformer_lab.figures import alt_text as words
 from transformer_lab.figures.heatmaps import frame, label_axis, longest
 from transformer_lab.figures.style import (
@@ -115,9 +115,9 @@ def check_grids(
     """Raise a ValueError unless these are matrices with matching labels, signs and marked rows."""
     for name, grid in grids.items():
         check(f"shape of {name!r}", grid.shape, "(rows, columns)", grid.ndim == 2)
-        for what, named, size in zip(("rows", "columns"), (rows, columns), grid.shape, strict=True):
+        for what, named, size in zip(("row", "column"), (rows, columns), grid.shape, strict=True):
             given = len(named.get(name, range(size)))
-            check(f"number of labels for the {what} of {name!r}", given, f"{size}", given == size)
+            check_count(repr(name), given, f"{what} label", f"{size}", given == size)
         row = marked.get(name, 0)
         check(f"row marked in {name!r}", row, f"0 to {len(grid) - 1}", 0 <= row < len(grid))
     gaps = max(len(grids) - 1, 0)

@@ -9,7 +9,7 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocator
 
-from transformer_lab.config import check
+from transformer_lab.config import check, check_count
 from transformer_lab.figures import alt_text as words
 from transformer_lab.figures.style import COLOURS, LINES, QUIET, course_style
 from transformer_lab.figures.titles import add_title, format_formulas
@@ -57,9 +57,9 @@ def curves(
             message names it.
     """
     for name, y in lines.items():
-        check(f"number of points in {name!r}", len(y), f"{len(x)}, as in x", len(y) == len(x))
+        check_count(repr(name), len(y), "point", f"{len(x)}, as in x", len(y) == len(x))
         finite = int(np.isfinite(np.asarray(y, dtype=float)).sum())
-        check(f"number of finite points in {name!r}", finite, "at least 1", finite > 0)
+        check_count(repr(name), finite, "finite point", "at least 1", finite > 0)
     for name, band in (spread or {}).items():
         shape = np.shape(band)
         check(f"shape of the spread of {name!r}", shape, f"(2, {len(x)})", shape == (2, len(x)))

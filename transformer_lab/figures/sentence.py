@@ -9,7 +9,7 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from transformer_lab.config import check, check_choice, join_with_and
+from transformer_lab.config import check, check_choice, check_count, join_with_and
 from transformer_lab.figures import alt_text as words_for
 from transformer_lab.figures.boxes import (
     HEAD_NAMES,
@@ -143,29 +143,20 @@ def sentence_arrows(*panels: Panel, title: str) -> Figure:
 def check_panel(panel: Panel) -> None:
     """Raise a ValueError unless a panel's colours, notes, covers and arrows fit its rows."""
     colours = ["", *COLOURS, *HEAD_NAMES]
-    check("number of rows in a panel", len(panel.rows), "at least 1", len(panel.rows) > 0)
+    check_count("a panel", len(panel.rows), "row", "at least 1", len(panel.rows) > 0)
     for number, row in enumerate(panel.rows):
         count = len(row.words)
         from_the_left = math.isfinite(row.start) and row.start >= 0
         check(f"start of row {number}", row.start, "a finite number of at least 0", from_the_left)
-        check(f"number of words in row {number}", count, "at least 1", count > 0)
-        check(
-            f"number of parts in row {number}",
-            len(row.parts()),
-            f"{count}, one for each word",
-            len(row.parts()) == count,
-        )
+        check_count(f"row {number}", count, "word", "at least 1", count > 0)
+        each, parts, notes = f"{count}, one for each word", len(row.parts()), len(row.notes)
+        check_count(f"row {number}", parts, "part", each, parts == count)
         for part in (*row.parts(), row.notes_part):
             check_choice(f"part of row {number}", part, colours)
-        check(
-            f"number of notes in row {number}",
-            len(row.notes),
-            f"{count}, one for each word, or 0",
-            len(row.notes) in (0, count),
-        )
-        for place in row.covered:
-            name = f"position of a covered word in row {number}"
-            check(name, place, f"0 to {count - 1}", 0 <= place < count)
+        check_count(f"row {number}", notes, "note", f"{each}, or none", notes in (0, count))
+        if wrong := [place for place in row.covered if not 0 <= place < count]:
+            found = f"covered words of row {number} include position {wrong[0]}"
+            raise ValueError(f"{found}; expected 0 to {count - 1}")
     for arrows in panel.arrows:
         last = len(panel.rows) - 2
         expected = "the index of a row that has another row above it"
@@ -179,10 +170,10 @@ def check_panel(panel: Panel) -> None:
         check_choice("part of arrows", arrows.part, colours)
         if not isinstance(arrows.labels, bool):
             lists, expected = len(arrows.labels), f"{shape[0]}, one for each row of weights"
-            check("number of lists in labels", lists, expected, lists == shape[0])
+            check_count("labels", lists, "list", expected, lists == shape[0])
             for number, line in enumerate(arrows.labels):
-                name, expected = f"number of labels in list {number}", f"{shape[1]}, one per weight"
-                check(name, len(line), expected, len(line) == shape[1])
+                name, expected = f"list {number} of labels", f"{shape[1]}, one for each weight"
+                check_count(name, len(line), "label", expected, len(line) == shape[1])
         hidden = [below.words[lower] for _, lower, _, _ in arrows.drawn() if lower in below.covered]
         if hidden:
             words = join_with_and(map(repr, dict.fromkeys(hidden)))

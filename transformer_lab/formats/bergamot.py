@@ -20,7 +20,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from transformer_lab.config import TransformerConfig, check, join_with_or
+from transformer_lab.config import TransformerConfig, check, join_with_and, join_with_or
 from transformer_lab.config.device import pick_device
 from transformer_lab.data.sentence_pieces import SentencePieceTokenizer, load_processor
 from transformer_lab.formats.marian import interleave
@@ -120,10 +120,9 @@ def find_one(folder: Path, pattern: str) -> Path:
     """
     found = sorted(folder.glob(pattern))
     if len(found) != 1:
-        names = f" ({', '.join(path.name for path in found)})" if found else ""
-        raise ValueError(
-            f"number of matches for {pattern} in {folder} is {len(found)}{names}; expected 1"
-        )
+        names = join_with_and(path.name for path in found)
+        match = f"{names} match {pattern}" if names else f"no file matches {pattern}"
+        raise ValueError(f"in {folder}, {match}; expected exactly one file")
     return found[0]
 
 

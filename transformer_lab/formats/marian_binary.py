@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
-from transformer_lab.config import check
+from transformer_lab.config import check, check_count
 from transformer_lab.storage.files import expand_path
 
 VERSION = 1
@@ -124,7 +124,7 @@ def read_items(data: bytes) -> dict[str, Item]:
     """
     version, count = struct.unpack_from("<2Q", data)
     check("version", version, f"{VERSION}", version == VERSION)
-    check("number of items", count, f"1 to {MOST_ITEMS:,}", 1 <= count <= MOST_ITEMS)
+    check_count("the file", count, "item", f"1 to {MOST_ITEMS:,}", 1 <= count <= MOST_ITEMS)
     place = 16
     heads = [HEAD.unpack_from(data, place + n * HEAD.size) for n in range(count)]
     place += count * HEAD.size
@@ -145,7 +145,7 @@ def read_items(data: bytes) -> dict[str, Item]:
         check_size(name, items[name])
         place += length
     expected = f"{count}, because each item needs a name of its own"
-    check("number of different names", len(items), expected, len(items) == count)
+    check_count("the file", len(items), "different name", expected, len(items) == count)
     return items
 
 
@@ -157,7 +157,7 @@ def check_size(name: str, item: Item) -> None:
     check(f"shape of {name}", item.shape, "one or more dimensions, each at least 1", fits)
     needed = BYTES[item.kind] * math.prod(item.shape) + 4 * (item.kind == INTEGERS)
     expected = f"at least {needed:,}, because its shape is {item.shape}"
-    check(f"number of bytes in {name}", len(item.data), expected, len(item.data) >= needed)
+    check_count(name, len(item.data), "byte", expected, len(item.data) >= needed)
 
 
 def slice_bytes(data: bytes, start: int, length: int) -> bytes:
@@ -167,12 +167,8 @@ def slice_bytes(data: bytes, start: int, length: int) -> bytes:
         ValueError: If the file is too short.
     """
     there = max(0, len(data) - start)
-    check(
-        "number of bytes left",
-        there,
-        f"at least {length}. The file seems to be cut off",
-        there >= length,
-    )
+    expected = f"at least {length:,}. The file seems to be cut off"
+    check_count("the rest of the file", there, "byte", expected, there >= length)
     return data[start : start + length]
 
 

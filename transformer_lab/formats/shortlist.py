@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Int
 
-from transformer_lab.config import check
+from transformer_lab.config import check, check_count
 from transformer_lab.storage.files import expand_path
 
 MAGIC = 0xF11A48D5013417F5
@@ -33,13 +33,13 @@ class Shortlist:
         check("path", str(path), "an existing file", file.is_file())
         data = file.read_bytes()
         least = f"at least {HEAD.size}, the size of a shortlist's header"
-        check(f"number of bytes in {path}", len(data), least, len(data) >= HEAD.size)
+        check_count(f"{path}", len(data), "byte", least, len(data) >= HEAD.size)
         magic, _, self.frequent, _, offsets, words = HEAD.unpack_from(data)
         check(f"magic number of {path}", hex(magic), hex(MAGIC), magic == MAGIC)
         size = HEAD.size + 8 * offsets + 4 * words
         if len(data) != size:
             raise ValueError(
-                f"{path} has {len(data)} bytes; expected {size} according to its header"
+                f"{path} has {len(data):,} bytes; expected {size:,} according to its header"
             )
         self.offsets = np.frombuffer(data, "<u8", offsets, HEAD.size)
         self.words = np.frombuffer(data, "<u4", words, HEAD.size + 8 * offsets)
@@ -51,15 +51,14 @@ class Shortlist:
             raise ValueError(f"{path} has damaged offsets; expected {expected}")
         # One list of words serves both languages.
         expected = f"at most {sources}, because there are {sources} source words"
-        check(
-            f"number of frequent words in {path}", self.frequent, expected, self.frequent <= sources
-        )
+        fits = self.frequent <= sources
+        check_count(f"{path}", self.frequent, "frequent word", expected, fits)
 
     def check_vocabulary(self, words: int) -> None:
         """Raise a ValueError unless the shortlist fits a shared vocabulary of `words` words."""
         sources, highest = len(self.offsets) - 1, int(self.words.max(initial=0))
         expected = f"{words}, because the vocabulary has {words} words"
-        check("number of source words in the shortlist", sources, expected, sources == words)
+        check_count("the shortlist", sources, "source word", expected, sources == words)
         expected = f"at most {words - 1}, because the vocabulary has {words} words"
         check("highest id of the shortlist", highest, expected, highest < words)
 

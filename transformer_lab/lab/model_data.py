@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 import torch
 
 from transformer_lab.attention.record import Alignment, AttentionRecord, Referent
-from transformer_lab.config import check, join_with_and, join_with_or
+from transformer_lab.config import check, check_count, join_with_and, join_with_or
 from transformer_lab.data.corpus import language_names
 from transformer_lab.data.tokenizer import BPETokenizer, Tokenizer
 from transformer_lab.figures.style import weight_colours
@@ -71,7 +71,7 @@ def model_data(translator: Runnable) -> dict[str, Any]:
     """
     count = sum(parameter.numel() for parameter in translator.model.parameters())
     expected = f"at most {MOST_PARAMETERS:,} {OTHERWISE}"
-    check("number of parameters", count, expected, count <= MOST_PARAMETERS)
+    check_count("the model", count, "parameter", expected, count <= MOST_PARAMETERS)
     with tempfile.TemporaryDirectory() as folder:
         translator.save(folder, dtype=torch.float16)
         read = {

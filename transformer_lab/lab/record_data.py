@@ -14,7 +14,7 @@ from jaxtyping import UInt8
 from transformer_lab.attention.record import KINDS, AttentionRecord, Kind
 from transformer_lab.attention.scores import head_scores
 from transformer_lab.attention.words import by_words
-from transformer_lab.config import check, join_with_and
+from transformer_lab.config import check_count, join_with_and
 from transformer_lab.figures.style import weight_colours
 
 FINE_FROM = 36
@@ -81,7 +81,7 @@ def drawn_kinds(record: AttentionRecord) -> list[Kind]:
         ValueError: If the record has none, or if one of them has no tokens.
     """
     kinds = [kind for kind in KINDS if len(getattr(record, kind))]
-    check("number of layers in the record", len(kinds), "at least one", bool(kinds))
+    check_count("the record", len(kinds), "layer", "at least one", bool(kinds))
     if empty := [kind for kind in kinds if 0 in getattr(record, kind)[0].shape]:
         expected = "at least one token on each side"
         raise ValueError(f"the record's {join_with_and(empty)} maps are empty; expected {expected}")

@@ -9,7 +9,13 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from transformer_lab.config import check, check_mask, check_positive_integer
+from transformer_lab.config import (
+    check,
+    check_count,
+    check_mask,
+    check_positive_integer,
+    describe_count,
+)
 from transformer_lab.hooks import apply_hooks, find_hooks
 from transformer_lab.model.kv_cache import KVCache
 
@@ -162,8 +168,9 @@ class AttentionCore(nn.Module):
         shape = scores_shape(query, key, cache)
         fits = shape[0] > 0 and query.size(0) % shape[0] == 0
         multiple = f"a multiple of {shape[0]}" if shape[0] else "0"
-        expected = f"{multiple}, because the number of key sentences is {shape[0]}"
-        check("number of query sentences", query.size(0), expected, fits or query.size(0) == 0)
+        expected = f"{multiple}, because key has {describe_count(shape[0], 'sentence')}"
+        fits = fits or query.size(0) == 0
+        check_count("query", query.size(0), "sentence", expected, fits)
         if mask is not None:
             check_mask(mask, shape)
         if cache is not None:

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from transformer_lab.config import MOST_PARAMETERS, TransformerConfig, check
+from transformer_lab.config import MOST_PARAMETERS, TransformerConfig, check, check_count
 from transformer_lab.config.device import total_memory
 from transformer_lab.model.positions import KEPT
 from transformer_lab.model.skip_init import SkipInit
@@ -62,11 +62,6 @@ def num_parameters(kind: Callable[[TransformerConfig], Any], config: Transformer
     return total
 
 
-def _check_limit(what: str, number: int, most: int | float, because: str = "") -> None:
-    if number > most:
-        raise ValueError(f"number of {what} is {number:,}; expected at most {most:,.0f}{because}")
-
-
 def check_memory(
     kind: Callable[[TransformerConfig], Any],
     config: TransformerConfig,
@@ -87,14 +82,17 @@ def check_memory(
             and the limit.
     """
     count, memory = num_parameters(kind, config), total_memory()
-    _check_limit("parameters", count, MOST_PARAMETERS)
+    check_count(
+        "the model", count, "parameter", f"at most {MOST_PARAMETERS:,}", count <= MOST_PARAMETERS
+    )
     if most_parameters:  # if the file is empty, its reader says so
-        because = ", because the saved file is too small for more"
-        _check_limit("parameters", count, most_parameters, because)
-    _check_limit("parameters", count, memory // 4, ", because no more fit into memory")
+        expected = f"at most {most_parameters:,}, because the saved file is too small for more"
+        check_count("the model", count, "parameter", expected, count <= most_parameters)
+    expected = f"at most {memory // 4:,.0f}, because no more fit into memory"
+    check_count("the model", count, "parameter", expected, 4 * count <= memory)
     needed = 4 * count + bytes_of_tables(config)
-    because = ", because this machine has no more memory"
-    _check_limit("bytes in the weights and position tables", needed, memory, because)
+    expected = f"at most {memory:,.0f}, because this machine has no more memory"
+    check_count("the model with its position tables", needed, "byte", expected, needed <= memory)
 
 
 def bytes_of_tables(config: TransformerConfig) -> int:

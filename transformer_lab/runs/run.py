@@ -121,8 +121,8 @@ class Run:
         try:
             if self.released not in (None, hash_file(self.folder / "config.json")):
                 raise ValueError(
-                    f"{self.folder} has changed since this run stopped using it; load the run "
-                    "again with resume_run"
+                    f"another run has written to {self.folder} since this one stopped. Load this "
+                    "run again with resume_run"
                 )
             stop = self.trainer.train()
             done = self.trainer.progress

@@ -42,10 +42,10 @@ class FolderLock:
         self.folder.mkdir(parents=True, exist_ok=True)
         handle = open_and_lock(self.path)
         if handle is None:
-            expected = (
-                "a folder that no other process is using. Wait, or choose another folder with --out"
+            raise ValueError(
+                f"another process is using {self.folder}. Wait until it has finished, or choose "
+                "another folder"
             )
-            raise ValueError(f"{self.folder} is in use; expected {expected}")
         self.finalizer = weakref.finalize(self, unlock, handle, self.path)
 
     def release(self) -> None:

@@ -253,7 +253,7 @@ TABLE = [
     ("power_law", slope_as_it_is, "this is the slope itself"),
     ("power_law", log_of_the_factor, "still a logarithm"),
     ("power_law", slope_first, "the wrong way round"),
-    ("power_law", plain_line, "a straight line through x and y"),
+    ("power_law", plain_line, "a straight line to x and y"),
     ("power_law", exponential, "an exponential decay"),
     ("power_law", two_bases, "same base for both"),
     ("power_law", always_falls, "α should be negative"),

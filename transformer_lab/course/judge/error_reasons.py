@@ -599,7 +599,7 @@ def find_turned_matrix(text: str, line: str) -> str | None:
         return None
     of_linear = ". A Linear stores its weight as (out, in)" if "weight" in line else ""
     return (
-        f"the rows of both sides are {found[1]} long, so the right side must be transposed, with .T"
+        f"the rows on both sides have length {found[1]}, so the right side must be transposed, with .T"
         f"{of_linear}"
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from transformer_lab.config import check
+from transformer_lab.config import check, check_count
 from transformer_lab.figures.style import weight_colours
 from transformer_lab.lab.page.drawing import Drawing
 from transformer_lab.numpy_reference import check_attention
@@ -41,7 +41,7 @@ def kv_cache(
     check("len(words)", n, "2 or more", n >= 2)
     check_attention(query, key, value, None)
     for name, given in (("query", query), ("key", key)):
-        check(f"number of rows in {name}", len(given), f"{n}, one for each word", len(given) == n)
+        check_count(name, len(given), "row", f"{n}, one for each word", len(given) == n)
     data = {
         "words": list(words),
         "query": np.round(query, 4).tolist(),

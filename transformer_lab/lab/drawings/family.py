@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from transformer_lab.config import check
+from transformer_lab.config import check, check_count
 from transformer_lab.figures.architecture import DECODER, ENCODER
 from transformer_lab.lab.page.drawing import Drawing
 
@@ -35,7 +35,7 @@ def three_architectures(
         ValueError: If a side does not have 1 to 8 words, or the row does not exist.
     """
     for name, given in (("source", source), ("target", target)):
-        check(f"number of words in {name}", len(given), "1 to 8", 1 <= len(given) <= 8)
+        check_count(name, len(given), "word", "1 to 8", 1 <= len(given) <= 8)
     check("row", row, f"0 to {len(source) - 1}", 0 <= row < len(source))
     all_seen = padding_mask(source, source, pad)
     # GPT needs no mask for padding, which stands at the end, where no word sees it.

@@ -5,7 +5,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from transformer_lab.attention.record import AttentionRecord
-from transformer_lab.config import check
+from transformer_lab.config import check, check_count
 from transformer_lab.figures.architecture import DECODER, ENCODER
 from transformer_lab.figures.style import weight_colours
 from transformer_lab.lab.page.drawing import Drawing
@@ -65,12 +65,8 @@ def forward_flow(translator: Watched, source: str) -> Drawing:
         check(name, getattr(config, name), "at least 1", getattr(config, name) > 0)
     seen, record = capture_modules(translator, source)
     for name, tokens in (("source", record.source_tokens), ("translation", record.target_tokens)):
-        check(
-            f"number of tokens in the {name}",
-            len(tokens),
-            f"at most {LONGEST}",
-            len(tokens) <= LONGEST,
-        )
+        expected = f"at most {LONGEST}"
+        check_count(f"the {name}", len(tokens), "token", expected, len(tokens) <= LONGEST)
     boxes = list_boxes(seen, record, layers)
     for box in boxes[-2:]:
         box["columns"] = translator.target_tokenizer.tokens(box["columns"])

@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from transformer_lab.attention.record import AttentionRecord, Head
-from transformer_lab.config import check, join_with_and
+from transformer_lab.config import check, check_count, join_with_and
 from transformer_lab.data.world.grammar import Coreference, WorldPair
 from transformer_lab.lab.page.drawing import Drawing
 
@@ -64,8 +64,8 @@ def two_hops(
             "and one of kind 'cross', and no other kinds"
         )
     check("len(heads)", len(heads), f"2 to {MOST_HEADS}", len(heads) <= MOST_HEADS)
-    expected = f"{len(heads)}, one name for each head, or 0"
-    check("len(called)", len(called), expected, len(called) in (0, len(heads)))
+    names, expected = len(called), f"{len(heads)}, one for each head, or none"
+    check_count("called", names, "name", expected, names in (0, len(heads)))
     check("len(pairs)", len(pairs), "2, because the drawing compares two pairs", len(pairs) == 2)
     facts = [pair.coreference for pair in pairs]
     who = [fact for fact in facts if fact is not None]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from transformer_lab.config import check
+from transformer_lab.config import check, check_count
 from transformer_lab.figures.style import weight_colours
 from transformer_lab.lab.page.drawing import Drawing
 from transformer_lab.numpy_reference import check_attention, scaled_dot_product_attention
@@ -46,9 +46,7 @@ def attention_player(
     check_attention(query, key, value, None)
     for name, given in (("query", query), ("key", key), ("inputs", inputs)):
         if given is not None:
-            check(
-                f"number of rows in {name}", len(given), f"{n}, one for each word", len(given) == n
-            )
+            check_count(name, len(given), "row", f"{n}, one for each word", len(given) == n)
     for name, names, rows, of in (
         ("features", features, query, "query"),
         ("gives", gives, value, "value"),

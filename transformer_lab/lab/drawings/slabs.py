@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
-from transformer_lab.config import check
+from transformer_lab.config import check, check_count
 from transformer_lab.figures.style import HEADS, weight_colours
 from transformer_lab.lab.page.drawing import Drawing
 from transformer_lab.numpy_reference import (
@@ -49,21 +49,13 @@ def heads_as_slabs(
     n, d_model = x.shape
     h, _, d_k = query.shape
     words = list(words) or [f"w{i}" for i in range(n)]
-    check(
-        "number of heads in query",
-        h,
-        f"1 to {len(HEADS)}, because there are {len(HEADS)} colours",
-        1 <= h <= len(HEADS),
-    )
+    expected = f"1 to {len(HEADS)}, because there are {len(HEADS)} colours"
+    check_count("query", h, "head", expected, 1 <= h <= len(HEADS))
     for name, given in (("query", query), ("key", key), ("value", value)):
         wanted = (h, d_model, d_k)
         check(f"shape of {name}", given.shape, f"{wanted}", given.shape == wanted)
-    check(
-        "number of rows in output",
-        len(output),
-        f"{h * d_k}, because there are {h} heads and d_k is {d_k}",
-        len(output) == h * d_k,
-    )
+    expected = f"{h * d_k}, because there are {h} heads and d_k is {d_k}"
+    check_count("output", len(output), "row", expected, len(output) == h * d_k)
     check("words", tuple(words), f"{n} words or none", len(words) == n)
     check("row", row, f"0 to {n - 1}", 0 <= row < n)
     data = {

@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from transformer_lab.attention.record import AttentionRecord, Head, Kind
-from transformer_lab.config import check, check_choice
+from transformer_lab.config import check, check_choice, check_count
 from transformer_lab.figures.architecture import DECODER, ENCODER
 from transformer_lab.figures.style import weight_colours
 from transformer_lab.hooks import Hook
@@ -84,12 +84,8 @@ def zoom_to_weight(
         check(f"num_{side}_layers", depth, "at least 1", depth > 0)
     seen, record = capture_vectors(translator, source, depths)
     for name, tokens in (("source", record.source_tokens), ("translation", record.target_tokens)):
-        check(
-            f"number of tokens in the {name}",
-            len(tokens),
-            f"at most {LONGEST}",
-            len(tokens) <= LONGEST,
-        )
+        expected = f"at most {LONGEST}"
+        check_count(f"the {name}", len(tokens), "token", expected, len(tokens) <= LONGEST)
     heads = record.heads(head.kind)
     expected = f"a head of the model, whose last {head.kind} head is {tuple(heads[-1])}"
     check("head", tuple(head), expected, head in heads)

@@ -102,7 +102,7 @@ softmax = Check(
         ),
         Mistake(
             _edit_softmax(("scores.max", "scores.mean")),
-            "you subtract the mean of the row, but a single score of -inf makes that mean -inf. "
+            "you subtract the mean of the row, but a single score of -inf makes the mean -inf. "
             "Subtract the largest score, which always works.",
         ),
         Mistake(

@@ -166,8 +166,8 @@ failure = Check(
         ),
         Mistake(
             _excuse_last_word,
-            "you ignored the last word of an answer that was cut off. If that word is wrong and "
-            "stands in place of another word, the failure is “word”.",
+            "you ignored the last word of an answer that was cut off. If that word is wrong, "
+            "and another word was due there, the failure is “word”.",
         ),
         Mistake(
             _edit_classification(("same == len(got) or ", "")),

@@ -162,8 +162,7 @@ power_law = Check(
             _edit_fit(
                 ("np.log(x), np.log(y)", "x, y"), ("math.exp(intercept)", "float(intercept)")
             ),
-            "this fits a straight line through x and y themselves. Take the logarithm of both "
-            "first.",
+            "this fits a straight line to x and y themselves. Take the logarithm of both first.",
         ),
         Mistake(
             _edit_fit(("np.log(x)", "x")),
