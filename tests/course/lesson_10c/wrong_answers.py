@@ -305,7 +305,7 @@ TABLE = [
     ("keep_or_redraw", all_or_none, "all or nothing"),
     ("keep_or_redraw", from_p_again, "you draw the replacement"),
     ("keep_or_redraw", not_divided, "this is p − q, but you have"),
-    ("keep_or_redraw", refusals, "in proportion to the probability that it is rejected"),
+    ("keep_or_redraw", refusals, "in proportion to 1 − kept"),
     ("keep_or_redraw", size_of_the_difference, "you use the absolute difference"),
     ("keep_or_redraw", softmax_of_the_difference, "not logits"),
     ("keep_or_redraw", nothing_by_nothing, "divide 0 by 0"),

@@ -231,7 +231,7 @@ TABLE = [
     (
         "mended",
         root_of_the_model,
-        "one of the five mistakes is still there. With the same matrices, the scores",
+        "one of the five mistakes is still there. With the same matrices as PyTorch",
     ),
     (
         "mended",

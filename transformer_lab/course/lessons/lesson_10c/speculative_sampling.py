@@ -142,8 +142,8 @@ keep_or_redraw = Check(
                 ("(p - q).clamp(min=0)", "1 - kept"),
                 ("total.where(total > 0, 1.0)", "total.clamp(min=1e-12)"),
             ),
-            "you draw each word in proportion to the probability that it is rejected after it is "
-            "drawn. Draw from p − q where that is positive.",
+            "you draw each word in proportion to 1 − kept. Draw from p − q instead, where that is "
+            "positive.",
         ),
         Mistake(
             _edit_chances(("p - q", "q - p")),
@@ -157,8 +157,8 @@ keep_or_redraw = Check(
         ),
         Mistake(
             _edit_chances(("total.where(total > 0, 1.0)", "total")),
-            "this is right unless p and q are equal in a whole row. Then you divide 0 by 0, but "
-            "the result should be 0, because there is nothing to redraw.",
+            "you divide 0 by 0 in rows where p and q are equal. There the result should be 0, "
+            "because there is nothing to redraw.",
         ),
         Mistake(
             _edit_chances(("missing.sum(dim=-1, keepdim=True)", "missing.sum()")),

@@ -337,8 +337,8 @@ smallest_difference = Check(
         ),
         Mistake(
             lambda a, b: (np.var(a, ddof=1) + np.var(b, ddof=1)) * np.sqrt(2 / len(a)),
-            "this uses variances, but it should use the standard deviation, the square root of "
-            "their mean.",
+            "this uses variances. Use the standard deviation instead, which is the square root of "
+            "the mean variance.",
         ),
         Mistake(
             lambda a, b: 2 * np.sqrt((np.var(a, ddof=1) + np.var(b, ddof=1)) / 2),

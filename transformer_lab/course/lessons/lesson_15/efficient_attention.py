@@ -134,9 +134,9 @@ merge = Check(
                     "a[:, None] * (mixed_a + b[:, None] * mixed_b)",
                 ),
             ),
-            "you scaled the second part to the first part's largest score, and then scaled both "
-            "parts. The first factor overflows if the second part's largest score is far larger. "
-            "Scale each part once, to the new largest score.",
+            "you scaled the second part twice, first to the first part's largest score. That "
+            "factor overflows if the second part's largest score is far larger. Scale each part "
+            "once, to the new largest score.",
         ),
         Mistake(
             _edit_merge(("a[:, None] * mixed_a + b[:, None] * mixed_b", "mixed_a + mixed_b")),

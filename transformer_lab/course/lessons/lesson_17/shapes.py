@@ -112,7 +112,7 @@ shapes = Check(
 SYMPTOMS = {
     "by_view": "Each head gets all the numbers of a few words instead of a few numbers of every "
     "word.",
-    "root_of_d_model": "With the same matrices, the scores are smaller than PyTorch's.",
+    "root_of_d_model": "With the same matrices as PyTorch's layer, your layer gets smaller scores.",
     "over_queries": "Each key splits a weight of 1 among the queries. Instead, each query should "
     "split a weight of 1 among the keys.",
     "mask_late": "Hidden keys get a share of the weights before the mask is applied.",
