@@ -352,7 +352,7 @@ def test_a_mask_of_its_own_replaces_the_one_from_ids(tiny):
         ({"max_length": 7.5}, "max_length is 7.5; expected an integer of at least 1"),
         ({"max_length": True}, "max_length is True; expected an integer of at least 1"),
         ({"max_length": "7"}, "max_length is '7'; expected an integer of at least 1"),
-        ({"beam_size": 3, "n_best": 4}, "n_best is 4; expected at most beam_size=3"),
+        ({"beam_size": 3, "n_best": 4}, "n_best is 4; expected at most 3, because"),
         ({"n_best": 0}, "n_best is 0; expected an integer of at least 1"),
         (
             {"beam_size": 10**29},

@@ -67,7 +67,7 @@ def test_a_hook_sees_its_point_and_what_it_returns_is_used(point, tensors):
 @pytest.mark.parametrize("change", [lambda tensor: tensor[:, :1], lambda tensor: tensor.numpy()])
 def test_a_hook_that_returns_something_else_is_named(point, change, tensors):
     core = AttentionCore()
-    message = f"result of the {point} hook is .*; expected None, or a tensor of shape"
+    message = f"result of the {point} hook is .*; expected None or a tensor of shape"
     with (
         use_hooks({core: Hook(**{point: change})}),
         pytest.raises(ValueError, match=message),
@@ -76,7 +76,7 @@ def test_a_hook_that_returns_something_else_is_named(point, change, tensors):
 
 
 def test_a_point_takes_a_function(as_users_run_it):
-    with pytest.raises(ValueError, match="residual is 3; expected a function, or None"):
+    with pytest.raises(ValueError, match="residual is 3; expected a function or None"):
         Hook(residual=3)
 
 
@@ -174,21 +174,21 @@ def test_attend_calls_the_hooks_for_each_word_and_then_for_the_whole_translation
         (
             ("encoder", 2),
             Hook(),
-            r"key in hooks is \('encoder', 2\); expected \('encoder', 0\)",
+            r"a key of `hooks` is \('encoder', 2\); expected \('encoder', 0\)",
         ),
-        (("cross", None), Hook(), r"key in hooks is \('cross', None\)"),
-        (("both", 0), Hook(), "key in hooks is"),
-        ("encoder", Hook(), "key in hooks is 'encoder'"),
+        (("cross", None), Hook(), r"a key of `hooks` is \('cross', None\)"),
+        (("both", 0), Hook(), "a key of `hooks` is"),
+        ("encoder", Hook(), "a key of `hooks` is 'encoder'"),
         (("encoder", 0), print, "expected a Hook, such as"),
         (
             ("encoder", None),
             Hook(scores=print),
-            r"has functions for 'scores', but this place has only 'residual'",
+            r"there is no point 'scores' at \('encoder', None\); expected 'residual'",
         ),
         (
             ("cross", 1),
             Hook(residual=print),
-            "has only 'query', 'key', 'value', 'scores', 'weights' and 'output'",
+            "expected 'query', 'key', 'value', 'scores', 'weights' or 'output'",
         ),
     ],
 )

@@ -133,7 +133,7 @@ def test_a_home_in_a_path_is_found(folder, monkeypatch):
     translator.save("~/again")
     assert (folder.parent / "again" / "config.json").is_file()
     assert Translator.snapshots("~/again") == {}
-    with pytest.raises(ValueError, match="path is '~nobody.at.all', which cannot be resolved"):
+    with pytest.raises(ValueError, match="the path '~nobody.at.all' cannot be resolved, because"):
         expand_path("~nobody.at.all")
 
 
@@ -171,8 +171,8 @@ BAD = {
         "the tokenizer uses the regular expression",
     ),
     "decoder": ({"decoder": REPLACE}, "the tokenizer uses the regular expression"),
-    "padding": ({"padding": PADDING}, "padding is .*; expected null"),
-    "truncation": ({"truncation": TRUNCATION}, "truncation is .*; expected null"),
+    "padding": ({"padding": PADDING}, "uses padding, .*; set `padding` to null"),
+    "truncation": ({"truncation": TRUNCATION}, "uses truncation, .*; set `truncation` to null"),
     "a model of another kind": (
         {"model": {"type": "x"}},
         "the tokenizer's description cannot be read",
@@ -193,7 +193,7 @@ def test_a_tokenizer_that_could_not_be_trusted_is_one_error_and_no_panic(capfd, 
 def test_pieces_whose_ids_have_a_gap_are_refused():
     text = described(lambda state: state["model"]["vocab"].update({"zzz": 10**9}))
     with pytest.raises(
-        ValueError, match="the pieces have ids up to 1000000000; expected the ids 0 to"
+        ValueError, match="the pieces have ids up to 1000000000; expected each id from 0 to"
     ):
         tokenizer_from_json(text)
 
@@ -233,9 +233,9 @@ PIECES = {"<pad>": 0, "</s>": 1, "<unk>": 2, "a": 3}
 @pytest.mark.parametrize(
     ("vocabulary", "added", "message"),
     [
-        ({**PIECES, "a": 10**9}, {}, r"vocabulary lacks the id 3; expected the ids 0 to 3"),
-        ({**PIECES, "a": 2}, {}, r"vocabulary lacks the id 3; expected the ids 0 to 3"),
-        ({**PIECES, "a": -1}, {}, r"vocabulary lacks the id 3; expected the ids 0 to 3"),
+        ({**PIECES, "a": 10**9}, {}, r"vocabulary lacks the id 3; expected each id from 0 to 3"),
+        ({**PIECES, "a": 2}, {}, r"vocabulary lacks the id 3; expected each id from 0 to 3"),
+        ({**PIECES, "a": -1}, {}, r"vocabulary lacks the id 3; expected each id from 0 to 3"),
         (
             {**PIECES, "a": "3"},
             {},

@@ -67,7 +67,7 @@ def test_a_pair_that_is_left_out_for_its_length_is_not_asked_for_its_words(monke
     with pytest.raises(ValueError, match=expected):
         translator.translate("x" * 80_000)
     with pytest.raises(
-        ValueError, match="all training pairs are too long; expected at least one of up to"
+        ValueError, match="all training pairs are too long; expected at least one with up to"
     ):
         build_translator(Splits(strange, [], []), "debian:fr", preset)
 

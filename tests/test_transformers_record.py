@@ -175,7 +175,7 @@ def test_outputs_that_lead_to_a_gradient():
         ({"target_tokens": TARGET_TOKENS}, "contain encoder attention, but source_tokens is"),
         (
             {"source_tokens": tuple("abcdefgh"), "target_tokens": tuple("uvw")},
-            r"encoder layer 0 has 7 queries and 7 keys; expected at least 8 and 8, one for",
+            r"encoder layer 0 has 7 queries and 7 keys; expected at least 8 of each for",
         ),
         (
             {"source_tokens": tuple("abcd"), "target_tokens": tuple("uvw")},
@@ -183,7 +183,7 @@ def test_outputs_that_lead_to_a_gradient():
         ),
         (
             {"source_tokens": SOURCE_TOKENS, "target_tokens": tuple("uvw"), "sentence": 2},
-            "sentence is 2; expected 0 to 1",
+            "`sentence` is 2, but the batch has 2 sentences, counted from 0",
         ),
         (
             {

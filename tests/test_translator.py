@@ -390,7 +390,7 @@ DAMAGES = {
     damage_format: "format is 'other 9'; expected 'transformer_lab 1'",
     damage_sizes: r"a different configuration: .*feed_forward.* is \(.*\); expected \(",
     damage_tokenizer: "target_tokenizer.json: a field of the tokenizer's description is missing or has",
-    damage_vocabulary: "the tokenizers have .* tokens; expected",
+    damage_vocabulary: "the tokenizers have .* tokens, but the model",
     damage_one_bit: "model.safetensors is damaged: its content has changed since it was saved",
     damage_swapped: "target_tokenizer.json is damaged: its content has changed since it was saved",
     damage_depth: "the model has .* parameters.*; expected .*, because the saved file is too small",
@@ -420,7 +420,7 @@ def test_a_damaged_folder_is_refused_by_the_name_of_the_file(damage, tmp_path):
 
 def test_tokenizers_of_another_vocabulary_are_refused():
     translator = make_translator()
-    with pytest.raises(ValueError, match="the tokenizers have .* tokens; expected"):
+    with pytest.raises(ValueError, match="the tokenizers have .* tokens, but the model"):
         Translator(translator.model, translator.target_tokenizer, translator.source_tokenizer)
 
 
@@ -618,12 +618,12 @@ def test_any_flipped_bit_of_a_single_file_is_found(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": "other 9"}, "is damaged: format is 'other 9'; expected 'transformer_lab 1'"),
+        ({"format": "other 9"}, "is damaged: its format is 'other 9'; expected 'transformer_lab 1"),
         ({"about": [1]}, "is damaged: 'about' is of type list; expected a dict"),
-        ({"model": {"d_model": 7}}, "cannot be loaded: .*missing"),
+        ({"model": {"d_model": 7}}, "cannot be loaded: .*lacks 'source_vocab_size'"),
         ({"target_tokenizer": []}, "cannot be read: a field of the tokenizer's description"),
         ({"target_tokenizer": {"kind": "word", "words": ["oui"], "joined": []}},
-         "the tokenizers have .* tokens; expected"),
+         "the tokenizers have .* tokens, but the model"),
     ],
 )  # fmt: skip
 def test_a_part_of_a_single_file_that_does_not_fit_is_named(tmp_path, changes, message):
@@ -635,7 +635,7 @@ def test_a_part_of_a_single_file_that_does_not_fit_is_named(tmp_path, changes, m
 
 def test_a_file_that_is_no_translator_says_what_is_missing(tmp_path):
     path = tmp_path / "whole.safetensors"
-    with pytest.raises(CheckpointError, match="whole.safetensors does not exist; expected"):
+    with pytest.raises(CheckpointError, match="the checkpoint .*whole.safetensors does not exist"):
         Translator.load(path)
     tensors, description = save_as_one_file(path)
     with pytest.raises(ValueError, match="weights is 'step_7'; expected 'model', because a single"):
@@ -644,7 +644,7 @@ def test_a_file_that_is_no_translator_says_what_is_missing(tmp_path):
         rest = {key: value for key, value in description.items() if key != name}
         save_tensors(path, tensors, rest)
         with pytest.raises(
-            CheckpointError, match=f"has no '{name}' in its metadata; expected a tra"
+            CheckpointError, match=f"has no '{name}' in its metadata; expected a saved tra"
         ):
             Translator.load(path)
     safetensors.torch.save_file(tensors, path, metadata={"format": "pt"})
@@ -702,15 +702,13 @@ def test_weights_with_which_nothing_can_be_computed_are_no_translation(beam_size
     with torch.no_grad():
         for parameter in translator.model.parameters():
             parameter *= 1e30
-    with pytest.raises(
-        ValueError, match="logits contain NaN; expected finite numbers. The weights"
-    ):
+    with pytest.raises(ValueError, match="the logits contain NaN, perhaps because the weights"):
         translator.translate("the cat", beam_size=beam_size)
 
 
 @pytest.mark.parametrize("seed", [-1, 2**63, 2**64, True])
 def test_a_seed_that_no_random_numbers_have_is_named(seed):
-    expected = "expected an integer from 0 to 9,223,372,036,854,775,807"
+    expected = r"expected an integer from 0 to 2\*\*63 - 1"
     with pytest.raises(ValueError, match=f"seed is .*; {expected}"):
         make_translator().sample("the cat", seed=seed)
     with pytest.raises(ValueError, match=f"seed is .*; {expected}"):

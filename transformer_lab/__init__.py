@@ -53,7 +53,7 @@ def __getattr__(name: str) -> _Any:
             return _version("transformer-lab")
         except _PackageNotFoundError as error:  # a clone that is only on the path
             raise AttributeError(
-                "transformer_lab has no __version__, because it is not installed"
+                "transformer_lab is not installed, so it has no __version__"
             ) from error
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -57,7 +57,7 @@ class Hook:
     def __post_init__(self) -> None:
         for point in get_args(Point):
             function = getattr(self, point)
-            check(point, function, "a function, or None", function is None or callable(function))
+            check(point, function, "a function or None", function is None or callable(function))
 
 
 _OPEN: ContextVar[tuple[dict[nn.Module, Hook], ...]] = ContextVar("open", default=())
@@ -83,7 +83,7 @@ def apply_hooks(hooks: Sequence[Hook], point: Point, tensor: Tensor) -> Tensor:
         function = getattr(hook, point)
         changed = None if function is None else function(tensor)
         if changed is not None:
-            expected = f"None, or a tensor of shape {tuple(tensor.shape)}"
+            expected = f"None or a tensor of shape {tuple(tensor.shape)}"
             if not isinstance(changed, Tensor) or changed.shape != tensor.shape:
                 found = f"of type {type(changed).__name__}"
                 if isinstance(changed, Tensor):

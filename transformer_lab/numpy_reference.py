@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float64
 
-from transformer_lab.config import check, check_mask
+from transformer_lab.config import check, check_count, check_mask
 
 Scores = Float64[np.ndarray, "*batch key"]
 Query = Float64[np.ndarray, "*batch query d_k"]
@@ -49,7 +49,7 @@ def check_attention(
     """Raise a ValueError if the shapes are incompatible or the mask is not boolean."""
     for name, array in (("query", query), ("key", key), ("value", value)):
         check(f"{name}.shape", array.shape, "(..., length, features)", array.ndim >= 2)
-    check("query.shape", query.shape, "at least one feature", query.shape[-1] > 0)
+    check_count("query", query.shape[-1], "feature", "at least one", query.shape[-1] > 0)
     *batch, length, d_k = query.shape
     keys, d_v = key.shape[-2], value.shape[-1]
     fits = (*batch, keys, d_k)

@@ -83,7 +83,7 @@ from transformer_lab.storage.tensors import (
 PRETRAINED = Path(__file__).parent / "pretrained" / "tiny"
 """The folder of the packaged translator (English to French, trained on the bilingual world)."""
 SENTENCES_AT_ONCE = 64
-HAS_NAN = "logits contain NaN; expected finite numbers. The weights may be too large, or damaged"
+HAS_NAN = "the logits contain NaN, perhaps because the weights are too large or damaged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +138,8 @@ class Translator:
         found = (source_tokenizer.vocab_size, target_tokenizer.vocab_size)
         if sizes != found:
             raise ValueError(
-                f"the tokenizers have {join_with_and(map(str, found))} tokens; expected "
-                f"{join_with_and(map(str, sizes))}, which are the model's vocabulary sizes"
+                f"the tokenizers have {join_with_and(map(str, found))} tokens, but the model's "
+                f"vocabularies have {join_with_and(map(str, sizes))}"
             )
         self.model = model
         self.source_tokenizer = source_tokenizer
@@ -343,7 +343,7 @@ class Translator:
         elif len(ids) > limit:
             refusal = f"{name} has {len(ids) - 1} tokens; expected at most {limit - 1}"
         elif set(ids[:-1]) == {config.unk_id}:
-            refusal = f"{name} is {text[:60]!r}; the model knows none of its words"
+            refusal = f"{name} is {text[:60]!r}, but the model knows none of its words"
         return EncodedSource([] if refusal else ids, unknown, refusal)
 
     def find_refusals(self, texts: Sequence[str]) -> dict[int, str]:
@@ -612,7 +612,7 @@ class Translator:
         files = [locate_file(folder, f"{side}_tokenizer.json") for side in ("source", "target")]
         for file in files:
             if not file.is_file():
-                raise CheckpointError(f"{file} does not exist; expected a tokenizer")
+                raise CheckpointError(f"the tokenizer {file} does not exist")
             check_sha256(file, description.get("sha256", {}).get(file.name))
         try:
             source, target = (load_tokenizer(file) for file in files)

@@ -58,7 +58,7 @@ def test_cards_are_read_as_they_are_written():
 )
 def test_a_card_that_does_not_fit_is_named(old, new):
     with pytest.raises(
-        ValueError, match=r"^text below 'What is `1 \+ 1`\?' in lesson_99/cards\.md is "
+        ValueError, match=r"^lesson_99/cards\.md: 'What is `1 \+ 1`\?' needs one paragraph for"
     ):
         read_cards(WRITTEN.replace(old, new), "lesson_99/cards.md")
 

@@ -29,5 +29,6 @@ def test_a_class_is_changed_and_the_reference_stays():
 
 
 def test_what_the_source_does_not_contain_is_named():
-    with pytest.raises(ValueError, match="old is 'y'; expected a part of the source of add_step"):
+    expected = "expected text that occurs in the source of add_step"
+    with pytest.raises(ValueError, match=f"old is 'y'; {expected}"):
         edit_reference(add_step, ("y", "z"))

@@ -80,9 +80,9 @@ def test_questions_are_read_as_they_are_written():
         ("- [x] yes", "- yes", 5, "a choice that begins with '- [ ] ', or with '- [x] '"),
         ("- [x] yes", "- [X] yes", 5, "a choice that begins with '- [ ] ', or with '- [x] '"),
         ("- [x] yes", "- [x]", 5, "a choice that begins with '- [ ] ', or with '- [x] '"),
-        ("  > Look.\n", "", 12, "the reply to the choice above"),
-        ("  > It is more.", "", 14, "the reply to the choice above"),
-        ("  > Look.", "> Look.", 12, "the reply to the choice above"),
+        ("  > Look.\n", "", 12, "a reply that begins with '  > '"),
+        ("  > It is more.", "", 14, "a reply that begins with '  > '"),
+        ("  > Look.", "> Look.", 12, "a reply that begins with '  > '"),
         (
             "  > Look.",
             "  > Look\n  > twice.",
@@ -99,7 +99,7 @@ def test_a_line_that_does_not_fit_is_named(old, new, line, expected):
     assert WRITTEN.count(old) == 1
     with pytest.raises(ValueError, match=re.escape(expected)) as error:
         read_questions(WRITTEN.replace(old, new), "lesson_99/quiz.md")
-    assert str(error.value).startswith(f"lesson_99/quiz.md, line {line} is ")
+    assert str(error.value).startswith(f"line {line} of lesson_99/quiz.md is ")
 
 
 SMALL = Quiz(
@@ -188,7 +188,7 @@ def test_a_question_that_there_is_not_is_refused(small, number):
 
 @pytest.mark.parametrize("letter", ["z", "c", "", "ab", " a", 1, None, ["a"], "1"])
 def test_a_choice_that_there_is_not_is_refused(small, letter):
-    said = f"choice for question 2 is {letter!r}; expected a letter from a to b"
+    said = f"choice for question 2 is {letter!r}; expected 'a' or 'b'"
     with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
         small.answer(2, letter)
     assert small.first == {}

@@ -85,5 +85,5 @@ def test_an_example_over_the_budget_is_an_error():
 
 
 def test_no_examples_is_an_error():
-    with pytest.raises(ValueError, match="examples is empty"):
+    with pytest.raises(ValueError, match="`examples` is empty"):
         Batches([], 101)

@@ -107,10 +107,10 @@ REFUSED = {
         TEXTS,
         (),
         ("0", "1"),
-        "train.tsv cannot be used; expected two different numbers from 1 to 2",
+        "train.tsv cannot be used; expected columns 1 and 2",
     ),
-    "number 3": (TEXTS, (), ("1", "3"), "cannot be used; expected two different numbers"),
-    "one number twice": (TEXTS, (), ("2", "02"), "cannot be used; expected two different"),
+    "number 3": (TEXTS, (), ("1", "3"), "cannot be used; expected columns 1 and 2"),
+    "one number twice": (TEXTS, (), ("2", "02"), "cannot be used; expected columns 1 and 2"),
     "numbers first": (
         TATOEBA,
         (),
@@ -421,12 +421,12 @@ def test_a_folder_leaves_no_table_out_without_a_word(tmp_path):
     assert every_pair(find_corpus(str(folder)).splits()) == sorted(PAIRS, key=str)
     path = table(folder / "en-fr" / "more.tsv", TEXTS)
     with pytest.raises(
-        ValueError, match=r": en-fr/more.tsv is in a subfolder not named after a split"
+        ValueError, match=r"/en-fr/more.tsv is in a subfolder that is not named after a split"
     ):
         find_corpus(str(folder)).splits()
     (folder / "b.json").write_text('{"en": "a", "fr": "b"}')
     with pytest.raises(
-        ValueError, match=r"more.tsv and b.json; expected all files in the same form"
+        ValueError, match=r"both more.tsv and b.json; expected only one file format"
     ):
         find_corpus(f"{folder}@en,fr").splits()
 
@@ -488,7 +488,7 @@ def test_one_of_two_files_says_how_both_are_read(tmp_path):
         ValueError, match=r"choose two of the suffixes \(en, fr\) with --source and --target"
     ):
         find_corpus(str(stem))
-    with pytest.raises(ValueError, match=r"one side of a corpus, choose two sides \(of en, fr\)"):
+    with pytest.raises(ValueError, match="of a corpus, name both sides, such as en and fr, with"):
         find_corpus(f"{stem}.en").splits()
 
 

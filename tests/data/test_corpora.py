@@ -578,7 +578,7 @@ def test_lists_of_a_language_with_a_country_are_found_under_the_name_that_apt_gi
 def test_a_language_with_too_little_text_is_an_error(apt, tmp_path):
     english = record("zorp", "1", "en", "It paints small houses.")
     apt.gives({"en": english, "fr": record("zorp", "1", "fr", "Il peint des maisons.")})
-    with pytest.raises(ValueError, match="the corpus has 1 different source in 1 group"):
+    with pytest.raises(ValueError, match="the corpus has 1 distinct source sentence in 1 group"):
         debian("fr", cache_folder=tmp_path)
 
 

@@ -846,7 +846,7 @@ def test_no_neighbours_are_left_unsettled(everything):
 
 @pytest.mark.parametrize("name", ["train", "validation", "test"])
 def test_a_negative_size_is_refused(name):
-    with pytest.raises(ValueError, match=rf"{name} is -1; expected at least 0 pairs"):
+    with pytest.raises(ValueError, match=rf"{name} is -1; expected at least 0"):
         world(**{"train": 5, "validation": 5, "test": 5, name: -1})
 
 
@@ -865,5 +865,5 @@ def test_more_sentences_than_there_are_is_an_error():
 def test_a_grammar_that_runs_dry_is_an_error(monkeypatch):
     (pair,) = islice(sentences(), 1)
     monkeypatch.setattr(grammar, "sentences", lambda seed: iter(lambda: pair, None))
-    with pytest.raises(ValueError, match="fewer different sentences"):
+    with pytest.raises(ValueError, match="fewer distinct sentences"):
         world(train=100, validation=0, test=0)

@@ -146,7 +146,7 @@ def test_a_row_without_a_side_is_named_or_left_out(tmp_path, capsys):
     [
         (
             None,
-            r"no columns were chosen for .*, which has 'en' and 'fr'. Choose two of these with --source",
+            r"no columns were chosen for .*, which has 'en' and 'fr'. Choose one with --source",
         ),
         (("en", "de"), r"column is 'de'; expected 'en' or 'fr'"),
     ],

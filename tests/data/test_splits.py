@@ -73,7 +73,7 @@ def test_the_split_is_the_same_on_every_machine():
     ],
 )
 def test_too_few_pairs_are_an_error_that_says_how_many_are_needed(count, sizes, expected):
-    with pytest.raises(ValueError, match=rf"^the corpus has {count} different source.*{expected}"):
+    with pytest.raises(ValueError, match=rf"^the corpus has {count} distinct source.*{expected}"):
         split_pairs(numbered(count), **sizes)
 
 

@@ -105,7 +105,7 @@ def test_one_reading_says_what_is_unknown_and_what_is_refused(translator):
     assert (reading.unknown, reading.refusal, len(reading.ids)) == (("zebra",), "", 4)
     nothing = translator.read_source("zebra zebu", 3)
     assert nothing.unknown == ("zebra", "zebu")
-    assert nothing.refusal.startswith("source 3 is 'zebra zebu'; the model knows none of")
+    assert nothing.refusal.startswith("source 3 is 'zebra zebu', but the model knows none of")
     assert nothing.ids == []
     assert translator.find_refusals(["zebra"]) == {0: translator.read_source("zebra").refusal}
     (told,) = translator.translate("the zebra x", beam_size=1)

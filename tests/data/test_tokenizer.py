@@ -123,7 +123,7 @@ def test_json_brings_back_the_same_tokenizer(kind, tmp_path):
         ("[]", "description is missing or has the wrong type"),
         ('{"kind": "word"}', "description has no field 'words'"),
         ('{"kind": "word", "words": [], "joined": [null, false]}', "expected a string"),
-        ('{"kind": "word", "words": ["a", 7], "joined": []}', "word is 7; expected a string"),
+        ('{"kind": "word", "words": ["a", 7], "joined": []}', "tokenizer is 7; expected a string"),
         ('{"kind": "morse"}', "kind is 'morse'; expected 'word', 'bpe' or 'sentencepiece'"),
         ('{"kind": "bpe", "tokenizer": {"model": 3}}', "description cannot be read"),
     ],
@@ -140,6 +140,6 @@ def test_a_vocabulary_smaller_than_all_bytes_is_refused():
 
 def test_a_word_twice_is_refused():
     with pytest.raises(
-        ValueError, match="words contains .the. more than once; expected different words"
+        ValueError, match="words contains .the. more than once; expected distinct words"
     ):
         WordTokenizer(["the", "the"])

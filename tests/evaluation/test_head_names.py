@@ -116,5 +116,5 @@ def test_the_mean_over_the_records_counts_and_those_without_a_referent_are_left_
     head = Head("encoder", 0, 0)
     assert name_heads([strong, replace(weak, referent=None)])[head] == "finds the noun"
     assert name_heads([strong, weak])[head] == "sometimes finds the noun"
-    with pytest.raises(ValueError, match="records is empty"):
+    with pytest.raises(ValueError, match="`records` is empty"):
         name_heads([])

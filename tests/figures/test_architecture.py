@@ -58,7 +58,7 @@ def test_boxes_and_words_do_not_lie_on_each_other():
 def test_an_unknown_box_is_named(argument):
     given = {"labels": {"encoder.ffn": "x"}, "lit": ["encoder.ffn"]}[argument]
     with pytest.raises(
-        ValueError, match=rf"{argument} is \['encoder.ffn'\]; expected names of boxes"
+        ValueError, match=f"box in {argument} is 'encoder.ffn'; expected 'source_embedding', "
     ):
         architecture(**{argument: given})
 
@@ -110,7 +110,7 @@ def test_by_itself_the_scale_of_stages_leaves_out_what_is_rare():
     [
         ({"stages": {"in": np.ones((3, 7))}}, r"shape of 'in' is \(3, 7\); expected \(5, features"),
         ({"stages": {"in": np.ones(5)}}, r"shape of 'in' is \(5,\)"),
-        ({"weights": ["out"]}, r"weights is \['out'\]; expected names of stages: 'in'"),
+        ({"weights": ["out"]}, "stage in weights is 'out'; expected 'in'"),
     ],
 )
 def test_a_stage_that_does_not_fit_is_named(change, message, as_users_run_it):

@@ -62,7 +62,7 @@ def test_a_layer_with_another_number_of_heads_is_refused():
 
 def test_a_kind_that_is_not_there_is_refused():
     record = make_record(target=(), written=(), decoder=(), cross=())
-    with pytest.raises(ValueError, match="record has no cross layers; expected at least one"):
+    with pytest.raises(ValueError, match="record has no cross attention; expected at least one"):
         head_view(record, kind="cross")
 
 

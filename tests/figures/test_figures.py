@@ -152,13 +152,13 @@ def test_bars_show_each_row_on_one_scale(weights):
         ({"weights": np.full((5, 7), np.nan)}, "weights contains nan; expected numbers from"),
         (
             {"queries": "abcde"},
-            "queries is one string, 'abcde'; expected a list with one string for each",
+            "queries is 'abcde'; expected a list of strings",
         ),
-        ({"keys": b"abcdefg"}, "keys is one string, b'abcdefg'; expected a list"),
-        ({"keys": range(7)}, "keys has 0 .int. at position 0; expected the tokens themselves"),
+        ({"keys": b"abcdefg"}, "keys is b'abcdefg'; expected a list of strings"),
+        ({"keys": range(7)}, r"keys\[0\] is 0 .int.; expected the token itself, not"),
         ({"queries": dict.fromkeys(QUERIES)}, "queries is .*; expected a list of strings"),
-        ({"queries": [*QUERIES[:4], None]}, "queries has None .* at position 4; expected strings"),
-        ({"row": 5}, "row is 5; expected None or 0 to 4"),
+        ({"queries": [*QUERIES[:4], None]}, r"queries\[4\] is None .*; expected a string"),
+        ({"row": 5}, "row is 5; expected a number from 0 to 4, or None"),
         ({"cell": (5, 0)}, r"cell is \(5, 0\)"),
         ({"alignment": ((0, 5),)}, r"alignment link is \(0, 5\)"),
     ],
@@ -170,14 +170,14 @@ def test_what_does_not_fit_is_named(arguments, message, weights, as_users_run_it
 
 
 def test_bars_name_what_does_not_fit(weights, as_users_run_it):
-    with pytest.raises(ValueError, match="labels is one string, 'fives'; expected a list"):
+    with pytest.raises(ValueError, match="labels is 'fives'; expected a list of strings"):
         weight_bars(weights, "fives", KEYS)
     with pytest.raises(ValueError, match=r"len\(labels\) is 1; expected 5"):
         weight_bars(weights, ["one"], KEYS)
-    with pytest.raises(
-        ValueError, match=r"parts is .* expected 5 names, one for each row, from 'query'"
-    ):
+    with pytest.raises(ValueError, match=r"len\(parts\) is 1; expected 5, because rows has shape"):
         weight_bars(weights, QUERIES, KEYS, parts=["query"])
+    with pytest.raises(ValueError, match="name in parts is 'heads'; expected 'query', "):
+        weight_bars(weights, QUERIES, KEYS, parts=["heads"] * len(QUERIES))
 
 
 def test_show_gives_the_picture_its_words_wherever_it_is_read(weights, shown):

@@ -215,8 +215,8 @@ def test_each_run_is_a_thin_line_in_the_colour_of_its_mean():
     [
         ({"lines": {"whole": X, "short": X[1:]}}, "'short' has 10 points; expected 11"),
         ({"lines": {"whole": X, "gone": X * np.nan}}, "'gone' has 0 finite points"),
-        ({"spread": {"whole": np.ones((2, 7))}}, r"spread of 'whole' is \(2, 7\); .* \(2, 11\)"),
-        ({"spread": {"whole": np.ones((3, POINTS))}}, r"spread of 'whole' is \(3, 11\)"),
+        ({"spread": {"whole": np.ones((2, 7))}}, r"spread\['whole'\] is \(2, 7\); .* \(2, 11\)"),
+        ({"spread": {"whole": np.ones((3, POINTS))}}, r"spread\['whole'\] is \(3, 11\)"),
         (
             {"each": {"whole": [X, X[1:]]}},
             r"each\['whole'\] has a run of length 10; expected runs of length 11",

@@ -90,9 +90,9 @@ def test_a_foreign_or_newer_file_is_named(file, content, message):
 @pytest.mark.parametrize(
     ("name", "shape", "message"),
     [
-        ("W_2", (3, 5), "has no .W_2.+expected all of the model's weights"),
+        ("W_2", (3, 5), "lacks the weight W_2, which the model needs"),
         ("W", (5, 3), r"shape of W is \(3, 5\); expected \(5, 3\)"),
-        (SETTINGS, (31,), "type of .* is '0x101'; expected 0x404 or 0x4101"),
+        (SETTINGS, (31,), r"type of .* is 0x101; expected 0x404 \(floats\) or 0x4101 "),
     ],
 )
 def test_a_weight_that_is_not_there_is_named(file, name, shape, message):
@@ -131,7 +131,9 @@ def test_what_is_no_folder_and_no_pair_is_refused(tmp_path):
         ValueError, match=r"pair_or_folder is 'en-xx'; expected 'en-pt' or 'pt-en', or the folder"
     ):
         load_bergamot("en-xx")
-    with pytest.raises(ValueError, match=r"no file matches model\.\*\.bin; expected exactly one"):
+    with pytest.raises(
+        ValueError, match=r"no file in .* matches model\.\*\.bin; expected exactly one"
+    ):
         load_bergamot(tmp_path)
 
 
@@ -193,14 +195,26 @@ def test_settings_that_are_no_text_are_damaged(file):
             2**40,
             "has 1,099,511,627,776 frequent words; expected at most 3",
         ),
-        ([0, 2, 2, 6], 3, "damaged offsets; expected 4 numbers in ascending order, none above 5"),
-        ([0, 2, 1, 5], 3, "damaged offsets; expected 4 numbers in ascending order, none above 5"),
+        (
+            [0, 2, 2, 6],
+            3,
+            "damaged offsets; expected one or more numbers in ascending order, none above 5",
+        ),
+        (
+            [0, 2, 1, 5],
+            3,
+            "damaged offsets; expected one or more numbers in ascending order, none above 5",
+        ),
         (
             [0, 2**64 - 1, 2, 5],
             3,
-            "damaged offsets; expected 4 numbers in ascending order, none above 5",
+            "damaged offsets; expected one or more numbers in ascending order, none above 5",
         ),
-        ([], 0, "damaged offsets; expected 0 numbers in ascending order, none above 5"),
+        (
+            [],
+            0,
+            "damaged offsets; expected one or more numbers in ascending order, none above 5",
+        ),
     ],
 )
 def test_a_shortlist_whose_numbers_cannot_be_is_refused(tmp_path, offsets, frequent, message):
@@ -237,8 +251,8 @@ def test_a_source_word_that_a_shortlist_lacks_and_a_file_that_is_none_are_refuse
     ("sources", "words", "message"),
     [
         (61, [0, 60, 7], None),
-        (61, [0, 61, 7], "highest id of the shortlist is 61; expected at most 60"),
-        (61, [2**32 - 1], "highest id of the shortlist is 4294967295; expected at most 60"),
+        (61, [0, 61, 7], "highest id in the shortlist is 61; expected at most 60"),
+        (61, [2**32 - 1], "highest id in the shortlist is 4294967295; expected at most 60"),
         (59, [3], "the shortlist has 59 source words; expected 61"),
         (67, [], "the shortlist has 67 source words; expected 61"),
     ],
@@ -348,7 +362,7 @@ def test_a_small_model_translates(small, monkeypatch):
 )
 def test_a_size_that_is_not_the_files_is_refused_before_memory_is_asked_for(small, name, value):
     folder, before = small(**{name: value}), resident()
-    with pytest.raises(ValueError, match="; expected|which the model does not use") as error:
+    with pytest.raises(ValueError, match="; expected|the model (does not use|needs)") as error:
         load_bergamot(folder, device="cpu")
     assert "\n" not in str(error.value)
     assert resident() < before + 50_000_000

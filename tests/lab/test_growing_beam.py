@@ -38,11 +38,11 @@ def test_the_words_say_whether_the_winner_was_ever_behind():
         ({"winner": 9}, "winner is 9"),
         ({"parents": []}, r"len\(parents\) is 0; expected at least 1"),
         ({"parents": [0, *PARENTS[1:]]}, r"parents\[0\] is 0; expected None"),
-        ({"parents": [*PARENTS[:5], 5, 4]}, r"parents\[5\] is 5; expected 0 to 4"),
+        ({"parents": [*PARENTS[:5], 5, 4]}, r"parents\[5\] is 5; expected the index of an earlier"),
         ({"parents": [*PARENTS[:5], None, 4]}, r"parents\[5\] is None"),
         ({"words": WORDS[:4]}, r"len\(words\) is 4; expected 7"),
         ({"log_probabilities": VALUES[1:]}, r"len\(log_probabilities\) is 6"),
-        ({"kept": {0, 6, 7}}, r"kept is \[0, 6, 7\]; expected nodes from 0 to 6"),
+        ({"kept": {0, 6, 7}}, "kept contains 7; expected nodes from 0 to 6"),
     ],
 )
 def test_what_does_not_fit_is_named(changes, words):

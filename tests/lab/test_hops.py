@@ -94,7 +94,7 @@ def test_heads_may_be_called_by_what_they_do():
     assert [head["called"] for head in named.data["heads"]] == called
     assert " in the noun-finder (e2.3), 0." in named.alt
     assert " without the first reader (c1.2) and the second reader (c2.3)" in named.alt
-    with pytest.raises(ValueError, match=r"called has 1 name; expected 3, .* or none"):
+    with pytest.raises(ValueError, match=r"`called` has 1 name; expected either none or 3"):
         two_hops(Answers(), FAMOUS, HEADS, called[:1])
 
 
@@ -104,7 +104,7 @@ def test_heads_may_be_called_by_what_they_do():
         (
             FAMOUS,
             HEADS[1:],
-            r"heads are of kind 'cross'; expected at least one head of kind 'encoder'",
+            r"heads are of kind 'cross'; expected at least one 'encoder' head",
         ),
         (FAMOUS, [*HEADS, *HEADS], r"len\(heads\).*6; expected 2 to 4"),
         (FAMOUS[:1], HEADS, r"len\(pairs\).*1; expected 2"),

@@ -22,7 +22,7 @@ def test_the_data_are_what_was_given_and_the_rows_are_counted():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ((WORDS[:1], QUERY[:1], KEY[:1], VALUE[:1]), r"len\(words\).*1; expected 2 or more"),
+        ((WORDS[:1], QUERY[:1], KEY[:1], VALUE[:1]), r"len\(words\).*1; expected at least 2"),
         (
             (WORDS[:4], QUERY, KEY, VALUE),
             r"query has 5 rows; expected 4, one for each word",

@@ -51,7 +51,7 @@ def test_slabs_refuse_what_does_not_fit(place, change, message, as_users_run_it)
 
 def test_slabs_refuse_other_words_rows_and_more_heads_than_colours():
     arguments = slabs_arguments()
-    with pytest.raises(ValueError, match="expected 5 words or none"):
+    with pytest.raises(ValueError, match=r"len\(words\) is 1; expected 0 or 5"):
         heads_as_slabs(*arguments, words=["a"])
     with pytest.raises(ValueError, match="row is 5; expected 0 to 4"):
         heads_as_slabs(*arguments, row=5)
@@ -111,7 +111,7 @@ def test_the_stream_says_where_both_orders_end():
 def test_the_stream_refuses_long_vectors_and_sublayers_of_another_shape():
     with pytest.raises(ValueError, match="length of x is 7; expected 2 to 6"):
         residual_stream(np.ones(7), np.negative, np.negative)
-    with pytest.raises(ValueError, match=r"result of feed_forward is \(2,\); expected \(3,\)"):
+    with pytest.raises(ValueError, match=r"shape of feed_forward\(x\) is \(2,\); expected \(3,\)"):
         residual_stream(np.ones(3), np.negative, lambda v: v[:2])
 
 
@@ -138,5 +138,5 @@ def test_the_masks_of_the_families_hide_padding_and_what_comes_later():
 def test_the_families_refuse_no_words_and_a_row_that_is_not_there():
     with pytest.raises(ValueError, match="target has 0 words; expected 1 to 8"):
         three_architectures(["a"], [])
-    with pytest.raises(ValueError, match="row is 1; expected 0 to 0"):
+    with pytest.raises(ValueError, match="row is 1; expected at least 0 and below 1"):
         three_architectures(["a"], ["b"])

@@ -275,9 +275,9 @@ def test_the_colours_are_those_of_the_courses_maps():
     [
         (
             "kind=cross",
-            r"start has no field called 'kind'; its fields are 'also', 'head', 'key', 'row', 'step'",
+            r"start has the field 'kind'; expected only 'also', 'head', 'key', 'row', 'step'",
         ),
-        ("head=c1.1&mute=c1.1", r"start has no field called 'mute'; its fields are"),
+        ("head=c1.1&mute=c1.1", r"start has the field 'mute'; expected only"),
         (
             "head=e3.1",
             "start refers to e3.1, but the model has no such head; "
@@ -311,12 +311,12 @@ def test_a_start_that_does_not_fit_is_named(start, message, as_users_run_it):
     [
         (
             {"sentences": "the cat"},
-            "sentences is 'the cat'; expected None, because a record contains",
+            "a record contains its own sentence; leave out the argument `sentences`, or call",
         ),
-        ({"kernel": True, "sentences": "the cat"}, "expected False with a record"),
+        ({"kernel": True, "sentences": "the cat"}, "a record needs no kernel"),
         (
             {"examples": [("a", "b")]},
-            r"examples cannot be used, because the page contains no translator",
+            r"examples cannot be used with a record or a kernel, because the page contains no",
         ),
     ],
 )
@@ -497,25 +497,25 @@ def test_muted_heads_are_in_the_data():
 
 
 def test_a_referent_that_lies_outside_is_named():
-    with pytest.raises(ValueError, match="referent's step is 5; expected 0 to 4"):
+    with pytest.raises(ValueError, match=r"referent\.step is 5; expected 0 to 4"):
         make_record(referent=Referent(0, 1, 2, len(TARGET), 3))
 
 
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({"names": {"e1.1": "mine"}}, r"names contains 'e1.1', but the model has no such head"),
+        ({"names": {"e1.1": "mine"}}, r"the keys of names include 'e1.1'; expected heads of the"),
         (
             {"names": {Head("encoder", 9, 9): "mine"}},
-            r"names contains e10.10, but the model has no such head",
+            r"the keys of names include e10.10; expected heads of the model, as Head",
         ),
-        ({"languages": ("French",)}, r"languages is \('French',\); expected two names, like"),
-        ({"languages": "ab"}, r"languages is 'ab'; expected two names, like"),
+        ({"languages": ("French",)}, r"languages is \('French',\); expected two names, such as"),
+        ({"languages": "ab"}, r"languages is 'ab'; expected two names, such as"),
         ({"snapshots": make_record()}, r"snapshots is .*; expected a list of AttentionRecord"),
         ({"snapshots": [7]}, r"snapshots is \[7\]; expected a list of AttentionRecord"),
         (
             {"kernel": True},
-            r"kernel is True; expected False with a record, which needs no kernel",
+            r"a record needs no kernel; leave out kernel=True",
         ),
         (
             {"start": "head=c1.1&row=²"},

@@ -107,7 +107,7 @@ def test_what_takes_a_record_takes_one_without_decoder_attention(draw, record):
         (lambda: decoder_stepper(RECORD), r"number of decoder layers is 0; expected at least 1"),
         pytest.param(
             lambda: head_view(RECORD, kind="decoder"),
-            r"record has no decoder layers; expected at least one",
+            r"record has no decoder attention; expected at least one",
             marks=BERTVIZ,
         ),
         pytest.param(lambda: model_view(RECORD), r"Use kind= to draw only one", marks=BERTVIZ),
@@ -135,7 +135,7 @@ def test_the_flow_of_figure_1_and_the_lab_refuse_a_recurrence_in_one_line(transl
         (lambda: forward_flow(translator, "the"), "False, as in the paper's Figure 1"),
         (
             lambda: lab(translator, TEXTS),
-            "False for a model that runs in the page. For other models, use lab",
+            "a decoder with self-attention for a model that runs in the page. For other models",
         ),
     ):
         with pytest.raises(
@@ -196,5 +196,5 @@ def test_a_translator_that_people_use_is_explored_and_muted(monkeypatch, tmp_pat
     assert widget.record.source_tokens[1] == " house"
     # Six encoder layers, two of cross-attention, and 17 pieces: less than a photograph.
     assert lab(translator.attend(text)).to_html(tmp_path / "page.html").stat().st_size < 250_000
-    with pytest.raises(ValueError, match="recurrent_decoder is True; expected False for a model"):
+    with pytest.raises(ValueError, match="recurrent_decoder is True; expected a decoder with self"):
         lab(translator, text)

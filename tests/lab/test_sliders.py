@@ -43,7 +43,7 @@ def test_a_controls_values_and_their_names(control, values, names):
 
 
 def test_what_has_no_values_is_refused():
-    with pytest.raises(ValueError, match="control is 'Text'; expected a control with options"):
+    with pytest.raises(ValueError, match="control is of type Text; expected one with options"):
         list_values(ipywidgets.Text())
 
 

@@ -29,8 +29,8 @@ def test_the_arrows_data_are_what_was_given():
     ("changes", "words"),
     [
         ({"width": 7}, "width is 7; expected an even number"),
-        ({"pairs": ()}, "pairs is"),
-        ({"pairs": (0, 4)}, r"pairs is \(0, 4\); expected one or more numbers from 0 to 3"),
+        ({"pairs": ()}, r"len\(pairs\) is 0; expected at least 1"),
+        ({"pairs": (0, 4)}, r"pairs\[1\] is 4; expected 0 to 3"),
     ],
 )
 def test_clocks_that_are_not_there_are_named(changes, words):

@@ -139,7 +139,7 @@ def test_a_clone_that_is_not_installed_says_so_when_asked_for_its_version(monkey
 
     monkeypatch.setattr(transformer_lab, "_version", missing)
     assert not hasattr(transformer_lab, "__version__")
-    with pytest.raises(AttributeError, match="has no __version__, because it is not installed"):
+    with pytest.raises(AttributeError, match="is not installed, so it has no __version__"):
         _ = transformer_lab.__version__
 
 

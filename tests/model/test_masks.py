@@ -272,7 +272,7 @@ def test_a_source_mask_of_another_shape_is_refused_whoever_reads_it(name):
     for shape in SOURCE_MASKS:
         with pytest.raises(
             ValueError,
-            match=r"source_mask.shape is .* the shape \(batch, 1, 1, source\) that padding_mask returns",
+            match=r"source_mask.shape is .*; expected \(batch, 1, 1, source\) = .*, as returned by",
         ):
             READERS[name](model, torch.ones(shape, dtype=torch.bool))
     for dtype in (torch.float64, torch.int64):
@@ -302,7 +302,7 @@ def test_an_id_that_the_vocabulary_lacks_is_named(name, wrong, monkeypatch):
     source[2, 1] = wrong
     monkeypatch.setitem(globals(), "SOURCE", source)
     with pytest.raises(
-        ValueError, match=f"ids contain {wrong}; expected 0 to 22, because the vocabulary has"
+        ValueError, match=f"ids contain {wrong}; expected ids from 0 to 22, because the vocabulary"
     ):
         READERS[name](make_model(), padding_mask(source, 0))
 
@@ -316,7 +316,7 @@ def test_an_id_that_the_targets_vocabulary_lacks_is_named_in_one_pass_and_in_ste
         lambda: model(SOURCE, torch.stack([TARGET[:, 0], last], dim=1)),
     ):
         with pytest.raises(
-            ValueError, match=f"ids contain {wrong}; expected 0 to 28, because the vocabulary"
+            ValueError, match=f"ids contain {wrong}; expected ids from 0 to 28, because the"
         ):
             run()
 
@@ -324,7 +324,7 @@ def test_an_id_that_the_targets_vocabulary_lacks_is_named_in_one_pass_and_in_ste
 @pytest.mark.usefixtures("as_users_run_it")
 @pytest.mark.parametrize(("sources", "targets"), [(3, 4), (4, 3), (4, 2), (0, 2)])
 def test_batches_of_source_and_target_that_do_not_fit_are_named(sources, targets):
-    multiple = f"a multiple of {sources}" if sources else "0"
+    multiple = f"a multiple of {sources}" if sources else "none"
     said = f"query has {targets} sentences; expected {multiple}, because"
     with pytest.raises(ValueError, match=said):
         make_model()(SOURCE[:sources], TARGET[:targets])

@@ -342,7 +342,7 @@ def test_a_part_that_is_not_there_is_named(tmp_path):
     store.save("gender", {"runs": [stored]}, tmp_path)
     assert load_part("pairs", "toy", tmp_path) == {"usable": 3}
     with pytest.raises(
-        ValueError, match="part 'probes' is not stored for the model 'toy'; .* 'pairs'$"
+        ValueError, match="the model 'toy' has no stored part 'probes', only 'pairs'$"
     ):
         load_part("probes", "toy", tmp_path)
     with pytest.raises(ValueError, match="expected 'pairs', 'agreement'"):

@@ -10,7 +10,7 @@ def test_the_interval_over_seeds_is_that_of_t():
     assert (low, high) == pytest.approx((2 - 2.484, 2 + 2.484), abs=1e-3)
     low, high = t_interval([4.0] * 5)
     assert low == high == 4
-    with pytest.raises(ValueError, match="number of values is 2; expected 3 to 30"):
+    with pytest.raises(ValueError, match="the sample has 2 values; expected 3 to 30"):
         t_interval([1.0, 2.0])
 
 
@@ -27,11 +27,13 @@ def test_the_interval_of_a_share_is_wilsons():
     assert wilson_interval(0, 13) == pytest.approx((0, 3.8416 / 16.8416), abs=1e-9)
     low, high = wilson_interval(13, 13)
     assert (low, high) == pytest.approx((13 / 16.8416, 1), abs=1e-9)
-    for hits, runs in ((3, 2), (-1, 2), (0, 0)):
+    for hits in (3, -1):
         with pytest.raises(
-            ValueError, match=f"hits is {hits}; expected an integer from 0 to {runs}"
+            ValueError, match=f"hits is {hits}; expected an integer from 0 to runs=2"
         ):
-            wilson_interval(hits, runs)
+            wilson_interval(hits, 2)
+    with pytest.raises(ValueError, match="runs is 0; expected an integer of at least 1"):
+        wilson_interval(0, 0)
 
 
 def test_a_difference_by_hand():

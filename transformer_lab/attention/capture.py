@@ -131,9 +131,10 @@ class HeadHook(Hook):
         """
         if not self.mute:
             return heads
-        if self.mode == "mean":
-            expected = "at least 2 for mode='mean'. Use mode='zero' for a single sentence"
-            check("batch size", len(heads), expected, len(heads) > 1)
+        if self.mode == "mean" and len(heads) < 2:
+            raise ValueError(
+                "mode='mean' needs a batch of at least 2 sentences; for only one, use mode='zero'"
+            )
         heads = heads.clone()
         muted = heads[:, self.mute]
         heads[:, self.mute] = 0.0 if self.mode == "zero" else muted.mean(dim=0, keepdim=True)
@@ -149,12 +150,13 @@ class HeadHook(Hook):
         name = f"{self.kind} layer {self.layer}"
         if not sizes:
             raise ValueError(
-                f"{name} recorded no forward pass. Run the model inside the `with` block"
+                f"no forward pass was recorded for {name}. Run the model inside the `with` block"
             )
         if len(sizes) > 1:
             raise ValueError(
-                f"{name} recorded batches of sizes {join_with_and(map(str, sizes))}; expected one "
-                "size. Decode one sentence at a time, so that no sentence leaves the batch"
+                f"the batches recorded for {name} differ in size "
+                f"({join_with_and(map(str, sizes))}). Decode one sentence at a time, so that none "
+                "leaves the batch"
             )
         width = max(call.size(3) for call in self.calls)
         wide = [torch.nn.functional.pad(call, (0, width - call.size(3))) for call in self.calls]
@@ -272,7 +274,7 @@ def capture_attention(
     check("model", model, "a Transformer", isinstance(model, Transformer))
     check("mute", mute, "a list of heads, such as ['e2.3']", not isinstance(mute, str | Head))
     for name, given in (("patch", patch), ("hooks", hooks)):
-        check(name, given, "a dictionary, or None", given is None or isinstance(given, Mapping))
+        check(name, given, "a dictionary or None", given is None or isinstance(given, Mapping))
     cores = attention_cores(model)
     sizes: dict[Kind, list[int]] = {
         kind: [model.config.num_heads] * len(cores[kind]) for kind in KINDS
@@ -291,7 +293,9 @@ def capture_attention(
     check("mode", mode, "'zero' or 'mean'", mode in ("zero", "mean"))
     open_hooks = [hook for kind in KINDS for core in cores[kind] for hook in find_hooks(core)]
     if any(isinstance(hook, HeadHook) for hook in open_hooks):
-        raise ValueError("model is already being captured; expected one capture at a time")
+        raise ValueError(
+            "model is already being captured; end that capture before you start another"
+        )
 
     head_hooks: dict[Kind, list[HeadHook]] = {
         kind: [
@@ -338,17 +342,17 @@ def hooked_modules(model: Transformer, hooks: Mapping[Place, Hook]) -> dict[nn.M
     found: dict[nn.Module, Hook] = {}
     for place, hook in hooks.items():
         expected = join_with_or(map(str, modules))
-        check("key in hooks", place, expected, isinstance(place, tuple) and place in modules)
+        check("a key of `hooks`", place, expected, isinstance(place, tuple) and place in modules)
         check(
             f"hook at {place}", hook, "a Hook, such as Hook(scores=print)", isinstance(hook, Hook)
         )
         here = {isinstance(module, AttentionCore) for module in modules[place]}
         known = [point for point in get_args(Point) if (point != "residual") in here]
-        points = [point for point in get_args(Point) if getattr(hook, point) is not None]
-        if not set(points) <= set(known):
+        wrong = [p for p in get_args(Point) if p not in known and getattr(hook, p) is not None]
+        if wrong:
             raise ValueError(
-                f"hook at {place} has functions for {join_with_and(map(repr, points))}, but this "
-                f"place has only {join_with_and(map(repr, known))}"
+                f"there is no point {join_with_or(map(repr, wrong))} at {place}; expected "
+                f"{join_with_or(map(repr, known))}"
             )
         found.update(dict.fromkeys(modules[place], hook))
     return found

@@ -117,7 +117,7 @@ def name_heads(records: Sequence[AttentionRecord]) -> dict[Head, str]:
         ValueError: If `records` is empty.
     """
     if not records:
-        raise ValueError("records is empty; expected at least one record")
+        raise ValueError("`records` is empty; expected at least one record")
     return {head: name_head(records, head) for head in records[0].heads()}
 
 

@@ -12,6 +12,7 @@ from transformer_lab.config import (
     check,
     check_choice,
     check_count,
+    describe_count,
     describe_type,
     is_integer,
     is_number,
@@ -144,12 +145,13 @@ class AttentionRecord:
         if self.referent is not None:
             if not (isinstance(self.referent, Referent) and all(map(is_integer, self.referent))):
                 raise ValueError(
-                    f"referent is {short(self.referent)}; expected a Referent that holds integers"
+                    f"referent is {short(self.referent)}; "
+                    "expected a Referent whose fields are integers"
                 )
             for name, place in self.referent._asdict().items():
                 most = target if name == "step" else source
                 if not 0 <= place < most:
-                    raise ValueError(f"referent's {name} is {place}; expected 0 to {most - 1}")
+                    raise ValueError(f"referent.{name} is {place}; expected 0 to {most - 1}")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, AttentionRecord):
@@ -230,8 +232,8 @@ class AttentionRecord:
             found["encoder" if source_tokens else "decoder"] = alone
         if not any(layers and layers[0] is not None for layers in found.values()):
             raise ValueError(
-                "outputs contain no attention weights; expected outputs of a model loaded with "
-                'attn_implementation="eager" and called with output_attentions=True'
+                "outputs contain no attention weights. Load the model with "
+                'attn_implementation="eager" and call it with output_attentions=True'
             )
         lengths = {"encoder": (len(source_tokens),) * 2, "decoder": (len(target_tokens),) * 2}
         lengths["cross"] = (len(target_tokens), len(source_tokens))
@@ -304,24 +306,14 @@ class AttentionRecord:
 
 def checked_labels(name: str, tokens: Any) -> tuple[str, ...]:
     """Return the labels of an axis as a tuple; raise a ValueError unless all are strings."""
-    if isinstance(tokens, str | bytes):
-        raise ValueError(
-            f"{name} is one string, {short(tokens)}; expected a list with one string for each token"
-        )
-    if isinstance(tokens, Mapping | Set) or not isinstance(tokens, Iterable):
-        raise ValueError(
-            f"{name} is {short(tokens)}; expected a list of strings, one for each token"
-        )
+    if isinstance(tokens, str | bytes | Mapping | Set) or not isinstance(tokens, Iterable):
+        raise ValueError(f"{name} is {short(tokens)}; expected a list of strings")
     labels = tuple(tokens)
     for place, label in enumerate(labels):
         if not isinstance(label, str):
             kind = type(label).__name__
-            remedy = (
-                "the tokens themselves, not their ids" if hasattr(label, "__index__") else "strings"
-            )
-            raise ValueError(
-                f"{name} has {short(label)} ({kind}) at position {place}; expected {remedy}"
-            )
+            remedy = "the token itself, not its id" if hasattr(label, "__index__") else "a string"
+            raise ValueError(f"{name}[{place}] is {short(label)} ({kind}); expected {remedy}")
     return labels  # half a character is fine: a byte-level tokenizer may cut an emoji in two
 
 
@@ -353,7 +345,7 @@ def as_head(head: Any) -> Head:
     """
     if isinstance(head, str):
         return Head.from_code(head)
-    expected = "a code such as 'e2.3', or (kind, layer, head) such as Head('cross', 0, 1)"
+    expected = "a code such as 'e2.3' or a Head such as Head('cross', 0, 1)"
     named = isinstance(head, tuple | list) and len(head) == 3
     check("head", head, expected, named and all(map(is_integer, head[1:])))
     return Head(*head)
@@ -422,7 +414,7 @@ def _check_layers(name: str, layers: Sequence[np.ndarray], shape: tuple[int, int
                 "expected a NumPy array of shape (heads, query, key)"
             )
         if not np.issubdtype(weights.dtype, np.floating):
-            raise ValueError(f"{where} has dtype {weights.dtype}; expected floats")
+            raise ValueError(f"{where} has dtype {weights.dtype}; expected a floating-point dtype")
         if weights.ndim != 3 or weights.shape[1:] != shape:
             raise ValueError(
                 f"{where} has shape {weights.shape}; expected (heads, {shape[0]}, {shape[1]})"
@@ -445,11 +437,14 @@ def _cut(
         )
     batch, _, queries, keys = layer.shape
     if not 0 <= sentence < batch:
-        raise ValueError(f"sentence is {sentence}; expected 0 to {batch - 1}")
+        count = describe_count(batch, "sentence")
+        raise ValueError(f"`sentence` is {sentence}, but the batch has {count}, counted from 0")
     if shape[0] > queries or shape[1] > keys:
-        found = f"{name} has {queries} queries and {keys} keys"
+        a, b = shape
+        least = f"{a} of each" if a == b else f"{a} queries and {b} keys"
         raise ValueError(
-            f"{found}; expected at least {shape[0]} and {shape[1]}, one for each token"
+            f"{name} has {queries} queries and {keys} keys; "
+            f"expected at least {least} for these tokens"
         )
     rows, columns = (
         slice(0, n) if padding == "right" else slice(size - n, size)

@@ -44,8 +44,8 @@ def head_alignment_error_rate(record: AttentionRecord, head: Head) -> float:
     """
     if head.kind != "cross" or record.alignment is None:
         raise ValueError(
-            f"{head} has no alignment error; expected a cross-attention head and a record with a "
-            "gold alignment"
+            f"{head} has no alignment error rate; expected a cross-attention head and a "
+            "record with a gold alignment"
         )
     steps = sorted({step for _, step in record.alignment})
     return alignment_error_rate(strongest_links(record.weights(head), steps), record.alignment)
@@ -109,7 +109,7 @@ def mean_over_records(
         ValueError: If `records` is empty.
     """
     if not records:
-        raise ValueError("records is empty; expected at least one record")
+        raise ValueError("`records` is empty; expected at least one record")
     heads = records[0].heads(kind)
     return {head: float(np.mean([score(record, head) for record in records])) for head in heads}
 

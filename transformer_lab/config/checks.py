@@ -6,7 +6,7 @@ Every part of the package uses them.
 import math
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from numbers import Integral, Real
 from typing import Any
 
@@ -128,7 +128,7 @@ def check_seed(seed: Any) -> int:
     Raises:
         ValueError: If it is not an integer from 0 to `MOST_SEED`.
     """
-    expected = f"an integer from 0 to {MOST_SEED:,}"
+    expected = "an integer from 0 to 2**63 - 1"
     check("seed", seed, expected, is_integer(seed) and 0 <= seed <= MOST_SEED)
     return int(seed)
 
@@ -142,7 +142,7 @@ def convert_to_positive(values: object, name: str, *, optional: bool = False) ->
     value = getattr(values, name)
     if value is None and optional:
         return
-    expected = f"a finite number above 0{', or None' * optional}{_not_a_string(value)}"
+    expected = f"a finite number above 0{' or None' * optional}{_not_a_string(value)}"
     check(name, value, expected, is_number(value) and 0 < value < math.inf)
     object.__setattr__(values, name, float(value))
 
@@ -195,9 +195,8 @@ def config_from_dict(cls: type, values: dict[str, Any]) -> Any:
     unknown = sorted(set(values) - known)
     if unknown:
         raise ValueError(f"{cls.__name__} has no field {join_with_or(map(repr, unknown))}")
-    try:
-        return cls(**values)
-    except TypeError as error:
-        raise ValueError(
-            f"a field of {cls.__name__} is missing or has the wrong type: {error}"
-        ) from error
+    missing = [f.name for f in fields(cls) if f.default is MISSING and f.name not in values]
+    if missing:
+        names = join_with_and(map(repr, missing))
+        raise ValueError(f"description of {cls.__name__} lacks {names}")
+    return cls(**values)

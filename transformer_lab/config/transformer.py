@@ -4,6 +4,7 @@ Models, checkpoints and presets use it.
 """
 
 from dataclasses import asdict, dataclass
+from itertools import combinations
 from typing import Any, Literal, get_args
 
 from transformer_lab.config.checks import (
@@ -103,22 +104,23 @@ class TransformerConfig:
             check(
                 "d_k", self.key_size, "an even number for rotary positions", self.key_size % 2 == 0
             )
-        if self.tie_source_target:
-            same = self.source_vocab_size == self.target_vocab_size
-            expected = (
-                f"{self.target_vocab_size}, the same as target_vocab_size, because "
-                "tie_source_target is True"
+        if self.tie_source_target and self.source_vocab_size != self.target_vocab_size:
+            raise ValueError(
+                f"source_vocab_size is {self.source_vocab_size}, but target_vocab_size is "
+                f"{self.target_vocab_size}; expected equal sizes, because tie_source_target is True"
             )
-            check("source_vocab_size", self.source_vocab_size, expected, same)
         smallest = min(self.source_vocab_size, self.target_vocab_size)
-        special = (self.pad_id, self.bos_id, self.eos_id, self.unk_id)
+        special = ("pad_id", "bos_id", "eos_id", "unk_id")
         expected = f"0 to {smallest - 1}, because both vocabularies must contain this id"
-        for name in ("pad_id", "bos_id", "eos_id", "unk_id"):
+        for name in special:
             check(name, getattr(self, name), expected, 0 <= getattr(self, name) < smallest)
         # Only padding may double as bos, as in Marian's models, because it is never written.
-        expected = "different ids, except that pad_id and bos_id may be equal"
-        differ = len(set(special)) == 4 - (self.bos_id == self.pad_id)
-        check("(pad_id, bos_id, eos_id, unk_id)", special, expected, differ)
+        for one, other in combinations(special, 2):
+            value = getattr(self, one)
+            if value == getattr(self, other) and (one, other) != ("pad_id", "bos_id"):
+                raise ValueError(
+                    f"{one} and {other} are both {value}; only pad_id and bos_id may be equal"
+                )
         for name in ("num_encoder_layers", "num_decoder_layers"):
             layers = getattr(self, name)
             check(name, layers, f"at most {MOST_LAYERS:,}", layers <= MOST_LAYERS)

@@ -195,7 +195,7 @@ class Batches:
         pad_id: int = PAD_ID,
     ):
         if not examples:
-            raise ValueError("examples is empty; expected at least one pair")
+            raise ValueError("`examples` is empty; expected at least one sentence pair")
         self.examples = examples
         self.batch_tokens = batch_tokens
         self.seed = seed

@@ -121,9 +121,10 @@ def find_text_folder(
         elif is_text_file(path, columns):
             files.setdefault(split_from_path(inside) or "train", []).append(path)
     if ignored:
-        known = "all tables in one folder, or in subfolders called train, validation and test"
+        known = "all tables in one folder, or in subfolders named train, validation and test"
         raise ValueError(
-            f"{folder}: {ignored[0]} is in a subfolder not named after a split; expected {known}"
+            f"{folder / ignored[0]} is in a subfolder that is not named after a split; "
+            f"expected {known}"
         )
     if not files:
         refuse_unnamed_sides(folder)
@@ -139,8 +140,8 @@ def refuse_mixed_forms(folder: Path, other: Path) -> None:
         path for path in sorted(folder.rglob("*")) if text_suffix(path.name) in TABLE_SUFFIXES
     )
     if table := next((path for path in tables if path.suffix.lower() != ".txt"), None):
-        expected = "expected all files in the same format"
-        raise ValueError(f"{folder} has {table.name} and {other.name}; {expected}")
+        expected = "expected only one file format"
+        raise ValueError(f"{folder} contains both {table.name} and {other.name}; {expected}")
 
 
 def refuse_unnamed_sides(folder: Path) -> None:

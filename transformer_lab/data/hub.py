@@ -106,7 +106,7 @@ def open_hub_dataset(
     if columns is None:
         raise ValueError(
             f"no columns were chosen for {name}, which has {join_with_and(map(repr, there))}. Choose "
-            "two of these with --source and --target, or with NAME@SOURCE,TARGET in Python"
+            "one with --source and one with --target, or use NAME@SOURCE,TARGET in Python"
         )
     for column in columns if there else ():
         check_choice("column", column, there)

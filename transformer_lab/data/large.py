@@ -170,8 +170,8 @@ def write_splits(folder: Path, name: str, read: PairReader, seed: int, held: Hel
                 yield pair
         if number + 1 != len(new):
             raise ValueError(
-                f"corpus {name!r} changed while it was being read; expected {len(new)} pairs, "
-                "as in the first reading"
+                f"corpus {name!r} changed while it was being read; the first reading found "
+                f"{len(new):,} pairs, and the second {number + 1:,}"
             )
 
     count = write_pairs(folder, train())
@@ -195,8 +195,7 @@ def find_held_out_bounds(name: str, places: np.ndarray, parts: list[str]) -> dic
     count = max(1, min(1000, len(places) // 20))
     if parts and len(places) <= len(parts) * count:
         raise ValueError(
-            f"corpus {name!r} has {describe_count(len(places), 'different source')}; expected more than "
-            f"{len(parts) * count}, because {len(parts) * count} are held out for "
-            f"{' and '.join(parts)}"
+            f"corpus {name!r} has {describe_count(len(places), 'distinct source sentence')}; "
+            f"expected more than the {len(parts) * count:,} held out for {' and '.join(parts)}"
         )
     return {part: int(places[number * count - 1]) for number, part in enumerate(parts, start=1)}

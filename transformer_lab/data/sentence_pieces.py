@@ -137,7 +137,7 @@ def load_processor(model: bytes, extra: str = "marian") -> Any:
         processor = sentencepiece.SentencePieceProcessor(model_proto=model)
         pieces = processor.get_piece_size()
     except RuntimeError as error:  # what the library raises for bytes that are not a model
-        raise ValueError(f"the data is not a SentencePiece model: {error}") from error
+        raise ValueError("the data is not a SentencePiece model") from error
     check_count("the model", pieces, "piece", "at least 1", pieces > 0)
     return processor
 
@@ -155,5 +155,5 @@ def check_vocabulary(vocabulary: object) -> None:
             f"vocabulary has no integer id for {wrong[0]!r}; expected one for each piece"
         )
     if missing := sorted(set(range(len(vocabulary))) - set(vocabulary.values())):
-        expected = f"0 to {len(vocabulary) - 1}, one for each piece"
-        raise ValueError(f"vocabulary lacks the id {missing[0]}; expected the ids {expected}")
+        expected = f"each id from 0 to {len(vocabulary) - 1} exactly once"
+        raise ValueError(f"vocabulary lacks the id {missing[0]}; expected {expected}")

@@ -152,12 +152,12 @@ def split_groups(
         first = next(
             (pair.source for keys in groups.values() for own in keys.values() for pair in own), ""
         )
-        seen = f". The first source is {first[:60]!r}" if first else ""
+        seen = f". The first source sentence is {first[:60]!r}" if first else ""
         raise ValueError(
-            f"the corpus has {describe_count(len(holders), 'different source')} in "
-            f"{describe_count(len(groups), 'group')}, and a group is never divided; expected at "
-            f"least {least} sources in as many small groups, to hold out "
-            f"{wanted['validation']} for validation and {wanted['test']} for testing{seen}"
+            f"the corpus has {describe_count(len(holders), 'distinct source sentence')} in "
+            f"{describe_count(len(groups), 'group')}; expected at least {least} in as many small "
+            f"groups, to hold out {wanted['validation']} for validation and {wanted['test']} for "
+            f"testing without dividing a group{seen}"
         )
     return Splits(list(train), held["validation"], held["test"])
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import chain, islice, pairwise
 from typing import Any
 
-from transformer_lab.config import join_with_and
+from transformer_lab.config import describe_count, join_with_and
 from transformer_lab.data.languages import LANGUAGES
 from transformer_lab.data.packed import TextFile, read_lines, text_suffix
 from transformer_lab.data.text import remove_invisible, to_nfc
@@ -194,10 +194,12 @@ def detect_layout(
     if columns and are_column_numbers(columns, first):
         source, target = (int(column) - 1 for column in columns)
         if not 0 <= min(source, target) < max(source, target) < most:
+            expected = f"two distinct numbers from 1 to {most}, because there are {most} columns"
+            if most <= 2:
+                expected = "columns 1 and 2" if most == 2 else "at least two columns in the file"
             raise ValueError(
-                f"columns {columns[0]} and {columns[1]} of {part} cannot be used; expected two "
-                f"different numbers from 1 to {most}, because there are {most} columns"
-                f"{csv_hint(first, is_csv)}"
+                f"columns {columns[0]} and {columns[1]} of {part} cannot be used; expected "
+                f"{expected}{csv_hint(first, is_csv)}"
             )
         return Layout(source, target, header, max(width, source + 1, target + 1))
     found = Layout(0, 1, header, width)
@@ -207,8 +209,8 @@ def detect_layout(
         refuse_id_columns(table, header, part)
     if found.header and len(first) < width:
         raise ValueError(
-            f"{part}: the first line names {len(first)} columns, but the lines below have {width}; "
-            "expected a name for each column. You can also choose columns by number: "
+            f"{part}: the first line names {describe_count(len(first), 'column')}, but the lines "
+            f"below have {width}; name them all, or choose two by number, as in "
             f"{name_columns(width - 1, width)}"
         )
     return found
@@ -257,7 +259,7 @@ def find_named_columns(
         places += found
     if places[0] == places[1]:
         same = join_with_and(map(repr, columns))
-        raise ValueError(f"{part}: {same} name the same column; expected two different columns")
+        raise ValueError(f"{part}: {same} name the same column; expected two distinct columns")
     return Layout(places[0], places[1], first, len(first))
 
 
@@ -360,8 +362,8 @@ def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: Tex
     said = f"column {wrong + 1} holds {kinds[wrong]}"
     if len(others) < 2:
         rising = (
-            ". The numbers always increase, as line numbers do. If they are the text to translate, "
-            "shuffle the lines"
+            ". The numbers increase from line to line, as line numbers do. If they are to be "
+            "translated, shuffle the lines"
         )
         hint = rising if len(kinds) == 2 else ""
         raise ValueError(f"{part}: {said}; expected a sentence and its translation{hint}")

@@ -95,7 +95,7 @@ def read_pairs(
 def refuse_mostly_bad(name: str, bad: int, lines: int, first: str = "") -> None:
     """Raise a ValueError if more than half the lines, and more than `FEW_FAULTS`, are bad."""
     if bad > max(lines - bad, FEW_FAULTS):
-        seen = f". The first bad line: {first}" if first else ""
+        seen = f". The first is {first}" if first else ""
         raise ValueError(f"{name}: {bad:,} of {lines:,} lines are bad; expected at most half{seen}")
 
 
@@ -363,8 +363,8 @@ def refuse_one_side(path: Path) -> None:
     if plain.suffix[1:] in ends and len(ends) > 1:
         raise ValueError(
             f"{path} has no tabs; expected one pair per line, with a tab between its texts. If the "
-            f"file is one side of a corpus, choose two sides (of {', '.join(ends)}) with --source "
-            "and --target on the command line, or with columns=(...) in Python"
+            f"file is one side of a corpus, name both sides, such as {ends[0]} and {ends[1]}, with "
+            "--source and --target on the command line, or with columns=(...) in Python"
         )
 
 
@@ -401,7 +401,7 @@ def pair_from_cells(
             f"{place}: the line has {len(cells)} columns; expected at least "
             f"{1 + max(layout.source, layout.target)}"
         )
-    expected = "a sentence and its translation, with a tab between them (in CSV, a comma)"
+    expected = "a sentence and its translation, with a tab (in CSV, a comma) between them"
     return f"{place}: the line has only one column; expected {expected}"
 
 

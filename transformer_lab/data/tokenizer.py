@@ -70,7 +70,7 @@ class WordTokenizer:
         self.words = [*SPECIAL_TOKENS, *words]
         self.joined = frozenset(joined)
         for word in (*self.words, *self.joined):
-            check("word", word, "a string", isinstance(word, str))
+            check("a word of the tokenizer", word, "a string", isinstance(word, str))
         self.ids = {word: i for i, word in enumerate(self.words)}
         if len(self.ids) != len(self.words):
             twice = next(word for i, word in enumerate(self.words) if self.ids[word] != i)
@@ -78,7 +78,7 @@ class WordTokenizer:
                 raise ValueError(
                     f"words contains the special token {twice!r}, which is added automatically"
                 )
-            raise ValueError(f"words contains {twice!r} more than once; expected different words")
+            raise ValueError(f"words contains {twice!r} more than once; expected distinct words")
 
     @classmethod
     def train(cls, texts: Iterable[str]) -> "WordTokenizer":
@@ -151,7 +151,7 @@ class BPETokenizer:
         if ids != set(range(size)):
             raise ValueError(
                 f"the pieces have ids up to {max(ids, default=0)}; "
-                f"expected the ids 0 to {size - 1}, one for each piece"
+                f"expected each id from 0 to {size - 1} exactly once"
             )
         # "<pad>" in a text is five characters, not the id that means padding.
         self.tokenizer.encode_special_tokens = True
@@ -167,7 +167,7 @@ class BPETokenizer:
         if vocab_size < smallest:
             raise ValueError(
                 f"vocab_size is {vocab_size}; expected at least {smallest}, "
-                "one for each byte and special token"
+                "because each byte and each special token needs its own id"
             )
         tokenizer = tokenizers.Tokenizer(models.BPE())
         tokenizer.normalizer = normalizers.NFC()
@@ -256,7 +256,9 @@ def tokenizer_from_json(text: str) -> Tokenizer:
         raise ValueError(
             "a field of the tokenizer's description is missing or has the wrong type"
         ) from error
-    raise ValueError(f"kind is {state['kind']!r}; expected 'word', 'bpe' or 'sentencepiece'")
+    raise ValueError(
+        f"the tokenizer's kind is {state['kind']!r}; expected 'word', 'bpe' or 'sentencepiece'"
+    )
 
 
 def bpe_from_json(text: str) -> tokenizers.Tokenizer:
@@ -271,19 +273,17 @@ def bpe_from_json(text: str) -> tokenizers.Tokenizer:
     """
     state = json.loads(text)
     for field in ("padding", "truncation"):
-        check(
-            field,
-            state.get(field),
-            f"null, because {field} changes the number of tokens",
-            not state.get(field),
-        )
+        if state.get(field):
+            raise ValueError(
+                f"the tokenizer uses {field}, which changes the number of tokens; set `{field}` to "
+                "null in its description"
+            )
     found = sorted(find_regular_expressions(state))
     if found:
-        expected = (
-            "expected no regular expressions, because matching one may take very long. A tokenizer "
-            "from BPETokenizer.train has none"
+        raise ValueError(
+            f"the tokenizer uses the regular expression {found[0]!r}, which may take very long to "
+            "match; expected none, as in a tokenizer from BPETokenizer.train"
         )
-        raise ValueError(f"the tokenizer uses the regular expression {found[0]!r}; {expected}")
     try:
         return tokenizers.Tokenizer.from_str(text)
     except Exception as error:  # the library raises nothing more precise
@@ -308,5 +308,7 @@ def load_tokenizer(path: Path) -> Tokenizer:
     """
     try:
         return tokenizer_from_json(path.read_text(encoding="utf-8"))
-    except (ValueError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not in UTF-8") from error
+    except ValueError as error:
         raise ValueError(f"{path}: {error}") from error

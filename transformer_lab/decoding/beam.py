@@ -109,7 +109,8 @@ def beam_search(
         check_positive_integer("beam_size", beam_size),
         check_positive_integer("n_best", n_best),
     )
-    check("n_best", n_best, f"at most beam_size={beam_size}", n_best <= beam_size)
+    expected = f"at most {beam_size}, because beam_size is {beam_size}"
+    check("n_best", n_best, expected, n_best <= beam_size)
     holds = is_number(alpha) and 0 <= alpha < math.inf
     check("alpha", alpha, "a finite number of at least 0", holds)
     config = model.config

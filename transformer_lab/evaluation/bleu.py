@@ -110,6 +110,6 @@ def check_parallel(hypotheses: Sequence[str], references: Sequence[str]) -> None
     """Raise a ValueError unless there are as many references as hypotheses, and at least one."""
     if len(hypotheses) != len(references) or not references:
         raise ValueError(
-            f"hypotheses has length {len(hypotheses)}, and references has length {len(references)}; "
-            "expected one reference for each hypothesis, and at least one pair"
+            f"the lengths of hypotheses and references are {len(hypotheses)} and "
+            f"{len(references)}; expected two equal lengths of at least 1"
         )

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
-from transformer_lab.config import check, join_with_and
+from transformer_lab.config import check_choice, join_with_and
 from transformer_lab.figures import alt_text as words
 from transformer_lab.figures.style import COLOURS, HIGHLIGHT, INK, PAPER, QUIET, course_style
 from transformer_lab.figures.titles import add_title, format_formulas
@@ -64,13 +64,8 @@ def architecture(
     """
     labels = labels or {}
     for name, given in (("labels", labels), ("lit", lit)):
-        unknown = sorted(set(given) - set(BOXES))
-        check(
-            name,
-            unknown or list(given),
-            f"names of boxes: {join_with_and(map(repr, BOXES))}",
-            not unknown,
-        )
+        for key in given:
+            check_choice(f"box in {name}", key, BOXES)
     with course_style():
         figure = Figure(figsize=(7.0, BASE + len(DECODER) * STEP + 0.45 + 0.3 * bool(title)))
         axes = figure.add_axes((0, 0, 1, 1 - 0.06 * bool(title)))

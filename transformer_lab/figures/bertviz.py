@@ -60,7 +60,7 @@ def bertviz_arguments(record: AttentionRecord, kind: Kind | None) -> dict[str, A
     kinds: list[Kind] = [kind] if kind else ["encoder", "decoder", "cross"]
     layers = {k: getattr(record, k) for k in kinds if len(getattr(record, k))}
     if not layers:
-        wanted = f"{kind} layers" if kind else "layers"
+        wanted = f"{kind} attention" if kind else "attention"
         raise ValueError(f"record has no {wanted}; expected at least one layer to draw")
     shapes = {k: [len(layer) for layer in layers[k]] for k in layers}
     depths = {len(heads) for heads in shapes.values()}

@@ -40,7 +40,7 @@ def run_dots(
         expected = (
             f"{len(values)}, because every run must be finite" if len(values) else "at least 1"
         )
-        check_count(repr(name), finite, "finite run", expected, finite == len(values) > 0)
+        check_count(f"setting {name!r}", finite, "finite run", expected, finite == len(values) > 0)
     check_choice("base", base, ["", *runs])
     with course_style():
         figure = Figure(figsize=(7.2, LINE * len(runs) + 1.2), layout="constrained")

@@ -10,7 +10,7 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
 from transformer_lab.attention.record import Alignment, checked_labels
-from transformer_lab.config import check, check_boolean, join_with_and
+from transformer_lab.config import check, check_boolean, check_choice
 from transformer_lab.figures import alt_text as words
 from transformer_lab.figures.style import (
     COLOURS,
@@ -65,7 +65,7 @@ def attention_heatmap(
     """
     check_weights_and_tokens(weights, queries, keys)
     rows, columns = weights.shape
-    check("row", row, f"None or 0 to {rows - 1}", row is None or 0 <= row < rows)
+    check("row", row, f"a number from 0 to {rows - 1}, or None", row is None or 0 <= row < rows)
     inside = cell is None or (0 <= cell[0] < rows and 0 <= cell[1] < columns)
     expected = f"a query from 0 to {rows - 1} and a key from 0 to {columns - 1}"
     check("cell", cell, f"None, or (query, key) with {expected}", inside)
@@ -199,9 +199,10 @@ def weight_bars(
     """
     check_weights_and_tokens(rows, labels, keys, names=("rows", "labels", "keys"))
     parts = parts or ["query"] * len(rows)
-    fits = len(parts) == len(rows) and set(parts) <= set(COLOURS)
-    expected = f"{len(rows)} names, one for each row, from {join_with_and(map(repr, COLOURS))}"
-    check("parts", parts, expected, fits)
+    expected = f"{len(rows)}, because rows has shape {rows.shape}"
+    check("len(parts)", len(parts), expected, len(parts) == len(rows))
+    for part in parts:
+        check_choice("name in parts", part, COLOURS)
     with course_style():
         wide = min(max(len(keys) * 0.48 + 1.1, 4.6), PAGE)
         size = (wide, max(len(rows) * 1.25, 1.7) + 1.1)
@@ -232,7 +233,8 @@ def check_weights_and_tokens(
 ) -> None:
     """Raise a ValueError unless weights are from 0 to 1, with a token for each row and column."""
     name = f"shape of {names[0]}"
-    check(name, weights.shape, f"({names[1]}, {names[2]})", weights.ndim == 2 and weights.size > 0)
+    fits = weights.ndim == 2 and weights.size > 0
+    check(name, weights.shape, f"({names[1]}, {names[2]}) with at least one of each", fits)
     for axis, tokens in enumerate((queries, keys)):
         checked_labels(names[axis + 1], tokens)
         expected = f"{weights.shape[axis]}, because {names[0]} has shape {weights.shape}"
@@ -248,7 +250,8 @@ def check_mask(mask: np.ndarray | None, weights: np.ndarray) -> None:
         check_boolean(mask, "bool")
         check("shape of mask", mask.shape, f"{weights.shape}", mask.shape == weights.shape)
         hidden = float(weights[~mask].max(initial=0))
-        check("largest weight on a masked key", hidden, "0", hidden == 0)
+        if hidden:
+            raise ValueError(f"largest weight on a masked key is {hidden:.4g}; expected 0")
 
 
 def masked_note(mask: np.ndarray | None) -> list[str]:

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 
-from transformer_lab.config import check, join_with_and
+from transformer_lab.config import check, check_choice
 from transformer_lab.figures import alt_text as words
 from transformer_lab.figures.heatmaps import LETTER, label_axis, longest
 from transformer_lab.figures.style import COLOURS, PAGE, QUIET, SIGNED, WEIGHTS, course_style
@@ -107,8 +107,8 @@ def stage_panels(
     for name, values in stages.items():
         fits = values.ndim == 2 and len(values) == len(tokens)
         check(f"shape of {name!r}", values.shape, f"({len(tokens)}, features)", fits)
-    expected = f"names of stages: {join_with_and(map(repr, stages))}"
-    check("weights", list(weights), expected, set(weights) <= set(stages))
+    for name in weights:
+        check_choice("stage in weights", name, stages)
     down = -(-len(stages) // across)
     signed = [abs(values).ravel() for name, values in stages.items() if name not in weights]
     limit = limit or (float(np.quantile(np.concatenate(signed), 0.98)) if signed else 0) or 1.0

@@ -57,12 +57,12 @@ def curves(
             message names it.
     """
     for name, y in lines.items():
-        check_count(repr(name), len(y), "point", f"{len(x)}, as in x", len(y) == len(x))
+        check_count(f"line {name!r}", len(y), "point", f"{len(x)}, as in x", len(y) == len(x))
         finite = int(np.isfinite(np.asarray(y, dtype=float)).sum())
-        check_count(repr(name), finite, "finite point", "at least 1", finite > 0)
+        check_count(f"line {name!r}", finite, "finite point", "at least 1", finite > 0)
     for name, band in (spread or {}).items():
         shape = np.shape(band)
-        check(f"shape of the spread of {name!r}", shape, f"(2, {len(x)})", shape == (2, len(x)))
+        check(f"shape of spread[{name!r}]", shape, f"(2, {len(x)})", shape == (2, len(x)))
     for name, runs in (each or {}).items():
         points = sorted({len(run) for run in runs})
         if points != [len(x)]:

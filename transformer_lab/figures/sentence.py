@@ -147,16 +147,18 @@ def check_panel(panel: Panel) -> None:
     for number, row in enumerate(panel.rows):
         count = len(row.words)
         from_the_left = math.isfinite(row.start) and row.start >= 0
-        check(f"start of row {number}", row.start, "a finite number of at least 0", from_the_left)
+        check(f"`start` of row {number}", row.start, "a finite number of at least 0", from_the_left)
         check_count(f"row {number}", count, "word", "at least 1", count > 0)
         each, parts, notes = f"{count}, one for each word", len(row.parts()), len(row.notes)
-        check_count(f"row {number}", parts, "part", each, parts == count)
-        for part in (*row.parts(), row.notes_part):
-            check_choice(f"part of row {number}", part, colours)
-        check_count(f"row {number}", notes, "note", f"{each}, or none", notes in (0, count))
+        check_count(f"`part` of row {number}", parts, "colour", each, parts == count)
+        for part in row.parts():
+            check_choice(f"`part` of row {number}", part, colours)
+        check_choice(f"`notes_part` of row {number}", row.notes_part, colours)
+        expected = f"either none or {each}"
+        check_count(f"row {number}", notes, "note", expected, notes in (0, count))
         if wrong := [place for place in row.covered if not 0 <= place < count]:
-            found = f"covered words of row {number} include position {wrong[0]}"
-            raise ValueError(f"{found}; expected 0 to {count - 1}")
+            found = f"`covered` of row {number} contains {wrong[0]}"
+            raise ValueError(f"{found}; expected positions from 0 to {count - 1}")
     for arrows in panel.arrows:
         last = len(panel.rows) - 2
         expected = "the index of a row that has another row above it"
@@ -165,14 +167,14 @@ def check_panel(panel: Panel) -> None:
         weights = np.asarray(arrows.weights, dtype=float)
         shape = len(above.words), len(below.words)
         check("shape of weights", weights.shape, f"{shape}", weights.shape == shape)
-        fits = bool(((weights >= 0) & (weights <= 1)).all())
-        check("weights", weights.tolist(), "numbers from 0 to 1", fits)
+        if len(bad := weights[~((weights >= 0) & (weights <= 1))]):  # NaN too
+            raise ValueError(f"weights contains {bad[0]:.4g}; expected numbers from 0 to 1")
         check_choice("part of arrows", arrows.part, colours)
         if not isinstance(arrows.labels, bool):
             lists, expected = len(arrows.labels), f"{shape[0]}, one for each row of weights"
             check_count("labels", lists, "list", expected, lists == shape[0])
             for number, line in enumerate(arrows.labels):
-                name, expected = f"list {number} of labels", f"{shape[1]}, one for each weight"
+                name, expected = f"labels[{number}]", f"{shape[1]}, one for each weight"
                 check_count(name, len(line), "label", expected, len(line) == shape[1])
         hidden = [below.words[lower] for _, lower, _, _ in arrows.drawn() if lower in below.covered]
         if hidden:

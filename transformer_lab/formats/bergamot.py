@@ -121,8 +121,8 @@ def find_one(folder: Path, pattern: str) -> Path:
     found = sorted(folder.glob(pattern))
     if len(found) != 1:
         names = join_with_and(path.name for path in found)
-        match = f"{names} match {pattern}" if names else f"no file matches {pattern}"
-        raise ValueError(f"in {folder}, {match}; expected exactly one file")
+        match = f"{names} in {folder} match" if names else f"no file in {folder} matches"
+        raise ValueError(f"{match} {pattern}; expected exactly one file")
     return found[0]
 
 
@@ -208,7 +208,7 @@ def read_integer(says: dict[str, str], name: str) -> int:
     """
     value = says.get(name)
     is_integer = value is not None and bool(re.fullmatch("[0-9]{1,12}", value))
-    check(f"model setting {name}", value, "an integer of at most 12 digits", is_integer)
+    check(f"model setting {name}", value, "1 to 12 digits", is_integer)
     return int(str(value))
 
 

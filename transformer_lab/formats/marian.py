@@ -137,7 +137,7 @@ def load_marian(name_or_folder: str | Path, device: str = "auto") -> Translator:
     else:
         # A mistyped folder is not looked for on the hub, which would take half a minute.
         on_hub = HUB_NAME.fullmatch(name) is not None and not folder.parent.is_dir()
-        expected = "a folder that exists, or a name such as 'Helsinki-NLP/opus-mt-en-fr'"
+        expected = "an existing folder, or the name of a model such as 'Helsinki-NLP/opus-mt-en-fr'"
         check("name_or_folder", name, expected, on_hub)
     found = load_marian_config(name)
     check_config(found)
@@ -194,10 +194,10 @@ def load_marian_model(name: str) -> Any:
             trust_remote_code=False,
         )
     if lacking := sorted(loading["missing_keys"]):
-        raise ValueError(f"weights lack {lacking[0]}; expected all of the model's weights")
+        raise ValueError(f"the checkpoint lacks the weight {lacking[0]}, which the model needs")
     if left := sorted(key for key in loading["unexpected_keys"] if ".layers." in key):
         raise ValueError(
-            f"weights include {left[0]}; expected only weights of layers that config.json describes"
+            f"the checkpoint contains the weight {left[0]}, which the model does not use"
         )
     return theirs
 
@@ -224,8 +224,8 @@ def load_marian_tokenizers(name: str, config: TransformerConfig) -> tuple[Tokeni
     added = {t.content: bool(t.special) for _, t in later if t.content not in SPECIAL}
     if odd := [t.content for _, t in later if t.content in added and has_space_rules(t)]:
         raise ValueError(
-            f"added token {odd[0]!r} has a rule for the spaces around it; expected tokens without "
-            "such rules"
+            f"added token {odd[0]!r} has lstrip, rstrip or single_word set; expected all three "
+            "to be False"
         )
     check_dict("the JSON value in vocab.json", found.encoder)
     vocabulary = {**found.encoder, **{t.content: i for i, t in later if t.content in added}}
@@ -339,7 +339,7 @@ def weight_files(folder: Path) -> list[Path]:
             {str(name) for name in json.loads(index.read_bytes())["weight_map"].values()}
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        expected = "a JSON object whose 'weight_map' gives the file of each weight"
+        expected = "a JSON object whose 'weight_map' names the file of each weight"
         raise ValueError(f"{index} is damaged; expected {expected}") from error
     for name in names:
         there = NAME.fullmatch(name) is not None and (folder / name).is_file()
@@ -364,9 +364,9 @@ def check_config(found: Any) -> None:
     for name, value in EXPECTED.items():
         check(name, getattr(found, name, value), repr(value), getattr(found, name, value) == value)
     for name in ("attention_heads", "ffn_dim"):
-        both = {side: getattr(found, f"{side}_{name}") for side in ("encoder", "decoder")}
-        is_same = both["encoder"] == both["decoder"]
-        check(name, both, "the same value for encoder and decoder", is_same)
+        encoder, decoder = (getattr(found, f"{side}_{name}") for side in ("encoder", "decoder"))
+        expected = f"{encoder!r}, the same as encoder_{name}"
+        check(f"decoder_{name}", decoder, expected, decoder == encoder)
     check_choice("activation_function", found.activation_function, ACTIVATIONS)
     for name in ("pad_token_id", "eos_token_id", "decoder_start_token_id"):
         check(name, getattr(found, name), "a single id", isinstance(getattr(found, name), int))

@@ -100,7 +100,7 @@ class MarianFile:
             ValueError: If the weight is missing, has a different shape, or is not finite.
         """
         if name not in self.items:
-            raise ValueError(f"{self.path} has no {name!r}; expected all of the model's weights")
+            raise ValueError(f"{self.path} lacks the weight {name}, which the model needs")
         item = self.items[name]
         self.read.add(name)
         floats = decode_numbers(name, item)
@@ -167,7 +167,7 @@ def slice_bytes(data: bytes, start: int, length: int) -> bytes:
         ValueError: If the file is too short.
     """
     there = max(0, len(data) - start)
-    expected = f"at least {length:,}. The file seems to be cut off"
+    expected = f"at least {length:,}, so the file seems to be cut off"
     check_count("the rest of the file", there, "byte", expected, there >= length)
     return data[start : start + length]
 
@@ -177,7 +177,9 @@ def decode_numbers(name: str, item: Item) -> Float[np.ndarray, " n"]:
     count = math.prod(item.shape)
     if item.kind == FLOATS:
         return np.frombuffer(item.data, "<f4", count)
-    check(f"type of {name}", hex(item.kind), f"{FLOATS:#x} or {INTEGERS:#x}", item.kind == INTEGERS)
+    if item.kind != INTEGERS:
+        expected = f"{FLOATS:#x} (floats) or {INTEGERS:#x} (8-bit integers)"
+        raise ValueError(f"type of {name} is {item.kind:#x}; expected {expected}")
     whole = np.frombuffer(item.data, "i1", count).astype(np.float32)
     (scale,) = struct.unpack_from("<f", item.data, count)
     check(f"scale of {name}", scale, "a finite number above 0", 0 < scale < math.inf)

@@ -32,10 +32,11 @@ class Shortlist:
         file = expand_path(path)
         check("path", str(path), "an existing file", file.is_file())
         data = file.read_bytes()
-        least = f"at least {HEAD.size}, the size of a shortlist's header"
+        least = f"at least {HEAD.size}, because a shortlist has a header of that size"
         check_count(f"{path}", len(data), "byte", least, len(data) >= HEAD.size)
         magic, _, self.frequent, _, offsets, words = HEAD.unpack_from(data)
-        check(f"magic number of {path}", hex(magic), hex(MAGIC), magic == MAGIC)
+        if magic != MAGIC:
+            raise ValueError(f"magic number of {path} is {magic:#x}; expected {MAGIC:#x}")
         size = HEAD.size + 8 * offsets + 4 * words
         if len(data) != size:
             raise ValueError(
@@ -47,7 +48,7 @@ class Shortlist:
         rising = bool((self.offsets[1:] >= self.offsets[:-1]).all())
         ends = offsets > 0 and rising and int(self.offsets[-1]) <= words
         if not ends:
-            expected = f"{offsets} numbers in ascending order, none above {words}"
+            expected = f"one or more numbers in ascending order, none above {words}"
             raise ValueError(f"{path} has damaged offsets; expected {expected}")
         # One list of words serves both languages.
         expected = f"at most {sources}, because there are {sources} source words"
@@ -60,7 +61,7 @@ class Shortlist:
         expected = f"{words}, because the vocabulary has {words} words"
         check_count("the shortlist", sources, "source word", expected, sources == words)
         expected = f"at most {words - 1}, because the vocabulary has {words} words"
-        check("highest id of the shortlist", highest, expected, highest < words)
+        check("highest id in the shortlist", highest, expected, highest < words)
 
     def allowed_ids(self, source: Sequence[int]) -> Int[np.ndarray, " words"]:
         """Return the target ids that a translation of these source ids may use, in ascending order.

@@ -162,13 +162,13 @@ def build_transformers_config(c: TransformerConfig) -> Any:
     """
     from transformers import MarianConfig, PegasusConfig
 
-    to_pegasus = "because models with norm='pre' are converted to Pegasus"
+    to_pegasus = "as in Pegasus, to which models with norm='pre' are converted"
     why = "as in MarianMT" if c.norm == "post" else to_pegasus
     for field, value in EXPECTED.items():
         check(field, getattr(c, field), f"{value!r}, {why}", getattr(c, field) == value)
     width = c.d_model / c.num_heads
     for field, size in (("d_k", c.key_size), ("d_v", c.value_size)):
-        check(field, size, f"d_model / num_heads = {width:g}, {why}", size == width)
+        check(field, size, f"{width:g} (d_model / num_heads), {why}", size == width)
     expected = f"at most {MOST_POSITIONS:,}, because the positions are stored in a table"
     check("max_length", c.max_length, expected, c.max_length <= MOST_POSITIONS)
     said = {
@@ -195,6 +195,7 @@ def build_transformers_config(c: TransformerConfig) -> Any:
     }
     if c.norm == "pre":
         one = c.tie_source_target
+        why = "because models with norm='pre' are converted to Pegasus"
         check("tie_source_target", one, f"True, {why}, which has one shared vocabulary", one)
         return PegasusConfig(**said)
     return MarianConfig(

@@ -43,7 +43,8 @@ def read_address(
     read = dict(parse_qsl(address, keep_blank_values=True))
     if strange := sorted(read.keys() - set(fields)):
         found, known = (join_with_and(map(repr, names)) for names in (strange, sorted(fields)))
-        raise ValueError(f"{name} has no field called {found}; its fields are {known}")
+        noun = "field" if len(strange) == 1 else "fields"
+        raise ValueError(f"{name} has the {noun} {found}; expected only {known}")
     codes = {code.partition(":")[0] for field in HEADS for code in split(read.get(field, ""))}
     if missing := sorted(code for code in codes if not has_head(heads, code)):
         last = join_with_and([max(of_kind).code for of_kind in group_by_kind(heads)])

@@ -140,10 +140,10 @@ def check_place(head: Head, query: int, key: int, shape: Sequence[int]) -> None:
             allowed,
         )
     elif head.kind == "cross":
-        expected = f"a query of at least 0 and a key from 0 to {columns - 1}"
+        expected = f"(query, key) with query ≥ 0 and 0 ≤ key ≤ {columns - 1}"
         check("point", (query, key), expected, query >= 0 and 0 <= key < columns)
     else:
-        expected = f"a query from 0 to {rows - 1} and a key from 0 to {columns - 1}"
+        expected = f"(query, key) with 0 ≤ query ≤ {rows - 1} and 0 ≤ key ≤ {columns - 1}"
         check("point", (query, key), expected, 0 <= query < rows and 0 <= key < columns)
 
 
@@ -167,7 +167,7 @@ def read_point(data: Mapping[str, Any]) -> Point:
 def read_address_point(text: str) -> Point:
     """Parse a point from an address, such as "e2.3:10:4:0.50"; a missing share means 1."""
     found = POINT.fullmatch(text)
-    expected = 'head:query:key:share, such as "e2.3:10:4:0.50", with a share from 0 to 1'
+    expected = "head:query:key:share with a share from 0 to 1, such as 'e2.3:10:4:0.50'"
     check("point in start", text, expected, found is not None)
     assert found is not None
     code, query, key, share = found.groups(default="1")

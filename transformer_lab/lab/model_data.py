@@ -88,7 +88,7 @@ def model_data(translator: Runnable) -> dict[str, Any]:
     expected = f"{join_with_or(map(repr, POSITIONS))} {OTHERWISE}"
     check("positions", model["positions"], expected, model["positions"] in POSITIONS)
     recurrent = model["recurrent_decoder"]
-    expected = f"False {OTHERWISE}"
+    expected = f"a decoder with self-attention {OTHERWISE}"
     check("recurrent_decoder", recurrent, expected, not recurrent)
     source, target = read.pop("source"), read.pop("target")
     for side, state in (("source", source), ("target", target)):

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, overload
 
 from transformer_lab.attention.record import AttentionRecord, Head, short
-from transformer_lab.config import check
+from transformer_lab.config import check, join_with_and
 from transformer_lab.lab.guide import find_examples
 from transformer_lab.lab.lab_page import LabPage
 from transformer_lab.lab.model_data import Runnable
@@ -123,16 +123,11 @@ def lab(
     if not is_record and not callable(getattr(opened, "attend", None)):
         expected = "a Translator (Translator.load opens a saved one) or an AttentionRecord"
         raise ValueError(f"opened is {short(opened)}; expected {expected}")
-    check(
-        "kernel",
-        kernel,
-        "False with a record, which needs no kernel",
-        not (kernel and is_record),
-    )
+    if kernel and is_record:
+        raise ValueError("a record needs no kernel; leave out kernel=True")
     pair = isinstance(languages, tuple | list) and [type(name) for name in languages] == [str, str]
-    check(
-        "languages", languages, "two names, like ('English', 'French')", languages is None or pair
-    )
+    expected = "two names, such as ('English', 'French')"
+    check("languages", languages, expected, languages is None or pair)
     records = isinstance(snapshots, tuple | list) and all(
         isinstance(snapshot, AttentionRecord) for snapshot in snapshots
     )
@@ -141,19 +136,21 @@ def lab(
         given = {"prompts": prompts, "examples": examples, "others": others}
         if extra := sorted(name for name, value in given.items() if value):
             raise ValueError(
-                f"{', '.join(extra)} cannot be used, because the page contains no translator"
+                f"{join_with_and(extra)} cannot be used with a record or a kernel, because the "
+                "page contains no translator"
             )
     if is_record:
-        expected = (
-            "None, because a record contains its own sentence. To choose the sentences, call "
-            "lab(translator, sentences)"
-        )
-        check("sentences", sentences, expected, sentences is None)
+        if sentences is not None:
+            raise ValueError(
+                "a record contains its own sentence; leave out the argument `sentences`, or call "
+                "lab(translator, sentences)"
+            )
         return record_page(
             opened, start=start, snapshots=snapshots, languages=languages, names=names
         )
     if kernel:
-        check("sentences", sentences, "one sentence, as a string", isinstance(sentences, str))
+        expected = "one sentence as a string, because kernel is True"
+        check("sentences", sentences, expected, isinstance(sentences, str))
         return LabWidget(
             opened,
             str(sentences),
@@ -164,7 +161,7 @@ def lab(
         )
     expected = "an empty list, unless you open a record or use a kernel"
     check("snapshots", snapshots, expected, not snapshots)
-    check("sentences", sentences, "at least one", bool(sentences))
+    check("sentences", sentences, "at least one sentence", bool(sentences))
     if examples is None:
         examples = find_examples(opened)
     return translator_page(

@@ -58,5 +58,5 @@ def place_of(
     for field, size in sizes.items():
         place = read.get(field, "0")
         holds = place.isdecimal() and int(place) < size
-        check(f"{field} in start", place, f"an integer from 0 to {size - 1}", holds)
+        check(f"the {field} in start", place, f"an integer from 0 to {size - 1}", holds)
     return start, head

@@ -9,7 +9,7 @@ from IPython.display import display
 from matplotlib.figure import Figure
 from PIL import Image
 
-from transformer_lab.config import check
+from transformer_lab.config import describe_type
 from transformer_lab.figures.display import draw_image, encode_webp, picture, with_alt_text
 from transformer_lab.figures.style import PIXEL_RATIO
 from transformer_lab.lab.page import saved
@@ -106,8 +106,9 @@ def list_values(control: Any) -> tuple[list[Any], list[str]]:
     if hasattr(control, "options"):
         pairs = [o if isinstance(o, tuple) else (str(o), o) for o in control.options]
         return [value for _, value in pairs], [name for name, _ in pairs]
-    expected = "a control with options, or with min, max and step"
-    check("control", type(control).__name__, expected, hasattr(control, "step"))
+    if not hasattr(control, "step"):
+        expected = "one with options, or with min, max and step"
+        raise ValueError(f"control is {describe_type(control)}; expected {expected}")
     count = round((control.max - control.min) / control.step) + 1
     values = [control.min + n * control.step for n in range(count)]
     return values, [f"{value:g}" for value in values]

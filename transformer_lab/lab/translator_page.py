@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from transformer_lab.attention.head_names import find_telling_head, name_heads
 from transformer_lab.attention.record import Alignment, Head, Referent
-from transformer_lab.config import check
+from transformer_lab.config import check, join_with_and
 from transformer_lab.evaluation.alignments import align_words
 from transformer_lab.lab.address import add_head, read_address
 from transformer_lab.lab.lab_page import LabPage
@@ -62,7 +62,7 @@ def translator_page(
 ) -> LabPage:
     """Build a page in which this translator runs; for arguments and errors, see `lab`."""
     asked = [sentences] if isinstance(sentences, str) else list(sentences)
-    check("sentences", asked, "at least one", len(asked) > 0)
+    check("sentences", asked, "at least one sentence", len(asked) > 0)
     known = [Example(*example) for example in examples]
     for sentence in (*asked, *(example.source for example in known)):
         translator.encode(sentence)
@@ -77,8 +77,10 @@ def translator_page(
     if "head" not in read_address("start", start, record.heads()):
         start = add_head(start, find_telling_head(record, "cross", names))
     if taken := sorted({"", UNTRAINED} & set(others or ())):
-        expected = f"names other than '' and {UNTRAINED!r}, which the page already uses"
-        raise ValueError(f"others contains the name {taken[0]!r}; expected {expected}")
+        raise ValueError(
+            f"others contains the name {taken[0]!r}, which the page already uses. Choose another "
+            "name"
+        )
     data |= {
         "sentences": asked,
         "start": start,
@@ -153,8 +155,11 @@ def align_examples(translator: Runnable, examples: Sequence[Example]) -> list[Al
 def names_by_code(names: Mapping[Head, str] | None, heads: Collection[Head]) -> dict[str, str]:
     """Return the names by head code; raise a ValueError if a named head is not in `heads`."""
     if strange := [head for head in names or () if head not in heads]:
-        codes = ", ".join(head.code if isinstance(head, Head) else repr(head) for head in strange)
-        raise ValueError(f"names contains {codes}, but the model has no such head")
+        codes = (head.code if isinstance(head, Head) else repr(head) for head in strange)
+        raise ValueError(
+            f"the keys of names include {join_with_and(codes)}; expected heads of the model, as "
+            "Head objects"
+        )
     return {head.code: name for head, name in (names or {}).items()}
 
 

@@ -108,7 +108,8 @@ class LabWidget(anywidget.AnyWidget):
         place_of(self.record, start, PLACES | {"mute", "point"})
         for head_of_point, query, *_ in changes.points:
             rows = max(len(each.weights(head_of_point)) for each in (plain, self.record))
-            check("row of a point in start", query, f"an integer below {rows}", query < rows)
+            expected = f"an integer from 0 to {rows - 1}"
+            check("the row of a point in start", query, expected, query < rows)
         row, key = (int(fields[name]) if name in fields else None for name in ("row", "key"))
         pinned = [] if row is None and key is None else [row or 0, key]
         super().__init__(data=data, **head._asdict(), pinned=pinned)

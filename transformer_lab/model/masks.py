@@ -79,7 +79,7 @@ def check_source_mask(mask: Tensor | None, source: Int[Tensor, "batch source"]) 
         return
     check_boolean(mask)
     shape, fits = tuple(mask.shape), (len(source), 1, 1, source.size(1))
-    expected = f"{fits}, the shape (batch, 1, 1, source) that padding_mask returns"
+    expected = f"(batch, 1, 1, source) = {fits}, as returned by padding_mask"
     check("source_mask.shape", shape, expected, shape in (fits, (1, *fits[1:])))
 
 

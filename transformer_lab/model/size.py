@@ -91,8 +91,11 @@ def check_memory(
     expected = f"at most {memory // 4:,.0f}, because no more fit into memory"
     check_count("the model", count, "parameter", expected, 4 * count <= memory)
     needed = 4 * count + bytes_of_tables(config)
-    expected = f"at most {memory:,.0f}, because this machine has no more memory"
-    check_count("the model with its position tables", needed, "byte", expected, needed <= memory)
+    if needed > memory:
+        raise ValueError(
+            f"the model and its position tables need {needed:,} bytes of memory, but this machine "
+            f"has only {memory:,.0f}"
+        )
 
 
 def bytes_of_tables(config: TransformerConfig) -> int:

@@ -184,7 +184,8 @@ def embed_ids(
         most = embedding.num_embeddings - 1
         wrong = ids[(ids < 0) | (ids > most)][0].item()
         raise ValueError(
-            f"ids contain {wrong}; expected 0 to {most}, because the vocabulary has {most + 1} tokens"
+            f"ids contain {wrong}; expected ids from 0 to {most}, because the vocabulary has "
+            f"{most + 1} tokens"
         ) from None
     return vectors
 

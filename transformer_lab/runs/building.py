@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from transformer_lab.config import TrainingConfig, check
+from transformer_lab.config import TrainingConfig, join_with_and
 from transformer_lab.data.batching import (
     BOS_ID,
     EOS_ID,
@@ -57,8 +57,10 @@ def build_translator(
     if not isinstance(fitting, StoredPairs):
         fitting = [pair for pair in fitting if not is_too_long(pair, longest)]
         if not fitting:
-            expected = f"one of up to {longest} tokens, with no word over {LONGEST_WORD} letters"
-            raise ValueError(f"all training pairs are too long; expected at least {expected}")
+            raise ValueError(
+                "all training pairs are too long; expected at least one with up to "
+                f"{longest:,} tokens on each side and no word over {LONGEST_WORD:,} letters"
+            )
     tokenizers = known.tokenizers(fitting, preset.vocab_size)
     config = preset.model(*(t.vocab_size for t in tokenizers), **changes)
     with torch.random.fork_rng():
@@ -98,12 +100,12 @@ def make_trainer(
     """
     config = translator.model.config
     special, own = (config.pad_id, config.bos_id, config.eos_id), (PAD_ID, BOS_ID, EOS_ID)
-    check(
-        "(pad_id, bos_id, eos_id)",
-        special,
-        f"{own}, because training uses these ids",
-        special == own,
-    )
+    if special != own:
+        found, expected = (join_with_and(map(str, ids)) for ids in (special, own))
+        raise ValueError(
+            f"the model's pad_id, bos_id and eos_id are {found}; expected {expected}, which "
+            "training uses"
+        )
     measured = splits.validation[:watch_exact_match]
     longest = min(config.max_length, training.batch_tokens)
 

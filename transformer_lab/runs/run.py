@@ -229,7 +229,7 @@ def begin_run(
         if not known.has_pieces:
             raise ValueError(
                 f"vocab_size is {vocab_size}, but it cannot be set for the corpus {known.name!r}, "
-                "whose vocabulary is all of its words"
+                "whose vocabulary consists of all its words"
             )
         size = replace(size, vocab_size=vocab_size)
     # A short run validates, too, so that you can see the loss fall.
@@ -339,7 +339,7 @@ def resume_run(
                 splits = known.splits(about.seed, about.skip_bad)
             if fingerprint(splits.train) != about.data:
                 raise ValueError(
-                    f"corpus {known.name!r} is not the one used for {folder}, or it has changed"
+                    f"the corpus {known.name!r} is not the one used for {folder}, or it has changed"
                     f"{explain_new_split(splits)}"
                 )
             now = replace(about, corpus=known.name, training=replace(training, max_minutes=None))

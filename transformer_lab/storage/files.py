@@ -38,7 +38,7 @@ def expand_path(name: str | Path) -> Path:
         return Path(name).expanduser()
     except RuntimeError as error:  # the user does not exist
         raise ValueError(
-            f"path is {str(name)!r}, which cannot be resolved, because its home folder is unknown"
+            f"the path {str(name)!r} cannot be resolved, because its home folder is unknown"
         ) from error
 
 

@@ -56,7 +56,8 @@ def check_description(description: Any) -> dict[str, Any]:
         ValueError: If it is not, or if its field "about" or "sha256" is not a dict.
     """
     check_dict("the JSON value", description)
-    check("format", description.get("format"), repr(FORMAT), description.get("format") == FORMAT)
+    form = description.get("format")
+    check("its format", form, repr(FORMAT), form == FORMAT)
     for name in ("about", "sha256"):
         check_dict(repr(name), description.get(name, {}))
     return cast(dict[str, Any], description)

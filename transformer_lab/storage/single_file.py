@@ -33,7 +33,7 @@ def read_single_file(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise CheckpointError(f"{path} is damaged: {error}") from error
     for name in PARTS:
         if name not in description:
-            expected = "a translator that was saved as one file or as a folder"
+            expected = "a saved translator, which is one file or a folder"
             raise CheckpointError(f"{path} has no {name!r} in its metadata; expected {expected}")
     return tensors, description
 

@@ -55,7 +55,7 @@ def load_tensors(path: Path, sha256: str | None = None) -> tuple[dict[str, Tenso
         CheckpointError: If the file is missing or damaged; the message names it.
     """
     if not path.is_file():
-        raise CheckpointError(f"{path} does not exist; expected a checkpoint")
+        raise CheckpointError(f"the checkpoint {path} does not exist")
     check_not_git_lfs_pointer(path)
     check_sha256(path, sha256)
     try:
@@ -81,8 +81,8 @@ def check_not_git_lfs_pointer(path: Path) -> None:
     with path.open("rb") as file:
         if file.read(len(GIT_LFS_POINTER)) == GIT_LFS_POINTER:
             raise CheckpointError(
-                f"{path} is a Git LFS pointer, which only names the file; "
-                "expected the file itself, which `git lfs pull` fetches"
+                f"{path} is a Git LFS pointer, which only stands for the file itself. To fetch the "
+                "file, run `git lfs pull`"
             )
 
 

@@ -110,8 +110,7 @@ def check_shards_exist(folder: Path, shards: Iterable[str]) -> None:
     """Raise a ValueError if a shard is missing, for instance if the machines share no folder."""
     for name in shards:
         if not (folder / name).is_file():
-            expected = "a folder that all machines share, because each process saves its own part"
             raise ValueError(
-                f"{folder}/{name}, which another process should have written, is missing; "
-                f"expected {expected}"
+                f"{folder}/{name}, which another process should have written, is missing. Use a "
+                "folder that all machines share, because each process saves its own part"
             )

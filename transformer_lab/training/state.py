@@ -118,9 +118,8 @@ class State:
             least = 1.0 if key == "step" else 0.0
             for name, tensor in adam[key].items():
                 if key != "exp_avg" and not bool((tensor >= least).all()):
-                    expected = f"numbers of at least {least:.0f}"
                     raise CheckpointError(
-                        f"{path}: adam/{key}/{name} is damaged; expected {expected}"
+                        f"{path} is damaged: adam/{key}/{name} contains a number below {least:.0f}"
                     )
         for name, numbers in state.random.items():
             if numbers.dtype != torch.uint8 or numbers.dim() != 1:

@@ -21,7 +21,7 @@ def edit_reference(reference: Callable[..., Any], *changes: tuple[str, str]) -> 
     for old, new in changes:
         if old not in source:
             raise ValueError(
-                f"old is {old!r}; expected a part of the source of {reference.__name__}"
+                f"old is {old!r}; expected text that occurs in the source of {reference.__name__}"
             )
         source = source.replace(old, new)
     return compile_like(reference, source)

@@ -57,6 +57,7 @@ def read_guides(text: str, name: str) -> dict[str, Guide]:
             for exercise, table in tables.items()
         }
     except KeyError as error:
-        raise ValueError(f"{name} lacks {error}; expected difficulty, minutes and hints") from None
+        expected = "expected 'difficulty', 'minutes' and 'hints'"
+        raise ValueError(f"{name}: an exercise lacks {error}; {expected}") from None
     except (tomllib.TOMLDecodeError, TypeError, ValueError) as error:
         raise ValueError(f"{name}: {error}") from None

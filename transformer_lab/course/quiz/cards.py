@@ -18,7 +18,7 @@ from importlib.resources import files
 
 from IPython.display import display
 
-from transformer_lab.config import check, check_choice
+from transformer_lab.config import check_choice
 from transformer_lab.course import lessons
 from transformer_lab.course.quiz.quiz import is_in_terminal
 
@@ -68,9 +68,10 @@ def read_cards(text: str, file: str) -> dict[str, list[Card]]:
         decks[name] = []
         for question, rest in split_at(deck, "### "):
             parts = [part.strip() for part in rest.split("\n\n") if part.strip()]
-            expected = "two paragraphs, the answer and then links to the sections that explain it"
-            fits = len(parts) == 2 and not LINK.sub("", parts[-1]).strip("· ")
-            check(f"text below {question!r} in {file}", parts, expected, fits)
+            if len(parts) != 2 or LINK.sub("", parts[-1]).strip("· "):
+                raise ValueError(
+                    f"{file}: {question!r} needs one paragraph for the answer and one for the links"
+                )
             decks[name].append(Card(question, *parts))
     return decks
 

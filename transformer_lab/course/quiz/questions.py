@@ -54,7 +54,7 @@ def read_questions(text: str, file: str) -> list[Question]:
     lines = [(n, line.rstrip()) for n, line in numbered if line.strip() and line[:2] != "# "]
     starts = [place for place, (_, line) in enumerate(lines) if line.startswith("## ")]
     n, line = lines[0] if lines else (1, "")
-    check(f"{file}, line {n}", line, "a question that begins with '## '", starts[:1] == [0])
+    check(f"line {n} of {file}", line, "a question that begins with '## '", starts[:1] == [0])
     ends = [*starts[1:], len(lines)]
     return [read_question(lines[a:b], file) for a, b in zip(starts, ends, strict=True)]
 
@@ -75,15 +75,15 @@ def read_question(lines: Sequence[tuple[int, str]], file: str) -> Question:
     for (n, line), (below, word) in zip(rest[::2], rest[1::2], strict=True):
         choice, reply = CHOICE.fullmatch(line), REPLY.fullmatch(word)
         expected = "a choice that begins with '- [ ] ', or with '- [x] ' if it is right"
-        check(f"{file}, line {n}", line, expected, choice is not None)
-        expected = "the reply to the choice above, beginning with '  > '"
-        check(f"{file}, line {below}", word, expected, reply is not None)
+        check(f"line {n} of {file}", line, expected, choice is not None)
+        expected = "a reply that begins with '  > '"
+        check(f"line {below} of {file}", word, expected, reply is not None)
         assert choice is not None
         assert reply is not None
         right += [len(choices)] * (choice.group(1) == "x")
         choices.append((choice.group(2), reply.group(1)))
     few = f"a question with 2 to {len(LETTERS)} choices"
-    check(f"{file}, line {first}", heading, few, 2 <= len(choices) <= len(LETTERS))
+    check(f"line {first} of {file}", heading, few, 2 <= len(choices) <= len(LETTERS))
     one = "a question with exactly one choice marked [x]"
-    check(f"{file}, line {first}", heading, one, len(right) == 1)
+    check(f"line {first} of {file}", heading, one, len(right) == 1)
     return Question(heading.removeprefix("## ").strip(), tuple(choices), right[0])

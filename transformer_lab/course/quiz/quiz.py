@@ -11,7 +11,7 @@ from typing import Any
 from IPython.core.getipython import get_ipython
 from IPython.display import display
 
-from transformer_lab.config import check
+from transformer_lab.config import check, join_with_or
 from transformer_lab.course import diary
 from transformer_lab.course.diary import Place
 from transformer_lab.course.quiz.questions import LETTERS, Question
@@ -81,7 +81,7 @@ class Quiz:
         place = self.find_index(number)
         letters = LETTERS[: len(self.questions[place].choices)]
         there = isinstance(letter, str) and len(letter) == 1 and letter.lower() in letters
-        check(f"choice for question {number}", letter, f"a letter from a to {letters[-1]}", there)
+        check(f"choice for question {number}", letter, join_with_or(map(repr, letters)), there)
         choice = letters.index(letter.lower())
         kept = self.record_choice(place, choice)
         word = self.questions[place].verdict(choice)

@@ -149,12 +149,12 @@ def world(
     sizes = {"train": train, "validation": validation, "test": test}
     for name, size in sizes.items():
         if size < 0:
-            raise ValueError(f"{name} is {size}; expected at least 0 pairs")
+            raise ValueError(f"{name} is {size}; expected at least 0")
     total = sum(sizes.values())
     if total > _MOST:
         raise ValueError(
             f"train + validation + test is {total:,}; expected at most {_MOST:,}, because the "
-            "grammar gives no more pairs"
+            "grammar cannot produce more pairs"
         )
 
     seen: set[tuple[str, ...]] = set()
@@ -180,7 +180,8 @@ def world(
                 del open_splits[0]
     else:
         raise ValueError(
-            f"train + validation + test is {total:,}, but the grammar has fewer different sentences"
+            f"train + validation + test is {total:,}, but the grammar produces fewer "
+            "distinct sentences than that"
         )
     tested = ordinary["test"] + held
     Random(seed).shuffle(tested)

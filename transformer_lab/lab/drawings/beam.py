@@ -85,7 +85,7 @@ def check_tree(
     for node in nodes[1:]:
         parent = parents[node]
         fits = parent is not None and 0 <= parent < node
-        check(f"parents[{node}]", parent, f"0 to {node - 1}", fits)
+        check(f"parents[{node}]", parent, "the index of an earlier node", fits)
     for name, given in (("words", words), ("log_probabilities", log_probabilities)):
         check(
             f"len({name})",
@@ -93,7 +93,8 @@ def check_tree(
             f"{len(nodes)}, because there are {len(nodes)} nodes",
             len(given) == len(nodes),
         )
-    check("kept", sorted(kept), f"nodes from 0 to {nodes[-1]}", set(kept) <= set(nodes))
+    if strange := sorted(set(kept) - set(nodes)):
+        raise ValueError(f"kept contains {strange[0]}; expected nodes from 0 to {nodes[-1]}")
     check(
         "winner",
         winner,

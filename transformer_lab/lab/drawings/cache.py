@@ -38,7 +38,7 @@ def kv_cache(
             names it.
     """
     n = len(words)
-    check("len(words)", n, "2 or more", n >= 2)
+    check("len(words)", n, "at least 2", n >= 2)
     check_attention(query, key, value, None)
     for name, given in (("query", query), ("key", key)):
         check_count(name, len(given), "row", f"{n}, one for each word", len(given) == n)

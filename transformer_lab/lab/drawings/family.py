@@ -36,7 +36,8 @@ def three_architectures(
     """
     for name, given in (("source", source), ("target", target)):
         check_count(name, len(given), "word", "1 to 8", 1 <= len(given) <= 8)
-    check("row", row, f"0 to {len(source) - 1}", 0 <= row < len(source))
+    expected = f"at least 0 and below {len(source)}, the number of source words"
+    check("row", row, expected, 0 <= row < len(source))
     all_seen = padding_mask(source, source, pad)
     # GPT needs no mask for padding, which stands at the end, where no word sees it.
     causal = np.tril(np.ones_like(all_seen))

@@ -60,12 +60,12 @@ def two_hops(
     if kinds != {"encoder", "cross"}:
         found = f"heads are of kind {join_with_and(sorted(map(repr, kinds)))}"
         raise ValueError(
-            f"{found if kinds else 'heads is empty'}; expected at least one head of kind 'encoder' "
-            "and one of kind 'cross', and no other kinds"
+            f"{found if kinds else 'heads is empty'}; expected at least one 'encoder' head, "
+            "at least one 'cross' head, and no others"
         )
     check("len(heads)", len(heads), f"2 to {MOST_HEADS}", len(heads) <= MOST_HEADS)
-    names, expected = len(called), f"{len(heads)}, one for each head, or none"
-    check_count("called", names, "name", expected, names in (0, len(heads)))
+    names, expected = len(called), f"either none or {len(heads)}, one for each head"
+    check_count("`called`", names, "name", expected, names in (0, len(heads)))
     check("len(pairs)", len(pairs), "2, because the drawing compares two pairs", len(pairs) == 2)
     facts = [pair.coreference for pair in pairs]
     who = [fact for fact in facts if fact is not None]

@@ -52,8 +52,8 @@ def attention_player(
         ("gives", gives, value, "value"),
     ):
         width = rows.shape[1]
-        expected = f"{width} names, one for each column of {of}, or ()"
-        check(name, tuple(names), expected, len(names) in (0, width))
+        expected = f"either none or {width}, one for each column of {of}"
+        check_count(f"`{name}`", len(names), "name", expected, len(names) in (0, width))
     check("row", row, f"0 to {n - 1}", 0 <= row < n)
     _, weights = scaled_dot_product_attention(query, key, value)
     data = {

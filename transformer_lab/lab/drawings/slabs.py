@@ -56,7 +56,7 @@ def heads_as_slabs(
         check(f"shape of {name}", given.shape, f"{wanted}", given.shape == wanted)
     expected = f"{h * d_k}, because there are {h} heads and d_k is {d_k}"
     check_count("output", len(output), "row", expected, len(output) == h * d_k)
-    check("words", tuple(words), f"{n} words or none", len(words) == n)
+    check("len(words)", len(words), f"0 or {n}, as many as x has rows", len(words) == n)
     check("row", row, f"0 to {n - 1}", 0 <= row < n)
     data = {
         "words": words,

@@ -55,7 +55,7 @@ def residual_stream(
     speaking = (attention, feed_forward)
     for name, sublayer in zip(("attention", "feed_forward"), speaking, strict=True):
         shape = np.shape(sublayer(x))
-        check(f"shape of the result of {name}", shape, f"{x.shape}, as for x", shape == x.shape)
+        check(f"shape of {name}(x)", shape, f"{x.shape}, as for x", shape == x.shape)
     silent = (np.zeros_like, np.zeros_like)
     flows = {
         name: {order: run_sublayers(x, sublayers, order == "pre") for order in ("post", "pre")}

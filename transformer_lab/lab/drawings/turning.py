@@ -26,8 +26,9 @@ def clock_positions(width: int, *, pairs: Sequence[int] = (0, 2, 4, 6)) -> Drawi
         ValueError: If the width is odd or below 2, or `pairs` is empty or has an invalid index.
     """
     check("width", width, "an even number above 0", width > 0 and width % 2 == 0)
-    holds = len(pairs) > 0 and all(0 <= pair < width // 2 for pair in pairs)
-    check("pairs", tuple(pairs), f"one or more numbers from 0 to {width // 2 - 1}", holds)
+    check("len(pairs)", len(pairs), "at least 1", len(pairs) > 0)
+    for index, pair in enumerate(pairs):
+        check(f"pairs[{index}]", pair, f"0 to {width // 2 - 1}", 0 <= pair < width // 2)
     speeds = BASE ** (-np.array(pairs) / (width // 2))
     data = {
         "views": ["hands", "step"],
@@ -73,7 +74,7 @@ def turning_arrows(
     """
     d_k = len(query)
     check("len(query)", d_k, "an even number above 0", d_k > 0 and d_k % 2 == 0)
-    check("len(key)", len(key), f"{d_k}, as for the query", len(key) == d_k)
+    check("len(key)", len(key), f"{d_k}, the same as len(query)", len(key) == d_k)
     check("len(words)", len(words), "2 to 12", 2 <= len(words) <= 12)
     check("num_heads", num_heads, "1 to 16", 1 <= num_heads <= 16)
     data = {

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 from sacrebleu.metrics import BLEU
 
-from transformer_lab.config import check
+from transformer_lab.config import check, check_count
 
 RESAMPLES = 1_000
 """The number of bootstrap samples behind each interval."""
@@ -65,7 +65,7 @@ def t_interval(values: Sequence[float]) -> tuple[float, float]:
     Raises:
         ValueError: If there are fewer than 3 values, or more than 30.
     """
-    check("number of values", len(values), f"{min(T)} to {max(T)}", len(values) in T)
+    check_count("the sample", len(values), "value", f"{min(T)} to {max(T)}", len(values) in T)
     mean = np.mean(values)
     half = T[len(values)] * np.std(values, ddof=1) / np.sqrt(len(values))
     return float(mean - half), float(mean + half)
@@ -80,7 +80,8 @@ def wilson_interval(hits: int, runs: int) -> tuple[float, float]:
     Raises:
         ValueError: If `hits` is not between 0 and `runs`, or if there are no runs.
     """
-    check("hits", hits, f"an integer from 0 to {runs}, the number of runs", 0 <= hits <= runs > 0)
+    check("runs", runs, "an integer of at least 1", runs >= 1)
+    check("hits", hits, f"an integer from 0 to runs={runs}", 0 <= hits <= runs)
     share, z2 = hits / runs, NORMAL**2
     middle = (share + z2 / (2 * runs)) / (1 + z2 / runs)
     half = NORMAL * np.sqrt(share * (1 - share) / runs + z2 / (4 * runs**2)) / (1 + z2 / runs)

@@ -47,8 +47,7 @@ def load_part(name: str, model: str, folder: Path | None = None) -> dict[str, An
     if (name, model) not in found:
         stored = join_with_and(sorted(repr(part) for part, other in found if other == model))
         raise ValueError(
-            f"part {name!r} is not stored for the model {model!r}; its stored parts are "
-            f"{stored or 'none'}"
+            f"the model {model!r} has no stored part {name!r}" + f", only {stored}" * bool(stored)
         )
     result: dict[str, Any] = found[name, model]
     return result
