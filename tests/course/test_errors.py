@@ -176,6 +176,7 @@ PROVOKED = [
     (lambda: A - A.max(dim=-1), "amax"),
     (lambda: A @ nn.Linear(5, 7), "call a layer"),
     (lambda: (1, 2).append(3), "a tuple cannot change"),
+    (lambda: {"params": []}.grad, 'a dict that holds its parameters in a list, group["params"]'),
     (lambda: (A, A).shape, "this is a tuple"),
     (written_in_place, "Make a new one with masked_fill or where"),
     (lambda: np.ones(3).__iadd__(np.ones((2, 3))), "Make a new array with x = x + y"),

@@ -107,10 +107,15 @@ REFUSED = {
         TEXTS,
         (),
         ("0", "1"),
-        "train.tsv cannot be used; expected columns 1 and 2",
+        "train.tsv cannot be used; expected columns 1 and 2, because",
     ),
-    "number 3": (TEXTS, (), ("1", "3"), "cannot be used; expected columns 1 and 2"),
-    "one number twice": (TEXTS, (), ("2", "02"), "cannot be used; expected columns 1 and 2"),
+    "number 3": (TEXTS, (), ("1", "3"), "cannot be used; expected columns 1 and 2, because"),
+    "one number twice": (
+        TEXTS,
+        (),
+        ("2", "02"),
+        "cannot be used; expected columns 1 and 2, because",
+    ),
     "numbers first": (
         TATOEBA,
         (),
@@ -466,12 +471,12 @@ def test_a_folder_of_two_files_says_how_they_are_read(tmp_path):
     for sides in ("", "@en,de"):
         with pytest.raises(
             ValueError,
-            match=r"Choose two of the suffixes \(en, fr\) with --source and .* with FOLDER@",
+            match=r"Give two suffixes, such as en and fr, with --source and .* with FOLDER@",
         ):
             find_corpus(f"{tmp_path / 'set'}{sides}").splits()
     with pytest.raises(
         ValueError,
-        match=r"two of the suffixes \(en, fr\) with --source and --target, or with NAME@",
+        match=r"give their suffixes, such as en and fr, with --source and --target, or with NAME@",
     ):
         find_corpus(f"{tmp_path / 'set' / 'train'}@en,de")
 
@@ -485,7 +490,7 @@ def test_json_lines_may_be_called_json(tmp_path):
 def test_one_of_two_files_says_how_both_are_read(tmp_path):
     stem = two_files(tmp_path)
     with pytest.raises(
-        ValueError, match=r"choose two of the suffixes \(en, fr\) with --source and --target"
+        ValueError, match=r"give their suffixes, such as en and fr, with --source and --target"
     ):
         find_corpus(str(stem))
     with pytest.raises(ValueError, match="of a corpus, name both sides, such as en and fr, with"):

@@ -58,7 +58,7 @@ def test_boxes_and_words_do_not_lie_on_each_other():
 def test_an_unknown_box_is_named(argument):
     given = {"labels": {"encoder.ffn": "x"}, "lit": ["encoder.ffn"]}[argument]
     with pytest.raises(
-        ValueError, match=f"box in {argument} is 'encoder.ffn'; expected 'source_embedding', "
+        ValueError, match=f"{argument} names the box 'encoder.ffn', but the boxes are 'source_emb"
     ):
         architecture(**{argument: given})
 

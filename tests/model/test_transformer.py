@@ -278,7 +278,7 @@ def test_a_configuration_that_does_not_fit_names_the_field(changes, message, as_
     ("changes", "message"),
     [
         ({"max_steps": 0}, "max_steps is 0; expected an integer of at least 1"),
-        ({"peak_rate": -1.0}, "peak_rate is -1.0; expected None or a finite number above 0"),
+        ({"peak_rate": -1.0}, "peak_rate is -1.0; expected a finite number above 0 or None"),
         ({"label_smoothing": 1.0}, r"label_smoothing is 1.0; expected a number in \[0, 1\)"),
         ({"patience": 0}, "patience is 0; expected None or an integer"),
         ({"precision": "fp8"}, "precision is 'fp8'; expected 'auto', 'fp32' or 'bf16'"),

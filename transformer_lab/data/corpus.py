@@ -183,8 +183,9 @@ def resolve_corpus_path(name: str, path: Path, columns: tuple[str, str] | None) 
     two = path.name and columns and find_side_files(path, columns)
     if path.name and not two and not path.exists() and (ends := list_side_suffixes(path)):
         expected = (
-            "the full name of a file. To read two parallel files, choose two of the suffixes "
-            f"({', '.join(ends)}) with --source and --target, or with NAME@SOURCE,TARGET in Python"
+            "the full name of a file. To read two parallel files, give their suffixes, such as "
+            f"{' and '.join(ends[:2])}, with --source and --target, or with NAME@SOURCE,TARGET in "
+            "Python"
         )
         check("corpus", name, expected, holds=False)
     there = path.is_file() or path.is_dir() or bool(two)

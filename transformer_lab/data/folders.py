@@ -149,9 +149,8 @@ def refuse_unnamed_sides(folder: Path) -> None:
     ends = sorted({text_suffix(path.name)[1:] for path in folder.iterdir()} & set(LANGUAGES))
     if len(ends) > 1:
         raise ValueError(
-            f"{folder} has a file for each language. Choose two of the suffixes "
-            f"({', '.join(ends)}) with --source and --target, or with "
-            "FOLDER@SOURCE,TARGET in Python"
+            f"{folder} has a file for each language. Give two suffixes, such as {ends[0]} and "
+            f"{ends[1]}, with --source and --target, or with FOLDER@SOURCE,TARGET in Python"
         )
 
 

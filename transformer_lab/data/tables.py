@@ -196,7 +196,10 @@ def detect_layout(
         if not 0 <= min(source, target) < max(source, target) < most:
             expected = f"two distinct numbers from 1 to {most}, because there are {most} columns"
             if most <= 2:
-                expected = "columns 1 and 2" if most == 2 else "at least two columns in the file"
+                why = "the file has only two columns"
+                expected = (
+                    f"columns 1 and 2, because {why}" if most == 2 else "at least two columns"
+                )
             raise ValueError(
                 f"columns {columns[0]} and {columns[1]} of {part} cannot be used; expected "
                 f"{expected}{csv_hint(first, is_csv)}"
@@ -362,7 +365,7 @@ def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: Tex
     said = f"column {wrong + 1} holds {kinds[wrong]}"
     if len(others) < 2:
         rising = (
-            ". The numbers increase from line to line, as line numbers do. If they are to be "
+            ". The numbers increase from line to line, as line numbers do. If they are text to be "
             "translated, shuffle the lines"
         )
         hint = rising if len(kinds) == 2 else ""

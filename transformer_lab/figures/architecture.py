@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
-from transformer_lab.config import check_choice, join_with_and
+from transformer_lab.config import join_with_and
 from transformer_lab.figures import alt_text as words
 from transformer_lab.figures.style import COLOURS, HIGHLIGHT, INK, PAPER, QUIET, course_style
 from transformer_lab.figures.titles import add_title, format_formulas
@@ -65,7 +65,9 @@ def architecture(
     labels = labels or {}
     for name, given in (("labels", labels), ("lit", lit)):
         for key in given:
-            check_choice(f"box in {name}", key, BOXES)
+            if key not in BOXES:
+                known = join_with_and(map(repr, BOXES))
+                raise ValueError(f"{name} names the box {key!r}, but the boxes are {known}")
     with course_style():
         figure = Figure(figsize=(7.0, BASE + len(DECODER) * STEP + 0.45 + 0.3 * bool(title)))
         axes = figure.add_axes((0, 0, 1, 1 - 0.06 * bool(title)))

@@ -284,7 +284,11 @@ TABLE = [
         "a .grad is None if `backward` has not been called yet",
     ),
     ("training_step", lists_in_a_list, "join those first, with +"),
-    ("training_step", groups_for_weights, "Look things up in it with square brackets"),
+    (
+        "training_step",
+        groups_for_weights,
+        "each group is a dict that holds its parameters in a list",
+    ),
     ("training_step", zeroes_too_late, "the weights do not change"),
     ("training_step", steps_first, "the weights do not change"),
     ("training_step", its_own_rate, "still uses its old rate"),

@@ -271,7 +271,7 @@ def adds_a_little(p, q):
 
 TABLE = [
     ("keep_top_p", top_p_of_raw_exponentials, "only for logits near 0"),
-    ("keep_top_p", below_p_together, "you drop the word with which"),
+    ("keep_top_p", below_p_together, "you drop the word that brings the sum up to p"),
     ("keep_top_p", stops_too_early, "the word that takes the sum past p"),
     ("keep_top_p", each_above_p, "you keep each word whose"),
     ("keep_top_p", zeros, "you give the dropped words"),

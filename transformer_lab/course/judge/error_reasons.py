@@ -252,6 +252,13 @@ REASONS: Sequence[tuple[str, Reason]] = [
         ),
     ),
     (
+        r"'dict' object has no attribute 'grad'",
+        lambda _: (
+            "a dict has no .grad, but parameters have one. In an optimiser's param_groups, each "
+            'group is a dict that holds its parameters in a list, group["params"]'
+        ),
+    ),
+    (
         r"'dict' object has no attribute '(\w+)'",
         lambda m: (
             f'a dict has no .{m[1]}. Look things up in it with square brackets, as in d["key"]'

@@ -254,7 +254,7 @@ merge = Check(
             _edit_merging(
                 ("tuple(pieces[i : i + 2]) == pair", "sorted(pieces[i : i + 2]) == sorted(pair)")
             ),
-            "you also merge (b, a), but you should merge only (a, b), in this order.",
+            "you also merge (b, a), but you should merge only (a, b), in that order.",
         ),
         Mistake(lambda pieces, pair: list(pieces), "nothing is merged."),
     ],

@@ -108,7 +108,7 @@ keep_top_p = Check(
         ),
         Mistake(
             _edit_top_p(("before < p", "with_it < p")),
-            "you drop the word with which the sum reaches p, but it should be kept. Compare p "
+            "you drop the word that brings the sum up to p, but it should be kept. Compare p "
             "with the sum before each word, not with the sum that includes it.",
         ),
         Mistake(

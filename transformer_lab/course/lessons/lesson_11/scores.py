@@ -116,14 +116,14 @@ error_rate = Check(
         Mistake(
             _edit_error_rate(("2 * ", ""), ("(len(found) + len(gold))", "len(gold)")),
             "this divides only by the number of gold links, but the found links should count as "
-            "well. Count the common links twice, and divide by the number of found links plus that "
-            "of gold links.",
+            "well. Count the common links twice, and divide by the number of found links plus the "
+            "number of gold links.",
         ),
         Mistake(
             _edit_error_rate(("2 * ", ""), ("(len(found) + len(gold))", "len(found)")),
             "this divides only by the number of found links, so a missed gold link costs nothing. "
-            "Count the common links twice, and divide by the number of found links plus that of "
-            "gold links.",
+            "Count the common links twice, and divide by the number of found links plus the "
+            "number of gold links.",
         ),
         Mistake(
             lambda weights, gold: (

@@ -157,7 +157,7 @@ failure = Check(
         ),
         Mistake(
             _compare_ends,
-            "this looks at where eos is, but the first position that differs should decide.",
+            "this looks at where eos is, but the first wrong word should decide which failure it is.",
         ),
         Mistake(
             _compare_words,

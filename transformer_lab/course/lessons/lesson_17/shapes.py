@@ -86,7 +86,7 @@ shapes = Check(
         ),
         Mistake(
             _edit_shapes(("batch, target, words", "batch, words")),
-            "your last shape is that of the logits of one position, but there should be logits at "
+            "your last shape is for the logits at a single position, but there should be logits at "
             "every target position.",
         ),
         Mistake(

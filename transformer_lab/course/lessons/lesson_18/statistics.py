@@ -208,18 +208,18 @@ interval = Check(
         Mistake(
             lambda values, draws: _surround(values.mean(), values.std()),
             "this is the mean ± 1.96 standard deviations of the values, an interval that does not "
-            "shrink with more values. Use the percentiles of the drawn means.",
+            "shrink with more values. Use the percentiles of the bootstrap means.",
         ),
         Mistake(
             lambda values, draws: _surround(values.mean(), values.std() / np.sqrt(len(values))),
             "this is the mean ± 1.96 standard errors, as if the means followed a bell curve. Use "
-            "the percentiles of the drawn means.",
+            "the percentiles of the bootstrap means.",
         ),
         Mistake(
             lambda values, draws: _surround(
                 values[draws].mean(axis=1).mean(), values[draws].mean(axis=1).std()
             ),
-            "this is the mean ± 1.96 standard deviations of the drawn means, as if they followed "
+            "this is the mean ± 1.96 standard deviations of the bootstrap means, as if they followed "
             "a bell curve. Use their percentiles.",
         ),
         Mistake(
