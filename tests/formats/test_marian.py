@@ -390,9 +390,12 @@ def folder(both, tmp_path):
         ({"tie_word_embeddings": False}, "tie_word_embeddings is False; expected True"),
         (
             {"decoder_attention_heads": 1},
-            "decoder_attention_heads is 1; expected 3, the same as encoder_attention_heads",
+            "decoder_attention_heads is 1; expected [0-9]+, the same as encoder_attention_heads",
         ),
-        ({"decoder_ffn_dim": 7}, "decoder_ffn_dim is 7; expected 31, the same as encoder_ffn_dim"),
+        (
+            {"decoder_ffn_dim": 7},
+            "decoder_ffn_dim is 7; expected [0-9]+, the same as encoder_ffn_dim",
+        ),
         ({"eos_token_id": [0, 1]}, r"eos_token_id is \[0, 1\]; expected a single id"),
         ({"encoder_layers": "six"}, "config.json of .* cannot be read: .*encoder_layers"),
         ({"encoder_layers": 10**6}, "num_encoder_layers is 1000000; expected at most 10,000"),
