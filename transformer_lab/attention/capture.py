@@ -35,6 +35,11 @@ Place = tuple[Kind, int | None]
 """A kind of layer and a layer index, counted from 0; None stands for the first layer's input."""
 
 
+def name_patch(kind: Kind, layer: int, head: int) -> str:
+    """Return the name of a head's patch for error messages."""
+    return f"the patch for {kind} layer {layer}, head {head}"
+
+
 class HeadHook(Hook):
     """A hook that records the weights of an `AttentionCore`, and may mute or patch some heads.
 
@@ -67,10 +72,6 @@ class HeadHook(Hook):
         self.calls.append(weights.detach().clone())
         return weights
 
-    def name_patch(self, head: int) -> str:
-        """Return the name of a head's patch for error messages."""
-        return f"the patch for {self.kind} layer {self.layer}, head {head}"
-
     def patch_rows(self, head: int, new: Tensor, start: int, weights: Tensor) -> Tensor:
         """Return a patch's rows for the queries of this call: (query, key) or (batch, query, key).
 
@@ -86,7 +87,7 @@ class HeadHook(Hook):
         if new.dtype.itemsize < 4 <= weights.dtype.itemsize:
             # In half precision, rows sum to 1 only approximately, but recorded rows have to meet a
             # tighter tolerance.
-            check_weights(self.name_patch(head), as_numpy(new))
+            check_weights(name_patch(self.kind, self.layer, head), as_numpy(new))
             new = normalise_rows(new.to(weights.dtype))
         # In the decoder, no row gives weight to a later word, so the columns that are added or cut
         # off here are all zeros.
@@ -96,7 +97,7 @@ class HeadHook(Hook):
         fits = rows.size(-1) == key and (new.ndim == 2 or (new.ndim == 3 and len(new) == batch))
         if self.kind == "encoder":
             fits = fits and new.size(-2) == query
-        name = self.name_patch(head)
+        name = name_patch(self.kind, self.layer, head)
         if self.kind == "encoder":
             expected = f"({query}, {key}) or ({batch}, {query}, {key})"
         else:
@@ -116,7 +117,7 @@ class HeadHook(Hook):
             ValueError: If the new weights have the wrong shape, or one of their rows sums to
                 neither 1 nor 0.
         """
-        name = self.name_patch(head)
+        name = name_patch(self.kind, self.layer, head)
         # Double precision holds coarser numbers exactly, so an untouched row comes back unchanged.
         new = np.asarray(function(own.detach().cpu().double().numpy(), start))
         check(f"shape of {name}", new.shape, f"{tuple(own.shape)}", new.shape == own.shape)
@@ -288,7 +289,7 @@ def capture_attention(
         check_head(head, sizes)
     for head, new in patches.items():
         if isinstance(new, Tensor):
-            name = f"dtype of the patch for {head.kind} layer {head.layer}, head {head.head}"
+            name = f"dtype of {name_patch(*head)}"
             check(name, new.dtype, "a real dtype", not new.is_complex())
     check("mode", mode, "'zero' or 'mean'", mode in ("zero", "mean"))
     open_hooks = [hook for kind in KINDS for core in cores[kind] for hook in find_hooks(core)]

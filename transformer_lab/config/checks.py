@@ -53,7 +53,8 @@ def check_boolean(mask: Any, dtype: str = "torch.bool") -> None:
 def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
     """Raise a ValueError that lists the choices, unless the value is one of them."""
     choices = list(choices)
-    check(name, value, join_with_or(map(repr, choices)), value in choices)
+    if value not in choices:
+        check(name, value, join_with_or(map(repr, choices)), holds=False)
 
 
 def check_count(owner: str, number: int, noun: str, expected: str, holds: bool) -> None:
@@ -195,7 +196,8 @@ def config_from_dict(cls: type, values: dict[str, Any]) -> Any:
     unknown = sorted(set(values) - known)
     if unknown:
         raise ValueError(f"{cls.__name__} has no field {join_with_or(map(repr, unknown))}")
-    missing = [f.name for f in fields(cls) if f.default is MISSING and f.name not in values]
+    required = (f.name for f in fields(cls) if f.default is f.default_factory is MISSING)
+    missing = [name for name in required if name not in values]
     if missing:
         names = join_with_and(map(repr, missing))
         raise ValueError(f"description of {cls.__name__} lacks {names}")

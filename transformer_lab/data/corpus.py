@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from transformer_lab.config import check
+from transformer_lab.config import check, join_with_and
 from transformer_lab.data import corpora
 from transformer_lab.data.corpus_name import CSV, HUB_KINDS, parse_columns
 from transformer_lab.data.filtering import filter_pairs, format_filter_counts
@@ -184,7 +184,7 @@ def resolve_corpus_path(name: str, path: Path, columns: tuple[str, str] | None) 
     if path.name and not two and not path.exists() and (ends := list_side_suffixes(path)):
         expected = (
             "the full name of a file. To read two parallel files, give their suffixes, such as "
-            f"{' and '.join(ends[:2])}, with --source and --target, or with NAME@SOURCE,TARGET in "
+            f"{join_with_and(ends[:2])}, with --source and --target, or with NAME@SOURCE,TARGET in "
             "Python"
         )
         check("corpus", name, expected, holds=False)

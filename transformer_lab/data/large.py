@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from transformer_lab.config import describe_count
+from transformer_lab.config import describe_count, join_with_and
 from transformer_lab.data.filtering import format_filter_counts, rejection_reason
 from transformer_lab.data.pair import Pair, Splits
 from transformer_lab.data.splits import (
@@ -196,6 +196,6 @@ def find_held_out_bounds(name: str, places: np.ndarray, parts: list[str]) -> dic
     if parts and len(places) <= len(parts) * count:
         raise ValueError(
             f"corpus {name!r} has {describe_count(len(places), 'distinct source sentence')}; "
-            f"expected more than the {len(parts) * count:,} held out for {' and '.join(parts)}"
+            f"expected more than the {len(parts) * count:,} held out for {join_with_and(parts)}"
         )
     return {part: int(places[number * count - 1]) for number, part in enumerate(parts, start=1)}

@@ -194,11 +194,12 @@ def detect_layout(
     if columns and are_column_numbers(columns, first):
         source, target = (int(column) - 1 for column in columns)
         if not 0 <= min(source, target) < max(source, target) < most:
-            expected = f"two distinct numbers from 1 to {most}, because there are {most} columns"
-            if most <= 2:
-                why = "the file has only two columns"
+            expected = "at least two columns"
+            if most == 2:
+                expected = "columns 1 and 2, because the file has only two columns"
+            elif most > 2:
                 expected = (
-                    f"columns 1 and 2, because {why}" if most == 2 else "at least two columns"
+                    f"two distinct numbers from 1 to {most}, because there are {most} columns"
                 )
             raise ValueError(
                 f"columns {columns[0]} and {columns[1]} of {part} cannot be used; expected "
@@ -371,7 +372,7 @@ def refuse_id_columns(table: Sequence[Cells], header: tuple[str, ...], part: Tex
         hint = rising if len(kinds) == 2 else ""
         raise ValueError(f"{part}: {said}; expected a sentence and its translation{hint}")
     names = [header[p] if len(header) == width else str(p + 1) for p in others]
-    numbers = " and ".join(str(place + 1) for place in others)
+    numbers = join_with_and(str(place + 1) for place in others)
     raise ValueError(
         f"{part}: {said}. Did you mean columns {numbers}? If so, use {name_columns(*names)}"
     )

@@ -232,7 +232,7 @@ def find_files(path: Path, columns: tuple[str, str] | None) -> tuple[TextFile, .
         refuse_other_forms(TextFile(path, name))
     ends = sorted(filter(None, {Path(strip_packing_suffix(name)).suffix[1:] for name in names}))
     choice = (
-        f". Give two suffixes, such as {' and '.join(ends[:2])}, with --source and --target on the "
+        f". Give two suffixes, such as {join_with_and(ends[:2])}, with --source and --target on the "
         "command line, or with columns=(...) in Python"
     )
     asked = {column.lower() for column in columns or ()}

@@ -119,13 +119,8 @@ def beam_search(
         return []
     limits = length_limits(model, source_mask, max_length)
     most = total_memory() // (len(source) * bytes_per_hypothesis(config))
-    fits = beam_size <= most
-    check(
-        "beam_size",
-        beam_size,
-        f"at most {most:,.0f}, because no more fit into memory",
-        fits,
-    )
+    expected = f"at most {most:,.0f}, because no more fit into memory"
+    check("beam_size", beam_size, expected, beam_size <= most)
     fits = alpha * math.log((5 + max(limits)) / 6) < math.log(sys.float_info.max)
     expected = (
         f"a smaller number, because the length penalty for {max(limits)} words would be infinite"

@@ -354,8 +354,7 @@ def check_floats(folder: Path) -> None:
     for path in weight_files(folder):
         with raise_one_error(path.name, str(folder)), safetensors.safe_open(path, "pt") as file:
             kinds = {name: file.get_slice(name).get_dtype() for name in file.keys()}  # noqa: SIM118
-        odd = {name: kind for name, kind in kinds.items() if kind not in FLOATS}
-        for name, kind in odd.items():
+        for name, kind in kinds.items():
             check_choice(f"dtype of {name} in {path}", kind, FLOATS)
 
 

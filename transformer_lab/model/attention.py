@@ -167,10 +167,10 @@ class AttentionCore(nn.Module):
         """
         shape = scores_shape(query, key, cache)
         fits = shape[0] > 0 and query.size(0) % shape[0] == 0
-        multiple = f"a multiple of {shape[0]}" if shape[0] else "none"
-        expected = f"{multiple}, because key has {describe_count(shape[0], 'sentence')}"
-        fits = fits or query.size(0) == 0
-        check_count("query", query.size(0), "sentence", expected, fits)
+        if not fits and query.size(0):
+            multiple = f"a multiple of {shape[0]}" if shape[0] else "none"
+            expected = f"{multiple}, because key has {describe_count(shape[0], 'sentence')}"
+            check_count("query", query.size(0), "sentence", expected, holds=False)
         if mask is not None:
             check_mask(mask, shape)
         if cache is not None:

@@ -17,7 +17,12 @@ from transformer_lab.course.judge.call_recorder import find_first_wrong_call
 from transformer_lab.course.judge.case_pattern import find_case_pattern
 from transformer_lab.course.judge.closeness import is_close, is_numeric, is_same_kind
 from transformer_lab.course.judge.errors import NotComparableError
-from transformer_lab.course.judge.formatting import describe_kind, is_plural, start_sentence
+from transformer_lab.course.judge.formatting import (
+    describe_kind,
+    is_plural,
+    start_sentence,
+    take_three,
+)
 from transformer_lab.course.judge.number_faults import (
     NUMBER_FINDERS,
     Finder,
@@ -263,7 +268,7 @@ def describe_gradient_fault(got: Outcome, want: Outcome) -> str:
     some = [n for n, g in want.gradients if np.abs(g).max(initial=0) > 1e-7 * size]
     lost = [n for n in some if not theirs.get(n, none).any()]
     if lost:
-        few = join_with_and([*lost[:3], "others"] if len(lost) > 3 else lost)
+        few = join_with_and(take_three(lost))
         return f"no gradient reaches {few}, although the values are right. {cut}"
     off = [n for n, g in want.gradients if n not in theirs or not is_close(theirs[n], g, 1e-6)]
     which = f"the gradient of {off[0]}" if off else "a gradient"

@@ -1,6 +1,7 @@
 """Format arguments and results as the short text and small tables that a check prints."""
 
 import reprlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,11 @@ def _describe_type(value: Any) -> str:
 def start_sentence(text: str) -> str:
     """Return the text with a capital first letter; `code` and symbols stay as they are."""
     return text[:1].upper() + text[1:]
+
+
+def take_three(names: Sequence[str]) -> list[str]:
+    """Return up to three names, followed by "others" if there are more."""
+    return [*names[:3], "others"] if len(names) > 3 else list(names)
 
 
 def end_sentence(text: str) -> str:

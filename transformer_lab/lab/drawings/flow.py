@@ -4,7 +4,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from transformer_lab.attention.record import AttentionRecord
+from transformer_lab.attention.record import AttentionRecord, Kind
 from transformer_lab.config import check, check_count
 from transformer_lab.figures.architecture import DECODER, ENCODER
 from transformer_lab.figures.style import weight_colours
@@ -17,11 +17,27 @@ WORDS = 6
 """The number of vocabulary words to draw in the output boxes."""
 LONGEST = 8
 """The maximum number of tokens on each side of the drawing."""
-KINDS = {
+KINDS: dict[str, Kind] = {
     "encoder.self_attention": "encoder",
     "decoder.self_attention": "decoder",
     "decoder.cross_attention": "cross",
 }
+
+
+def check_figure_1(config: Any) -> None:
+    """Raise a ValueError unless a model has the layers of the paper's Figure 1."""
+    check("norm", config.norm, "'post', as in the paper's Figure 1", config.norm == "post")
+    recurrent = config.recurrent_decoder
+    check("recurrent_decoder", recurrent, "False, as in the paper's Figure 1", not recurrent)
+    for name in ("num_encoder_layers", "num_decoder_layers"):
+        check(name, getattr(config, name), "at least 1", getattr(config, name) > 0)
+
+
+def check_lengths(record: AttentionRecord, longest: int) -> None:
+    """Raise a ValueError if the source or the translation has more than `longest` tokens."""
+    for name, tokens in (("source", record.source_tokens), ("translation", record.target_tokens)):
+        expected = f"at most {longest}"
+        check_count(f"the {name}", len(tokens), "token", expected, len(tokens) <= longest)
 
 
 @runtime_checkable
@@ -57,16 +73,10 @@ def forward_flow(translator: Watched, source: str) -> Drawing:
             lacks encoder or decoder layers; or if the source or translation is too long to draw.
     """
     config: Any = translator.model.config
-    check("norm", config.norm, "'post', as in the paper's Figure 1", config.norm == "post")
-    recurrent = config.recurrent_decoder
-    check("recurrent_decoder", recurrent, "False, as in the paper's Figure 1", not recurrent)
+    check_figure_1(config)
     layers = config.num_encoder_layers, config.num_decoder_layers
-    for name in ("num_encoder_layers", "num_decoder_layers"):
-        check(name, getattr(config, name), "at least 1", getattr(config, name) > 0)
     seen, record = capture_modules(translator, source)
-    for name, tokens in (("source", record.source_tokens), ("translation", record.target_tokens)):
-        expected = f"at most {LONGEST}"
-        check_count(f"the {name}", len(tokens), "token", expected, len(tokens) <= LONGEST)
+    check_lengths(record, LONGEST)
     boxes = list_boxes(seen, record, layers)
     for box in boxes[-2:]:
         box["columns"] = translator.target_tokenizer.tokens(box["columns"])

@@ -8,19 +8,15 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from transformer_lab.attention.record import AttentionRecord, Head, Kind
-from transformer_lab.config import check, check_choice, check_count
+from transformer_lab.config import check, check_choice
 from transformer_lab.figures.architecture import DECODER, ENCODER
 from transformer_lab.figures.style import weight_colours
 from transformer_lab.hooks import Hook
+from transformer_lab.lab.drawings.flow import KINDS, check_figure_1, check_lengths
 from transformer_lab.lab.guide import NOUN_FINDER
 from transformer_lab.lab.page.drawing import Drawing
 
 FAMOUS_SENTENCE = "the animal didn't cross the street because it was too tired"
-KINDS: dict[str, Kind] = {
-    "encoder.self_attention": "encoder",
-    "decoder.self_attention": "decoder",
-    "decoder.cross_attention": "cross",
-}
 POINTS = ("query", "key", "value")
 OPENED = Head.from_code(NOUN_FINDER)
 """The head to zoom into by default."""
@@ -75,17 +71,11 @@ def zoom_to_weight(
             hides `key` from `query`.
     """
     config = translator.model.config
-    check("norm", config.norm, "'post', as in the paper's Figure 1", config.norm == "post")
-    recurrent = config.recurrent_decoder
-    check("recurrent_decoder", recurrent, "False, as in the paper's Figure 1", not recurrent)
+    check_figure_1(config)
     depths = {"encoder": config.num_encoder_layers, "decoder": config.num_decoder_layers}
     layers = tuple(depths.values())
-    for side, depth in depths.items():
-        check(f"num_{side}_layers", depth, "at least 1", depth > 0)
     seen, record = capture_vectors(translator, source, depths)
-    for name, tokens in (("source", record.source_tokens), ("translation", record.target_tokens)):
-        expected = f"at most {LONGEST}"
-        check_count(f"the {name}", len(tokens), "token", expected, len(tokens) <= LONGEST)
+    check_lengths(record, LONGEST)
     heads = record.heads(head.kind)
     expected = f"a head of the model, whose last {head.kind} head is {tuple(heads[-1])}"
     check("head", tuple(head), expected, head in heads)

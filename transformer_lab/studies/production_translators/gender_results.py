@@ -46,9 +46,8 @@ def load_part(name: str, model: str, folder: Path | None = None) -> dict[str, An
     found = {(r["setting"]["part"], r["setting"]["model"]): r["result"] for r in runs}
     if (name, model) not in found:
         stored = join_with_and(sorted(repr(part) for part, other in found if other == model))
-        raise ValueError(
-            f"the model {model!r} has no stored part {name!r}" + f", only {stored}" * bool(stored)
-        )
+        only = f", only {stored}" if stored else ""
+        raise ValueError(f"the model {model!r} has no stored part {name!r}{only}")
     result: dict[str, Any] = found[name, model]
     return result
 

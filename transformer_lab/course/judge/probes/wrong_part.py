@@ -4,7 +4,7 @@ import numpy as np
 
 from transformer_lab.config import join_with_and, join_with_or
 from transformer_lab.course.judge.closeness import close_elements, is_numeric
-from transformer_lab.course.judge.formatting import format_number
+from transformer_lab.course.judge.formatting import format_number, take_three
 from transformer_lab.course.judge.probes.equality import TOLERANCE, is_comparable
 
 
@@ -96,12 +96,7 @@ def find_word_differences(got: np.ndarray, want: np.ndarray) -> str | None:
         return None
     missing = sorted(set(want.tolist()) - set(got.tolist()))
     extra = sorted(set(got.tolist()) - set(want.tolist()))
-    lacks = f"lacks {join_with_and(_quote_words(missing))}" if missing else ""
-    holds = f"should not contain {join_with_or(_quote_words(extra))}" if extra else ""
+    lacks = f"lacks {join_with_and(take_three([*map(repr, missing)]))}" if missing else ""
+    holds = f"should not contain {join_with_or(take_three([*map(repr, extra)]))}" if extra else ""
     found = ", and ".join(part for part in (lacks, holds) if part)
     return f"The list {found}" if found else None
-
-
-def _quote_words(words: list[str]) -> list[str]:
-    """Return up to three words in quotes, followed by "others" if there are more."""
-    return [*map(repr, words[:3]), *["others"] * (len(words) > 3)]
